@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     settings.load_profile("all" if config.option.all else "few")
     strict_templates.enforce()
-    # A client that comes looks at every file of `static/`, where each of these is looked for when it is asked for.
+    # Otherwise each new client reads the names of all files in `static/` first, which takes 25 ms.
     override_settings(WHITENOISE_AUTOREFRESH=True).enable()
     override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
 

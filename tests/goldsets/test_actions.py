@@ -52,16 +52,6 @@ def refusal_of(version: Version, bench: Bench) -> str:
 
 
 @pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
-
-
-@pytest.fixture(scope="module")
 def _graded(module_rows):
     return make_bench(triples=0)
 

@@ -1,7 +1,5 @@
 """The way of a version to its release, over the API."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -9,19 +7,9 @@ from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from tests.factories import make_member
-from tests.goldsets.factories import draft, make_bench, make_version, write_by_machine
+from tests.goldsets.factories import draft, make_version, write_by_machine
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
 import re
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,6 @@ from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 def run(*words: str) -> None:

@@ -4,7 +4,6 @@ import io
 import json
 import weakref
 import zipfile
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -37,16 +36,6 @@ from tests.review.factories import CHANGED, make_accepted
 from tests.triples.factories import make_snapshot
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What a manifest keeps of the work behind a version, counted when it is frozen."""
 
-from copy import deepcopy
-
 import pytest
 
 from apps.accounts.enums import Role
@@ -19,16 +17,6 @@ from tests.goldsets.test_lead_checks import set_checks
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reviewers_of, take_back
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 def freeze(bench: Bench) -> Version:

@@ -1,5 +1,3 @@
-from copy import deepcopy
-
 import pytest
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -13,22 +11,12 @@ from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.numbering import number_of
 from apps.queries.models import Query
 from tests.factories import AT
-from tests.goldsets.factories import Bench, draft, make_bench, make_version
+from tests.goldsets.factories import Bench, draft, make_version
 from tests.review.factories import CHANGED, make_accepted
 from tests.triples.factories import TEXTS, make_snapshot
 
 NAMES = st.lists(st.sampled_from(["Q01", "Q02", "T1"]), unique=True)
 MAJOR = ("retired", "regraded", "reworded", "repinned", "remarked")
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 def first_of(bench: Bench) -> QuerySet[Query]:

@@ -1,7 +1,5 @@
 """The questions of a version: its queries and those of its Q&As, each once, in few statements."""
 
-from copy import deepcopy
-
 import pytest
 from django.http import Http404
 
@@ -12,18 +10,8 @@ from apps.queries.actions import retire_query
 from apps.queries.models import Query
 from apps.retrieval.selectors.question_sets import question_set, question_sets
 from tests.factories import AT, make_project
-from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version
+from tests.goldsets.factories import draft, make_gold_set, make_version
 from tests.review.factories import make_accepted
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 @pytest.mark.parametrize("state", list(VersionState))

@@ -1,7 +1,6 @@
 """What a system was trained on goes to dev, blocks a freeze where it was in test, and is told of a release."""
 
 import json
-from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -35,11 +34,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def _bench(module_rows):
     return make_bench(triples=0)
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 def question(outside_id: str) -> Entry:

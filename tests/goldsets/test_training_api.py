@@ -1,7 +1,5 @@
 """Training manifests over the API: imported, listed, found in a version, retired."""
 
-from copy import deepcopy
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -15,16 +13,6 @@ from tests.goldsets.factories import make_bench, make_version
 from tests.goldsets.test_training import hashed, query_in_test, question, retire, train
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 import io
 import zipfile
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -26,16 +25,6 @@ from tests.review.factories import make_disputed, make_in_review
 from tests.triples.factories import TEXTS, make_snapshot
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _bench(module_rows):
-    return make_bench()
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 def url(name: str, version: Version, **more) -> str:

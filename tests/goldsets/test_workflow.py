@@ -1,7 +1,5 @@
 """The state table of a version as a product, and the guards that hold it below the application."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 
@@ -17,11 +15,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def _bench(module_rows):
     return make_bench(queries=1)
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 LEGAL = {

@@ -141,7 +141,7 @@ class LimitedInliner:
 
     def parse(self, text: str, lineno: int, memo: Any, parent: Any) -> tuple[list[Any], list[Any]]:
         if len(text) * len(_MARK.findall(text)) > MOST_READ_AGAIN:
-            return [nodes.Text(nodes.unescape(text))], []
+            return [nodes.Text(text)], []
         return self._inliner.parse(text, lineno, memo, parent)
 
 
