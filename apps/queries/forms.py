@@ -123,7 +123,7 @@ class SourceForm(KaratForm):
         min_value=0,
         max_value=100,
         decimal_places=1,
-        help_text="Share of all queries that you aim for.",
+        help_text="Share of the queries, and of the Q&As, that you aim for.",
     )
 
     def target_share(self) -> float | None:

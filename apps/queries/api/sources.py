@@ -25,7 +25,7 @@ PAGES = [
 
 
 class SourceInput(serializers.Serializer):
-    """`target_share` is the share of all queries that you aim for, 0 to 1; null: none."""
+    """`target_share` is the share of the queries, and of the Q&As, that you aim for, 0 to 1; null: none."""
 
     name = serializers.CharField(required=False, max_length=120)
     kind = ChoiceField(required=False, choices=SourceKind.choices)
