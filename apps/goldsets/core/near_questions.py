@@ -8,8 +8,7 @@ different numbers or single letters (AC-2 and AC-3) are not alike, whatever thei
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,30 +28,31 @@ unsere vom von war waren was welche welchem welchen welcher welches werden wie w
 """
 SMALL_WORDS = frozenset(_SMALL.split())
 _INNER = re.compile(r"(?<=\w)[-'’](?=\w)")
+_NUMBER = re.compile(r"\d+")
 
 
-class Marks(NamedTuple):
-    """What of a question is compared: runs of letters that may differ a little, numbers that may not."""
-
-    runs: frozenset[str]
-    numbers: frozenset[str]
-
-
-def marks_of(question: str) -> Marks:
-    """Its runs of letters, each word with a mark of its beginning, and its numbers and single letters."""
+def words_of(question: str) -> set[str]:
+    """Its content words; all of its words where it has no others."""
     words = set(normalised(_INNER.sub("", question)).split())
-    words = words - SMALL_WORDS or words
-    runs = {f"_{word}"[at : at + RUN] for word in words for at in range(max(1, len(word) + 2 - RUN))}
-    numbers = {part for word in words for part in (re.findall(r"\d+", word) or ([word] if len(word) == 1 else []))}
-    return Marks(frozenset(runs), frozenset(numbers))
+    return words - SMALL_WORDS or words
+
+
+def numbers_of(words: Iterable[str]) -> frozenset[str]:
+    """The numbers and single letters among words, which may not differ."""
+    return frozenset(part for word in words for part in ([word] if len(word) == 1 else _NUMBER.findall(word)))
+
+
+def runs_of(words: Iterable[str]) -> frozenset[str]:
+    """The runs of letters in words, which may differ a little, each word with a mark of its beginning."""
+    return frozenset(f"_{word}"[at : at + RUN] for word in words for at in range(max(1, len(word) + 2 - RUN)))
 
 
 def likeness(one: str, other: str) -> float:
     """How nearly two questions ask the same, 0 to 1; 0 where numbers differ or there are no words."""
-    left, right = marks_of(one), marks_of(other)
-    if left.numbers != right.numbers or not left.runs:
+    left, right = words_of(one), words_of(other)
+    if numbers_of(left) != numbers_of(right) or not left:
         return 0.0
-    return len(left.runs & right.runs) / len(left.runs | right.runs)
+    return len(runs_of(left) & runs_of(right)) / len(runs_of(left) | runs_of(right))
 
 
 def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
@@ -67,14 +67,14 @@ def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
 
 def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> list[list[int]]:
     """The places of questions that are at least this alike, directly or through others: each group once, in order."""
-    marks = [marks_of(question) for question in questions]
+    words = [words_of(question) for question in questions]
     comparable: defaultdict[frozenset[str], list[int]] = defaultdict(list)
-    for place, own in enumerate(marks):
-        if own.runs:
-            comparable[own.numbers].append(place)
+    for place, own in enumerate(words):
+        if own:
+            comparable[numbers_of(own)].append(place)
     alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, places in enumerate(comparable.values()):
-        for place, label in zip(places, _labels([marks[at].runs for at in places], at_least), strict=True):
+    for number, places in enumerate(places for places in comparable.values() if len(places) > 1):
+        for place, label in zip(places, _labels([runs_of(words[at]) for at in places], at_least), strict=True):
             alike[number, label].append(place)
     return sorted(group for group in alike.values() if len(group) > 1)
 
