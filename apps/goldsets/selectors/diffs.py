@@ -118,16 +118,21 @@ class _PairState(NamedTuple):
     judges: int
 
 
+_TripleState = tuple[int, dict[str, Any]]
+"""The revision and the content of a triple, as they are stored: they decide all of its `_ItemState`."""
+
+
 class _States(NamedTuple):
     """The items of a version: queries and triples by name."""
 
     queries: dict[str, _ItemState]
     pairs: Iterator[_PairState]
-    triples: dict[str, _ItemState]
+    triples: dict[str, _TripleState]
 
 
 def _difference(before: _States, after: _States) -> Diff:
-    queries, triples = _compare(before.queries, after.queries), _compare(before.triples, after.triples)
+    queries = _compare(before.queries, after.queries)
+    triples = _compare(*(_triples(one.triples, other.triples) for one, other in ((before, after), (after, before))))
     pairs = _compare(*map(_by_name, _unlike(before.pairs, after.pairs)))
     return Diff(
         added=[*queries.added, *pairs.added, *triples.added],
@@ -227,7 +232,8 @@ def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, st
 def _stored(version: Version, splits: tuple[str, ...]) -> _States:
     queries = VersionQuery.objects.filter(version=version, split__in=splits)
     triples = VersionTriple.objects.filter(version=version, split__in=splits)
-    return _States(_queries(queries), _pairs(version, splits), _triples(triples))
+    stored = {label: (revision, content) for label, revision, content in triples.values_list(*TRIPLE)}
+    return _States(_queries(queries), _pairs(version, splits), stored)
 
 
 def _drafted(gathered: Gathered) -> _States:
@@ -242,7 +248,8 @@ def _drafted(gathered: Gathered) -> _States:
         )
         for pair in gathered.pairs
     )
-    return _States(_queries(query_rows(gathered)), pairs, _triples(triple_rows(gathered)))
+    triples = {row.label: (row.revision_id, row.content) for row in triple_rows(gathered)}
+    return _States(_queries(query_rows(gathered)), pairs, triples)
 
 
 def _queries(rows: Iterable[VersionQuery]) -> dict[str, _ItemState]:
@@ -255,19 +262,20 @@ def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:
     return map(_PairState._make, rows.values_list(*columns).iterator(chunk_size=5_000))
 
 
+TRIPLE = ("label", "revision_id", "content")
 NO_METADATA = frozenset({"question", "expected_answer", "blocks", "match", "added_by", "reviewed_by"})
 """What of a triple is measured, or names people. The rest of it is metadata."""
 
 
-def _triples(triples: Iterable[VersionTriple]) -> dict[str, _ItemState]:
-    rows = list(triples)
-    pins_of = _pins([row.revision_id for row in rows])
+def _triples(triples: Mapping[str, _TripleState], others: Mapping[str, _TripleState]) -> dict[str, _ItemState]:
+    """Those that the others do not have exactly like this."""
+    unlike = {label: state for label, state in triples.items() if others.get(label) != state}
+    pins_of = _pins([revision for revision, _ in unlike.values()])
     states = {}
-    for row in rows:
-        pins = sorted(pins_of[row.revision_id])
-        words = f"{row.content['question']} {row.content['expected_answer']}"
-        about = {name: value for name, value in row.content.items() if name not in NO_METADATA}
-        states[row.label] = _ItemState(words, tuple(pins), _marks(row.content), plain_numbers(about))
+    for label, (revision, content) in unlike.items():
+        words = f"{content['question']} {content['expected_answer']}"
+        about = {name: value for name, value in content.items() if name not in NO_METADATA}
+        states[label] = _ItemState(words, tuple(sorted(pins_of[revision])), _marks(content), plain_numbers(about))
     return states
 
 
