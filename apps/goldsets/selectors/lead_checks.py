@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django.db.models import BooleanField, Func
 from django.urls import reverse
 
 from apps.accounts.models import Project
@@ -89,15 +90,22 @@ def _confusers(gathered: Gathered) -> Iterator[_Found]:
         )
 
 
+class _IsRankedHigh(Func):
+    """Whether one of `[run, rank]` in `found_by` is a high rank."""
+
+    template = f"EXISTS (SELECT 1 FROM json_each(%(expressions)s) WHERE json_extract(value, '$[1]') <= {RANKED_HIGH})"
+    output_field = BooleanField()
+
+    def as_postgresql(self, *of: Any, **more: Any) -> Any:
+        return self.as_sql(
+            *of, template=f"jsonb_path_exists(%(expressions)s, '$[*][1] ? (@ <= {RANKED_HIGH})')", **more
+        )
+
+
 def _ranked_high(gathered: Gathered) -> set[tuple[int, int]]:
     """The queries and texts of the rounds' pools that a run ranked high."""
-    pools = gathered.version.rounds.values("pool")
-    rows = PoolEntry.objects.filter(pool__in=pools).values_list("query_id", "version_id", "found_by")
-    return {
-        (query, version)
-        for query, version, found_by in rows.iterator(chunk_size=5_000)
-        if any(rank <= RANKED_HIGH for _, rank in found_by)
-    }
+    rows = PoolEntry.objects.filter(_IsRankedHigh("found_by"), pool__in=gathered.version.rounds.values("pool"))
+    return set(rows.values_list("query_id", "version_id").iterator(chunk_size=5_000))
 
 
 def _strata(gathered: Gathered) -> Iterator[_Found]:
