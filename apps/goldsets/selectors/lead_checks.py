@@ -96,10 +96,9 @@ class _IsRankedHigh(Func):
     template = f"EXISTS (SELECT 1 FROM json_each(%(expressions)s) WHERE json_extract(value, '$[1]') <= {RANKED_HIGH})"
     output_field = BooleanField()
 
-    def as_postgresql(self, *of: Any, **more: Any) -> Any:
-        return self.as_sql(
-            *of, template=f"jsonb_path_exists(%(expressions)s, '$[*][1] ? (@ <= {RANKED_HIGH})')", **more
-        )
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template = f"jsonb_path_exists(%(expressions)s, '$[*][1] ? (@ <= {RANKED_HIGH})')"
+        return self.as_sql(compiler, connection, template=template, **more)
 
 
 def _ranked_high(gathered: Gathered) -> set[tuple[int, int]]:
