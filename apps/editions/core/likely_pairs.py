@@ -20,11 +20,11 @@ def likely_pairs(
     `queries`. A passage without any of the words never qualifies.
     """
     words = {key: set(normalised(text)) for key, text in queries.items()}
+    times = Counter(word for own in words.values() for word in own)
     holding: dict[str, list[str]] = defaultdict(list)
     for name in sorted(passages):
-        for word in set(normalised(passages[name])):
+        for word in times.keys() & set(normalised(passages[name])):
             holding[word].append(name)
-    times = Counter(word for own in words.values() for word in own)
     pairs = []
     for key, own in words.items():
         weights = {word: log(1 + len(queries) / times[word]) for word in sorted(own)}
