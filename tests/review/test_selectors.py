@@ -2,7 +2,7 @@ import pytest
 
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
-from apps.triples.selectors.triples import accepted_triples, states_of
+from apps.triples.selectors.triples import accepted_triples, expected_texts, states_of
 from tests.review.factories import (
     answer_both,
     make_accepted,
@@ -34,9 +34,10 @@ def test_accepted_triples_come_by_number_with_their_wording(project, django_asse
     other_corpus = make_snapshot(project)
     snapshot = accepted[0].snapshot
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):  # their authors, and the texts
         found = list(accepted_triples(project, snapshot))
-        texts = [block.version.block.outside_id for t in found for block in t.current.blocks]
+        expected = expected_texts(triple.current.pk for triple in found)
+        texts = [text.block for triple in found for text in expected[triple.current_id]]
 
     assert (found, texts) == (accepted, ["access", "access"])
     assert list(accepted_triples(project, other_corpus)) == []

@@ -50,7 +50,7 @@ from apps.judging.selectors import ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.unanswered import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.triples import accepted_triples
+from apps.triples.selectors.triples import ExpectedText, accepted_triples, expected_texts
 
 EDITION_TAKEN = "edition.taken"
 
@@ -84,9 +84,10 @@ class OpenPair(NamedTuple):
 class Gathered:
     """The items of a version, their splits, and what is left out.
 
-    `times` are those of the items by name, and `boundary` is the time that divides dev and test; both only where the
-    version is split by time. `known` is what the training `manifests` in use have of it, `held` are the items that are
-    dev for that, and `sides` are the splits of earlier versions, by name.
+    `expected` are the texts that Q&As expect, by the key of their accepted revision. `times` are those of the items by
+    name, and `boundary` is the time that divides dev and test; both only where the version is split by time. `known` is
+    what the training `manifests` in use have of it, `held` are the items that are dev for that, and `sides` are the
+    splits of earlier versions, by name.
     """
 
     version: Version
@@ -94,6 +95,7 @@ class Gathered:
     pairs: list[JudgedPair] = field(default_factory=list)
     unresolved: list[OpenPair] = field(default_factory=list)
     triples: list[Triple] = field(default_factory=list)
+    expected: dict[int, list[ExpectedText]] = field(default_factory=dict)
     queries: dict[int, Query] = field(default_factory=dict)
     splits: dict[str, str] = field(default_factory=dict)
     times: dict[str, ItemTime] = field(default_factory=dict)
@@ -112,6 +114,9 @@ class Gathered:
     def split_of_triple(self, triple: Triple) -> str:
         return self.splits[triple_name(triple.label)]
 
+    def expected_of(self, triple: Triple) -> list[ExpectedText]:
+        return self.expected[wording_of(triple).pk]
+
 
 def wording_of(triple: Triple) -> Revision:
     """The accepted revision; every accepted triple has one."""
@@ -126,9 +131,9 @@ def gather(version: Version) -> Gathered:
     queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
     losses = Losses(gathered.places, queries)
     _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
-    gathered.triples = list(
-        accepted_triples(project, version.snapshot).select_related("source", "query__source", "imported")
-    )
+    accepted = accepted_triples(project, version.snapshot).select_related("imported")
+    gathered.triples = list(accepted.prefetch_related("query__source"))
+    gathered.expected = expected_texts(wording_of(triple).pk for triple in gathered.triples)
     for triple in gathered.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
             gathered.queries[triple.query_id] = queries[triple.query_id]
@@ -230,6 +235,7 @@ def _find_trained(gathered: Gathered) -> None:
         gathered.manifests,
         queries=gathered.queries.values(),
         triples=gathered.triples,
+        expected=gathered.expected,
         pairs=((p.query.outside_id, p.place.version_id) for p in _relevant(gathered)),
     )
 
@@ -245,7 +251,7 @@ def _document_keys(gathered: Gathered) -> dict[str, list[tuple[str, str]]]:
     for pair in _relevant(gathered):
         answers[query_name(pair.query.outside_id)].add(pair.text.block_id)
     for triple in gathered.triples:
-        answers[triple_name(triple.label)].update(each.version.block_id for each in wording_of(triple).blocks)
+        answers[triple_name(triple.label)].update(each.block_id for each in gathered.expected_of(triple))
     keys = document_keys(gathered.version.snapshot, (block for blocks in answers.values() for block in blocks))
     return {name: sorted({key for block in blocks for key in keys.get(block, ())}) for name, blocks in answers.items()}
 

@@ -13,7 +13,7 @@ from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple
-from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
+from apps.goldsets.selectors.assembly import Gathered, OpenPair
 from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.goldsets.selectors.training import query_name, triple_name
 from apps.judging.core.resolution import PairState
@@ -116,14 +116,13 @@ def _stale(gathered: Gathered) -> Iterator[Blocker]:
                 BlockerKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk
             )
             continue
-        for expected in wording_of(triple).blocks:
-            place = gathered.places.get(expected.version.block_id)
-            block = expected.version.block.outside_id
+        for expected in gathered.expected_of(triple):
+            place, block = gathered.places.get(expected.block_id), expected.block
             if place is None:
                 yield Blocker(
                     BlockerKind.STALE, f"{triple.label} needs {block}, which is not in the snapshot.", triple.pk
                 )
-            elif place.text_digest != expected.version.text_digest:
+            elif place.text_digest != expected.digest:
                 sentence = f"{triple.label} uses a different text of {block} than the snapshot."
                 yield Blocker(BlockerKind.STALE, sentence, triple.pk)
 

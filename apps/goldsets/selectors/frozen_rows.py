@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import ExpectedBlock, FrozenQuery, TripleRow
@@ -13,6 +12,7 @@ from apps.goldsets.selectors.content import stored_triple
 from apps.goldsets.selectors.freeze_checks import reviewers_of
 from apps.queries.models import Query
 from apps.triples.models import Triple
+from apps.triples.selectors.triples import ExpectedText
 
 
 def query_rows(gathered: Gathered) -> list[VersionQuery]:
@@ -62,7 +62,7 @@ def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) 
         triple_id=triple.label,
         question=revision.question,
         expected_answer=revision.answer,
-        blocks=tuple(_expected(expected) for expected in revision.blocks),
+        blocks=tuple(map(_expected, gathered.expected_of(triple))),
         match="all" if revision.needs_all_blocks else "any",
         query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
         domain=triple.domain,
@@ -75,12 +75,6 @@ def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) 
     )
 
 
-def _expected(expected: Any) -> ExpectedBlock:
-    text = expected.version.text
-    return ExpectedBlock(
-        block_id=expected.version.block.outside_id,
-        document_id=expected.version.block.document.outside_id,
-        page_start=expected.version.page_start,
-        page_end=expected.version.page_end,
-        evidence=tuple(text[start:end] for start, end in expected.spans),
-    )
+def _expected(expected: ExpectedText) -> ExpectedBlock:
+    pages = expected.page_start, expected.page_end
+    return ExpectedBlock(expected.block, expected.document, *pages, tuple(expected.evidence))

@@ -18,8 +18,8 @@ from apps.goldsets.enums import EntryKind, Split
 from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.queries.models import Query
 from apps.triples.enums import State
-from apps.triples.models import ExpectedBlock, Revision, Triple, label_of
-from apps.triples.selectors.triples import WITH_BLOCKS, triples_of
+from apps.triples.models import ExpectedBlock, Triple, label_of
+from apps.triples.selectors.triples import ExpectedText, expected_texts, triples_of
 
 LOOKED_UP = 5_000
 RELEVANT_FROM = 2
@@ -66,14 +66,18 @@ def known_in_draft(
     *,
     queries: Iterable[Query],
     triples: Iterable[Triple],
+    expected: Mapping[int, list[ExpectedText]],
     pairs: Iterable[tuple[str, int]],
 ) -> Known:
-    """What of a draft is in the manifests. `pairs` are the relevant ones: the id of the query, the block version."""
+    """What of a draft is in the manifests. `expected` are the texts that revisions expect, by their keys.
+
+    `pairs` are the relevant ones: the id of the query, the block version.
+    """
     if not manifests:
         return NOTHING
     passages = _passages_of(manifests, pairs)
     items = [_query(query.outside_id, query.text, passages) for query in queries]
-    return _known(manifests, [*items, *(_triple(triple, triple.current) for triple in triples)])
+    return _known(manifests, [*items, *(_triple(triple, expected) for triple in triples)])
 
 
 class FoundItem(NamedTuple):
@@ -178,9 +182,10 @@ def questions_in(project: Project, entries: Collection[Entry]) -> list[KnownQues
     """The queries and accepted triples that a list has, for its preview: those in test of a version first."""
     queries = list(Query.objects.filter(project=project, retired_at=None))
     accepted = triples_of(project).filter(state=State.ACCEPTED).select_related("query", "imported", "current")
-    triples = list(accepted.prefetch_related(WITH_BLOCKS))
+    triples = list(accepted)
+    expected = expected_texts(triple.revision.pk for triple in triples)
     items = [_query(query.outside_id, query.text, {}) for query in queries]
-    items += [_triple(triple, triple.current) for triple in triples]
+    items += [_triple(triple, expected) for triple in triples]
     listed = set(entries)
     known = find_known(items, lambda asked: ((entry, "") for entry in asked if entry in listed)).questions
     tested = _versions_with_in_test(project)
@@ -276,14 +281,9 @@ def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Tr
     return Traceable(query_name(outside_id), (outside_id,), (text,), tuple(passages.get(outside_id, ())))
 
 
-def _triple(triple: Triple, revision: Revision | None) -> Traceable:
-    assert revision is not None
-    passages = []
-    for expected in revision.blocks:
-        block = expected.version.block
-        passages.append(
-            _expected_passage(block.outside_id, block.document.outside_id, expected.version.text, expected.spans)
-        )
+def _triple(triple: Triple, expected: Mapping[int, list[ExpectedText]]) -> Traceable:
+    revision = triple.revision
+    passages = [_expected_passage(each.block, each.document, each.text, each.spans) for each in expected[revision.pk]]
     return Traceable(triple_name(triple.label), _ids_of(triple), (revision.question,), tuple(passages))
 
 

@@ -126,6 +126,36 @@ def blocks_of(revisions: Iterable[Revision]) -> dict[int, list[ExpectedBlock]]:
     return found
 
 
+class ExpectedText(NamedTuple):
+    """A text that a revision expects, with the names of its block and document, and the marked evidence."""
+
+    version_id: int
+    block_id: int
+    block: str
+    document: str
+    digest: str
+    page_start: int | None
+    page_end: int | None
+    text: str
+    spans: list[list[int]]
+
+    @property
+    def evidence(self) -> list[str]:
+        return [self.text[start:end] for start, end in self.spans]
+
+
+def expected_texts(revisions: Iterable[int]) -> dict[int, list[ExpectedText]]:
+    """The texts that each of the revisions expects, by its key, as the author ordered them."""
+    found: dict[int, list[ExpectedText]] = {revision: [] for revision in revisions}
+    rows = ExpectedBlock.objects.filter(revision__in=found).order_by("order", "pk")
+    names = ("block_id", "block__outside_id", "block__document__outside_id")
+    columns = (*names, "text_digest", "page_start", "page_end", "text")
+    texts = rows.values_list("revision_id", "version_id", *(f"version__{name}" for name in columns), "spans")
+    for revision, *text in texts:
+        found[revision].append(ExpectedText(*text))
+    return found
+
+
 def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot | None:
     """The snapshot frozen last, of one corpus or of all corpora of the project."""
     snapshots = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
@@ -180,12 +210,14 @@ def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
     """Accepted triples on the corpus of `snapshot` by number, stale ones included, which a freeze rejects by name.
 
-    `current` and its expected blocks are prefetched; the project and the snapshot, which many share, are not read.
+    Authors and sources, which many share, are read once; the project, the snapshot, and what `current` says of its own
+    making are not read.
     """
     return (
         Triple.objects.filter(project=project, state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
-        .select_related("author", "query", "source", "current")
-        .prefetch_related(WITH_BLOCKS)
+        .select_related("query", "current")
+        .prefetch_related("author", "source")
+        .defer(*(f"current__{name}" for name in ("note", "warnings", "created_at", "saved_at", "submitted_at")))
         .order_by("number")
     )
 
