@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import BigIntegerField, Count, Exists, Max, OuterRef, Q, QuerySet, Value
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
@@ -122,57 +122,63 @@ def _seats(rounds: Iterable[Round]) -> QuerySet[Seat]:
 
 def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
     """Every pair of a round that has an answer, with its resolution, in the pool's order."""
-    return _resolved_in([round_])
+    return (pair for pair, _ in _resolved_in([round_]))
 
 
-def _resolved_in(rounds: Sequence[Round]) -> Iterator[ResolvedPair]:
-    """The same of several rounds, one after the other by their keys; in as many statements."""
+def _resolved_in(rounds: Sequence[Round]) -> Iterator[tuple[ResolvedPair, TextKey]]:
+    """The same of several rounds, one after the other by their keys, each with its text; in two statements."""
     kinds = {round_.pk: round_.kind for round_ in rounds}
-    given, rulings = _given(kinds), _rulings(kinds)
-    answered, answers = next(given, NOTHING)
-    for round_id, entry, planned, query, version in _planned_pairs(rounds):
+    given = _given(kinds)
+    answered, answers, ruling = next(given, NOTHING)
+    texts: dict[int, TextKey] = {}
+    for round_id, entry, planned, query, version, block, digest in _planned_texts(rounds):
         here = (round_id, entry)
         while answered is not None and answered < here:
-            answered, answers = next(given, NOTHING)
-        own = answers if answered == here else ()
-        if not own and here not in rulings:
+            answered, answers, ruling = next(given, NOTHING)
+        if answered != here:
             continue
-        state, resolution, grade = _resolved(own, planned=planned, ruling=rulings.get(here))
+        state, resolution, grade = _resolved(answers, planned=planned, ruling=ruling)
         if kinds[round_id] == RoundKind.PROPAGATED:
             resolution = Resolution.CARRIED
-        yield ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(own))
+        pair = ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(answers))
+        yield pair, texts.get(version) or texts.setdefault(version, TextKey(block, digest))
 
 
 _resolved = lru_cache(maxsize=4_096)(resolve)
 """Among many pairs most have the answers of another one."""
+VERSION = "entry__version"
 Place = tuple[int, int]
 """A round and an entry, by their keys."""
-Given = tuple[Place | None, tuple[int | None, ...]]
-NOTHING: Given = (None, ())
+Given = tuple[Place | None, tuple[int | None, ...], Ruling | None]
+NOTHING: Given = (None, (), None)
 
 
-def _planned_pairs(rounds: Iterable[Round]) -> Iterator[tuple[int, int, int, int, int]]:
-    """As `_planned`, with query and block version of each pair, which are the same for all of its seats."""
-    of_pair = {"asked": Max("query"), "version": Max("entry__version")}
+def _planned_texts(rounds: Iterable[Round]) -> Iterator[tuple[Any, ...]]:
+    """As `_planned`, with query, block version and text of each pair, which are the same for all of its seats."""
+    of_pair = {
+        "asked": Max("query"),
+        "version": Max(VERSION),
+        "block": Max(f"{VERSION}__block"),
+        "digest": Max(f"{VERSION}__text_digest"),
+    }
     planned = _seats(rounds).values("round", "entry").annotate(n=Count("pk"), **of_pair).order_by("round", "entry")
     return planned.values_list("round", "entry", "n", *of_pair).iterator(chunk_size=ROWS)
 
 
 def _given(rounds: Collection[int]) -> Iterator[Given]:
-    """The live answers to each pair, None for "can't judge", in the order of rounds and entries.
+    """The live answers to each pair, None for "can't judge", and a lead's ruling, in the order of rounds and entries.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
     """
+    columns = ("round", "entry", "seat", "grade")
     live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1)
-    rows = live.order_by("round", "entry").values_list("round", "entry", "grade").iterator(chunk_size=ROWS)
-    for place, of_pair in groupby(rows, key=itemgetter(0, 1)):
-        yield place, tuple([grade for _, _, grade in of_pair])
-
-
-def _rulings(rounds: Collection[int]) -> dict[Place, Ruling]:
-    """A lead's rulings in force."""
     ruled = Adjudication.objects.filter(round__in=rounds, superseded_by=None)
-    return {(round_id, entry): Ruling(grade) for round_id, entry, grade in ruled.values_list("round", "entry", "grade")}
+    rulings = ruled.annotate(seat=Value(None, BigIntegerField())).values_list(*columns)  # only a judge has a seat
+    rows = live.values_list(*columns).union(rulings, all=True)
+    for place, of_pair in groupby(rows.order_by("round", "entry").iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
+        both = [*of_pair]
+        grades = tuple([grade for _, _, seat, grade in both if seat])
+        yield place, grades, next((Ruling(grade) for _, _, seat, grade in both if not seat), None)
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
@@ -207,13 +213,12 @@ def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[Reso
     rounds = _rounds(source)
     if not rounds:
         return []
-    by_round: dict[int, list[ResolvedPair]] = {round_.pk: [] for round_ in rounds}
-    for pair in _resolved_in(rounds):
-        by_round[pair.round_id].append(pair)
-    texts = texts_of(pair.version_id for pair in chain.from_iterable(by_round.values()))
+    by_round: dict[int, list[tuple[ResolvedPair, TextKey]]] = {round_.pk: [] for round_ in rounds}
+    for pair, text in _resolved_in(rounds):
+        by_round[pair.round_id].append((pair, text))
     settled: dict[tuple[int, TextKey], ResolvedPair] = {}
-    for pair in chain.from_iterable(by_round.values()):
-        key = (pair.query_id, texts[pair.version_id])
+    for pair, text in chain.from_iterable(by_round.values()):
+        key = (pair.query_id, text)
         if key in settled and pair.state is PairState.PARTLY:
             continue
         settled[key] = pair
