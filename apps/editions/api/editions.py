@@ -51,6 +51,7 @@ class EditionView(ProjectAPIView):
 
     def facts(self, edition: Edition, rest: Choice | None = None) -> dict[str, Any]:
         sheet = EditionSheet.of(edition)
+        edition.read(sheet.weighty, edition.of(ChangeKind.NEW))
         passages = sheet.passages(sheet.weighty)
         work = work_of(edition, sheet.usage, choices_of(passages, {}, rest))
         planned = sheet.round_for(work)
@@ -111,6 +112,7 @@ class EditionChanges(EditionView):
         only_known(request.query_params, {"after", "limit"})
         sheet = EditionSheet.of(edition)
         page = cut_list(sheet.ranked, request.query_params)
+        edition.read(page.rows, [])
         found = {"count": len(sheet.ranked), "results": sheet.passages(page.rows), "next": page.next}
         return Response(ChangePage(found).data)
 

@@ -30,6 +30,7 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
     rest = Choice.CARRY if query.get("all") == Choice.CARRY else None
     shown = sheet.ranked[: _shown(query)]
     compared = list(dict.fromkeys([*sheet.weighty, *shown]))
+    edition.read(compared, edition.of(ChangeKind.NEW))
     passages = sheet.passages(compared)
     choices = choices_of(passages, {}, rest)
     shown_passages = passages_in_order(passages, shown)

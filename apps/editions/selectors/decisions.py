@@ -1,10 +1,9 @@
 """Changed passages one by one: both texts, their evidence, and what happens to their grades unless somebody decides."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from apps.common.database.bulk import chunks
 from apps.common.database.questions import ListOf, Question
 from apps.common.text.blocktext import is_cut
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
@@ -12,7 +11,7 @@ from apps.corpus.models import BlockVersion, Corpus
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.models import Decision
-from apps.editions.selectors.editions import AT_ONCE, Edition, NewText
+from apps.editions.selectors.editions import Edition, NewText
 from apps.editions.selectors.usage import Span, Usage, evidence_on
 from apps.triples.core.evidence import placed
 
@@ -136,7 +135,7 @@ def changed_passages(
 ) -> list[ChangedPassage]:
     """These changed passages with their texts and evidence, in the order given."""
     keys = [edition.old_of(change).version_id for change in changes]
-    versions = _versions(keys)
+    versions = edition.versions(keys)
     texts = edition.new_texts([change.name for change in changes])
     evidence = evidence_on(usage, versions)
     return [
@@ -150,14 +149,6 @@ def changed_passages(
         )
         for change, key in zip(changes, keys, strict=True)
     ]
-
-
-def _versions(keys: Iterable[int]) -> dict[int, BlockVersion]:
-    """These block versions with their documents."""
-    versions: dict[int, BlockVersion] = {}
-    for part in chunks(sorted(set(keys)), AT_ONCE):
-        versions |= BlockVersion.objects.select_related("block__document").in_bulk(part)
-    return versions
 
 
 def decided_question(corpus: Corpus) -> Question[Decided]:

@@ -30,10 +30,6 @@ class NewText(NamedTuple):
     version_id: int | None = None
 
 
-TEXT = ("title", "section_path", "text", "pk")
-"""The columns of a `NewText`."""
-
-
 class StoredPassage(NamedTuple):
     """A passage in one of the snapshots. `text` is the digest of its title and text."""
 
@@ -58,6 +54,10 @@ class Edition:
     old: Mapping[str, StoredPassage]
     planned: Mapping[str, NewText]
     new: Mapping[str, StoredPassage]
+
+    @cached_property
+    def _read(self) -> dict[int, BlockVersion]:
+        return {}
 
     @cached_property
     def texts(self) -> Mapping[TextKey, int]:
@@ -96,16 +96,32 @@ class Edition:
         return self.old[change.before.name]
 
     def new_texts(self, names: Iterable[str]) -> dict[str, NewText]:
-        """The new texts of these passages of the new edition."""
+        """The new texts of these passages of the new edition; each is read once."""
         wanted = list(names)
         if self.after is None:
             return {name: self.planned[name] for name in wanted}
-        keys = {name: self.new[name].version_id for name in wanted}
-        texts: dict[int | None, NewText] = {}
-        for part in chunks(sorted(set(keys.values())), AT_ONCE):
-            found = map(NewText._make, BlockVersion.objects.filter(pk__in=part).values_list(*TEXT))
-            texts.update((text.version_id, text) for text in found)
-        return {name: texts[key] for name, key in keys.items()}
+        versions = self.versions(self.new[name].version_id for name in wanted)
+        return {name: _text_of(versions[self.new[name].version_id]) for name in wanted}
+
+    def versions(self, keys: Iterable[int]) -> dict[int, BlockVersion]:
+        """These block versions with their documents; each is read once."""
+        wanted = list(keys)
+        for part in chunks(dict.fromkeys(key for key in wanted if key not in self._read), AT_ONCE):
+            versions = BlockVersion.objects.filter(pk__in=part).select_related("block__document")
+            self._read.update((version.pk, version) for version in versions)
+        return {key: self._read[key] for key in wanted}
+
+    def read(self, compared: Iterable[PassageChange], new: Iterable[PassageChange]) -> None:
+        """Read both texts of the compared passages and those of the new ones at once, before they are asked for."""
+        both = list(compared)
+        read = [self.old_of(change) for change in both]
+        if self.after is not None:
+            read += [self.new[change.name] for change in [*both, *new]]
+        self.versions(passage.version_id for passage in read)
+
+
+def _text_of(version: BlockVersion) -> NewText:
+    return NewText(version.title, version.section_path, version.text, version.pk)
 
 
 def between(before: Snapshot, after: Snapshot) -> Edition:
@@ -187,6 +203,6 @@ def _add_current(texts: dict[str, NewText], corpus: Corpus, names: Iterable[str]
     """Add the texts that stay in the corpus and are not in the file."""
     for part in chunks([name for name in names if name not in texts], AT_ONCE):
         versions = BlockVersion.objects.filter(block__corpus=corpus, block__outside_id__in=part)
-        current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current"))
-        for name, *text in current.values_list("block__outside_id", *TEXT):
-            texts[name] = NewText(*text)
+        current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current")).select_related("block")
+        for version in current:
+            texts[version.block.outside_id] = _text_of(version)

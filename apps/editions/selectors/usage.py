@@ -1,11 +1,13 @@
 """What uses the texts of the snapshot before: grades, Q&As, evidence, and the versions with items on them."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, TextField, Value
+from django.db.models.functions import Cast
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
@@ -76,33 +78,35 @@ def usage_of(
     triples: dict[int, set[int]] = defaultdict(set)
     evidence: dict[int, set[Span]] = defaultdict(set)
     items: dict[int, set[int]] = {version.pk: set() for version in versions}
-    for triple, block, digest, spans in _expecting(edition.before):
-        if (passage := texts.get(TextKey(block, digest))) is not None:
-            triples[passage].add(triple)
-            evidence[passage].update((start, end) for start, end in spans)
-    for version, block, digest in _items_of(list(items)):
-        if (passage := texts.get(TextKey(block, digest))) is not None:
-            items[version].add(passage)
+    for of, block, digest, spans in _resting(edition.before, list(items)):
+        if (passage := texts.get(TextKey(block, digest))) is None:
+            continue
+        if not spans:
+            items[of].add(passage)
+        else:
+            triples[passage].add(of)
+            evidence[passage].update((start, end) for start, end in json.loads(spans))
     return Usage(texts, live, dict(grades), dict(triples), dict(evidence), items, frozenset(settled))
 
 
-def _expecting(before: Snapshot) -> Iterator[tuple[int, int, str, list[Any]]]:
-    """The Q&As that expect a text of the corpus: each with block, digest, and the evidence that its author marked."""
+def _resting(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
+    """What rests on texts of the corpus, each once: the Q&A or the version, block, digest, and evidence as JSON.
+
+    The Q&As that expect a text, with the evidence that their authors marked in it, and the items of these versions,
+    whose evidence is "".
+    """
     expected = _expected().filter(version__block__corpus=before.corpus_id)
-    columns = ("revision__triple_id", "version__block_id", "version__text_digest", "spans")
-    return expected.values_list(*columns).iterator(chunk_size=AT_ONCE)
-
-
-def _items_of(versions: Collection[int]) -> Iterator[tuple[int, int, str]]:
-    """The texts that items of these versions are on, each once: version, block, digest."""
     grades = VersionGrade.objects.filter(version__in=versions)
     triples = VersionTriple.objects.filter(version__in=versions, revision__expected_blocks__isnull=False)
-    on_grades = _texts_on(grades, "block_version")
-    return on_grades.union(_texts_on(triples, "revision__expected_blocks__version")).iterator(chunk_size=AT_ONCE)
+    rows = _texts_on(expected, "revision__triple_id", "version", Cast("spans", TextField()))
+    if versions:
+        on_grades = _texts_on(grades, "version", "block_version", Value(""))
+        rows = rows.union(on_grades, _texts_on(triples, "version", "revision__expected_blocks__version", Value("")))
+    return rows.iterator(chunk_size=AT_ONCE)
 
 
-def _texts_on(rows: QuerySet[Any], text: str) -> QuerySet[Any, Any]:
-    return rows.values_list("version", f"{text}__block_id", f"{text}__text_digest")
+def _texts_on(rows: QuerySet[Any], of: str, text: str, *more: Any) -> QuerySet[Any, Any]:
+    return rows.values_list(of, f"{text}__block_id", f"{text}__text_digest", *more)
 
 
 def _expected() -> QuerySet[ExpectedBlock]:
