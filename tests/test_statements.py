@@ -194,7 +194,7 @@ def make_version_of(size: int) -> tuple[Version, Import]:
 
     That is: queries, Q&As, sources, rounds, versions before it, runs, scores on each split, and training manifests.
     """
-    bench = make_bench(queries=4 * size, triples=size)
+    bench = make_bench(queries=6 * size, triples=size)
     for n in range(size):
         make_source(bench.project, f"Source {n}")
     rounds = [bench.round, *(_judged_round(bench) for _ in range(size - 1))]

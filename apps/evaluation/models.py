@@ -1,18 +1,20 @@
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from numpy.typing import ArrayLike
 
 from apps.accounts.models import Project
 from apps.evaluation.core import packing
-from apps.goldsets.models import Slice, Version
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
 from apps.metrics.estimate import WILSON
 from apps.metrics.expected import BY_GRADES, YES_OR_NO, HitRule, parse_hit_rule
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Pool, Run
 
 
@@ -35,8 +37,36 @@ class Requested(models.Model):
         raise NotImplementedError
 
 
-class WholeEvaluations(models.Manager["Evaluation"]):
-    """The evaluations on all questions of a split, without those on a slice."""
+def test_items(version: int | OuterRef, *, by_triples: bool) -> models.QuerySet[Any]:
+    """What a version is scored on in test, by triples or by grades."""
+    if by_triples:
+        return VersionTriple.objects.filter(version=version, split=Split.TEST)
+    graded = VersionGrade.objects.filter(query=OuterRef("pk"))
+    return VersionQuery.objects.filter(Exists(graded), version=version, split=Split.TEST)
+
+
+def tells_of_single_items(prefix: str = "") -> Q:
+    """Of evaluations: a mean would tell of single items of test, which has too few. `prefix` leads to them."""
+
+    def is_small(*, by_triples: bool) -> Q:
+        items = test_items(OuterRef(f"{prefix}version"), by_triples=by_triples)
+        return Q(Exists(items), ~Exists(items[FEWEST_IN_STRATUM - 1 :]))
+
+    by_grades = Q(**{f"{prefix}hit": BY_GRADES})
+    is_small_side = by_grades & is_small(by_triples=False) | ~by_grades & is_small(by_triples=True)
+    has_test = Q(**{f"{prefix}slice": None, f"{prefix}split__in": ["", Split.TEST]})
+    return has_test & is_small_side
+
+
+class ShownEvaluations(models.Manager["Evaluation"]):
+    """All but those that tell of single items of test."""
+
+    def get_queryset(self) -> models.QuerySet["Evaluation"]:
+        return super().get_queryset().exclude(tells_of_single_items())
+
+
+class WholeEvaluations(ShownEvaluations):
+    """Of these the evaluations on all questions of a split, without those on a slice."""
 
     def get_queryset(self) -> models.QuerySet["Evaluation"]:
         return super().get_queryset().filter(slice=None)
@@ -50,7 +80,8 @@ class Evaluation(Requested):
     labels of triples, and `counts` is as `hit_scoring` writes it.
 
     `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are
-    of other questions and are compared with their like alone.
+    of other questions and are compared with their like alone. Neither has those
+    that tell of single items of test, which older releases made.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
@@ -72,7 +103,7 @@ class Evaluation(Requested):
     scored_at = models.DateTimeField(null=True)
 
     objects = WholeEvaluations()
-    everything: "models.Manager[Evaluation]" = models.Manager()
+    everything: "models.Manager[Evaluation]" = ShownEvaluations()
 
     class Meta:
         constraints = [

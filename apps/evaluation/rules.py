@@ -8,14 +8,16 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.models import Evaluation, RegressionNote, test_items
 from apps.evaluation.selectors.evaluations import part_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES, parse_hit_rule, refuse_without_hits
+from apps.metrics.items import items_of
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 from apps.retrieval.rules import own_passages_refusal
@@ -31,13 +33,22 @@ SEALED = "The test split is sealed: only leads see scores query by query, everyb
 
 def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
     """Why the run cannot be scored on this split of the version, by its grades or by a hit rule."""
-    if version.state != VersionState.DRAFT and run.state != RunState.COMPLETE:
-        return f"{run.tag} is {run.state}. Only a complete run can be scored."
-    return ground_refusal(run, version, split, hit)
+    return results_refusal(run, version, split, hit) or small_test_words(version, split, hit) or None
 
 
 def ground_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
     """Why the run cannot be scored so once it is complete."""
+    return _place_refusal(run, version, split, hit) or small_test_words(version, split, hit) or None
+
+
+def results_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
+    """Why the run has no results for this split of the version, whether or not a score of them may be known."""
+    if version.state != VersionState.DRAFT and run.state != RunState.COMPLETE:
+        return f"{run.tag} is {run.state}. Only a complete run can be scored."
+    return _place_refusal(run, version, split, hit)
+
+
+def _place_refusal(run: Run, version: Version, split: str, hit: str) -> str | None:
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if version.state == VersionState.DRAFT:
@@ -53,6 +64,24 @@ def ground_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES)
     if not VersionTriple.objects.filter(version=version, split__in=_inside(split)).exists():
         return f"{version.label} has no Q&As in the {SPLIT_WORDS[split]}, so nothing can be measured on them."
     return None
+
+
+def small_test_words(version: Version, split: str, hit: str = BY_GRADES) -> str:
+    """Why no score of this split may be known; "" where one may, or nothing of it is sealed.
+
+    A mean over few test items tells of single ones, and so does one of dev and test together: that of dev is known.
+    """
+    if split == Split.DEV:
+        return ""
+    count = test_items(version.pk, by_triples=bool(hit))[:FEWEST_IN_STRATUM].count()
+    if not 0 < count < FEWEST_IN_STRATUM:
+        return ""
+    noun = items_of(hit)
+    many = f"1 {noun.one}" if count == 1 else f"{count} {noun.many}"
+    return (
+        f"The test side of {version.label} has {many}: too few to show a score of, which would tell of single ones. "
+        f"Score on dev. A lead can give test a larger share in the next version."
+    )
 
 
 def again_refusal(version: Version, system_ids: Collection[int], offered: Collection[int]) -> str | None:

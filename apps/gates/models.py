@@ -2,7 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import Evaluation, tells_of_single_items
 from apps.gates.enums import GateState, Tier
 from apps.goldsets.models import GoldSet
 from apps.metrics.estimate import PERCENTILE, Estimate
@@ -39,6 +39,13 @@ class Gate(models.Model):
         return self.name
 
 
+class ShownResults(models.Manager["GateResult"]):
+    """All but those on evaluations that tell of single items of test."""
+
+    def get_queryset(self) -> models.QuerySet["GateResult"]:
+        return super().get_queryset().exclude(tells_of_single_items("evaluation__"))
+
+
 class GateResult(models.Model):
     """The result of a gate on one evaluation. Never changes. `words` is the sentence for people.
 
@@ -57,6 +64,8 @@ class GateResult(models.Model):
     bound = models.FloatField(null=True)
     words = models.CharField(max_length=400)
     decided_at = models.DateTimeField()
+
+    objects = ShownResults()
 
     class Meta:
         constraints = [

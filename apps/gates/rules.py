@@ -1,11 +1,12 @@
 """Reasons why a system cannot have a gate, or None."""
 
 from apps.evaluation.enums import STRATA
-from apps.evaluation.rules import SPLITS, version_measures
+from apps.evaluation.rules import SPLITS, small_test_words, version_measures
 from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
+from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
@@ -20,6 +21,10 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if rule.slice is not None and rule.slice.is_named and split == Split.TEST:
         return "Slices have dev questions only: test stays sealed. Choose dev, or both."
+    is_named = rule.slice is not None and rule.slice.is_named
+    newest = scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
+    if newest and not is_named and (few := small_test_words(newest, split, rule.hit)):
+        return few
     if rule.slice is not None and not rule.slice.is_named and rule.slice.field not in STRATA:
         return f"A slice here uses one of {', '.join(STRATA)}, not {rule.slice.field}."
     if reason := name_refusal(gold_set, system, rule):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
-from apps.evaluation.rules import request_refusal
+from apps.evaluation.rules import request_refusal, results_refusal
 from apps.goldsets.models import Version
 from apps.metrics.measures import parse_measure
 from apps.reports.core.negatives import NegativesChoice
@@ -61,7 +61,7 @@ def negatives_refusal(run: Run, version: Version, split: str, choice: NegativesC
         return f"Choose 0 to {MOST_NEGATIVES} negatives of each kind per query."
     if not 1 <= choice.depth <= DEEPEST_REPORT:
         return f"The depth must be a whole number from 1 to {DEEPEST_REPORT:,}."
-    return request_refusal(run, version, split)
+    return results_refusal(run, version, split)
 
 
 def effect_refusal(

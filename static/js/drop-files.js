@@ -1,21 +1,41 @@
 // A place to drop a folder, a zip or files, around the file field of a form. A folder and several files are packed as
-// one zip, which keeps their paths. Without this script the field takes files, and the server packs them.
+// one zip, which keeps their paths, and says how many hidden files it leaves out. Without this script the field takes
+// files, and the server packs them.
 import { pack } from "./packing.js";
 
-const LEFT_OUT = /(^|\/)(\.(?!git\/(HEAD|packed-refs$|refs\/))|node_modules\/|__MACOSX\/|__pycache__\/)/;
+const HIDDEN = /(?:^|\/)((?:\.[^/]*|node_modules|__MACOSX|__pycache__)\/|(?:\.|~\$)[^/]*$|Thumbs\.db$|desktop\.ini$)/;
+const NAMES_THE_COMMIT = /(^|\/)\.git\/(HEAD|packed-refs$|refs\/)/;
 
-async function filesIn(entry) {
+// The folder or name that hides a file, as the server says it; none for a file that is shown.
+function hiddenBy({ path }) {
+  return HIDDEN.exec(path)?.[1];
+}
+
+function counted(names) {
+  const numbers = {};
+  for (const name of names) numbers[name] = (numbers[name] ?? 0) + 1;
+  return numbers;
+}
+
+// Adds the files of an entry to those found. Of hidden files the path is enough.
+async function find(entry, found) {
+  const path = entry.fullPath.slice(1);
   if (entry.isFile) {
-    const file = await new Promise((take, refuse) => entry.file(take, refuse));
-    return [{ path: entry.fullPath.slice(1), file }];
+    const isPacked = !hiddenBy({ path }) || NAMES_THE_COMMIT.test(path);
+    found.push({ path, file: isPacked && (await new Promise((take, refuse) => entry.file(take, refuse))) });
+    return;
   }
   const reader = entry.createReader();
-  const found = [];
-  for (;;) {
-    const some = await new Promise((take, refuse) => reader.readEntries(take, refuse));
-    if (some.length === 0) return found;
-    for (const inner of some) if (!LEFT_OUT.test(`${inner.fullPath.slice(1)}${inner.isFile ? "" : "/"}`) || inner.name === ".git") found.push(...(await filesIn(inner)));
+  for (let some = null; some?.length !== 0; ) {
+    some = await new Promise((take, refuse) => reader.readEntries(take, refuse));
+    for (const inner of some) await find(inner, found);
   }
+}
+
+async function filesIn(entries) {
+  const found = [];
+  for (const entry of entries) await find(entry, found);
+  return found;
 }
 
 function sizeOf(bytes) {
@@ -55,7 +75,7 @@ class Drop {
     const loose = [...event.dataTransfer.files].map((file) => ({ path: file.name, file }));
     this.place.setAttribute("aria-busy", "true");
     try {
-      await this.take(entries.length ? (await Promise.all(entries.map(filesIn))).flat() : loose);
+      await this.take(entries.length ? await filesIn(entries) : loose);
     } finally {
       this.place.removeAttribute("aria-busy");
     }
@@ -63,12 +83,15 @@ class Drop {
 
   // Puts { path, file } into the form's field: one file as it is, more as one zip.
   async take(given) {
-    const files = given.filter(({ path }) => !LEFT_OUT.test(path));
+    const files = given.filter((file) => !hiddenBy(file));
     if (files.length === 0) return this.say("There is no file in it that is not hidden.");
+    const hidden = counted(given.map(hiddenBy).filter(Boolean));
+    const commit = given.filter(({ path }) => NAMES_THE_COMMIT.test(path));
     this.place.setAttribute("aria-busy", "true");
     try {
-      const one = files.length === 1 && !files[0].path.includes("/");
-      const file = one ? files[0].file : new File([await pack(files)], nameOf(files), { type: "application/zip" });
+      const one = given.length === 1 && !files[0].path.includes("/");
+      const packed = one ? "" : await pack([...files, ...commit], hidden);
+      const file = one ? files[0].file : new File([packed], nameOf(files), { type: "application/zip" });
       const chosen = new DataTransfer();
       chosen.items.add(file);
       this.field.files = chosen.files;

@@ -3,6 +3,7 @@
 
 const MOST_FILES = 65_000;
 const MOST_BYTES = 0xffff_ffff;
+const MOST_COMMENT = 0xffff;
 const UTF8 = 0x0800;
 const FIRST_DAY = 0x0021; // 1 January 1980, the earliest that a zip can have
 
@@ -36,8 +37,16 @@ function shared(name, size, sum) {
   return [[2, 20], [2, UTF8], [2, 0], [2, 0], [2, FIRST_DAY], [4, sum], [4, size], [4, size], [2, name.length], [2, 0]];
 }
 
-// `files` are { path, file }. Rejects with a sentence when a zip of this form cannot hold them.
-export async function pack(files) {
+// The comment that says how many hidden files are left out, by what hides them; in one number where that is too long.
+function comment(hidden) {
+  const bytes = new TextEncoder().encode(JSON.stringify({ hidden }));
+  if (bytes.length <= MOST_COMMENT) return bytes;
+  return comment({ others: Object.values(hidden).reduce((sum, number) => sum + number, 0) });
+}
+
+// `files` are { path, file }, `hidden` the numbers of those left out. Rejects with a sentence when a zip of this form
+// cannot hold them.
+export async function pack(files, hidden) {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   if (files.length > MOST_FILES || bytes > MOST_BYTES) {
     throw new Error("This is too much to pack in the browser. Pack the folder as a zip and choose that.");
@@ -54,6 +63,7 @@ export async function pack(files) {
     offset += head.byteLength + name.length + file.size;
   }
   const size = directory.reduce((sum, part) => sum + (part.byteLength ?? part.length), 0);
-  const end = [[4, 0x0605_4b50], [2, 0], [2, 0], [2, files.length], [2, files.length], [4, size], [4, offset], [2, 0]];
-  return new Blob([...parts, ...directory, record(end)]);
+  const said = comment(hidden);
+  const counts = [[2, files.length], [2, files.length], [4, size], [4, offset], [2, said.length]];
+  return new Blob([...parts, ...directory, record([[4, 0x0605_4b50], [2, 0], [2, 0], ...counts]), said]);
 }

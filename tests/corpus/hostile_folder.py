@@ -280,8 +280,10 @@ def write_zip(path: Path, found: list[Hostile]) -> dict[str, str]:
         expected["odd/one-line.txt"] = "larger than 500 MB"
         archive.writestr("odd/bomb.txt", b"\n" * 100_000_000)
         expected["odd/bomb.txt"] = "packed far too tightly"
-        for skipped in (".git/config", "node_modules/a.md", "__MACOSX/._a.md", ".hidden.md"):
-            archive.writestr(skipped, "# Not looked at")
+        for hidden in (".git/config", "node_modules/a.md", "__MACOSX/._a.md", ".hidden.md"):
+            archive.writestr(hidden, "# Not looked at")
+            top, slash, _ = hidden.partition("/")
+            expected[f"{top}{slash}"] = "hidden"
     return expected
 
 

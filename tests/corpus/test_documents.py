@@ -67,6 +67,7 @@ def test_the_plan_counts_what_was_read_and_lists_what_was_not():
     assert plan["unread"] == [
         {"reason": "empty file", "files": 1, "paths": ["empty.md"]},
         {"reason": "picture", "files": 1, "paths": ["logo.png"]},
+        {"reason": "hidden", "files": 1, "paths": [".git/"]},
     ]
     assert (plan["recipe"], plan["commit"]) == ("headings", "a" * 40)
     assert plan["notes"] == [f"Git commit {'a' * 40}."]
@@ -150,7 +151,7 @@ def test_all_files_can_be_read_as_another_kind():
     imported(item)
 
     assert [(kind["kind"], kind["files"]) for kind in item.plan["files"]] == [("text", 2)]
-    assert {group["reason"] for group in item.plan["unread"]} == {"empty file", "not text"}
+    assert {group["reason"] for group in item.plan["unread"]} == {"empty file", "not text", "hidden"}
     assert texts_by_id()["index"].startswith("---\ntitle: The handbook")
 
 

@@ -38,7 +38,7 @@ def test_a_folder_is_imported_and_what_stays_unread_is_named(capsys, folder):
 
     said = capsys.readouterr()
     assert said.out == "Imported, the corpus Handbook: 3 blocks: 3 new, 0 changed, 0 unchanged, 0 gone.\n"
-    assert said.err == "not read: picture: 1 file (logo.png)\n"
+    assert said.err == "not read: picture: 1 file (logo.png)\nnot read: hidden: 1 file (.cache/)\n"
     assert ids() == {"index", "deploy/pin", "deploy/pin#pin"}
 
 
@@ -182,7 +182,8 @@ def test_nothing_readable_is_refused_with_the_reasons(folder):
     (folder / "index.md").unlink()
     (folder / "deploy" / "pin.md").unlink()
 
-    with pytest.raises(CommandError, match=r"none of its files can be read \(picture: 1 file\)") as caught:
+    reasons = r"none of its files can be read \(picture: 1 file, hidden: 1 file\)"
+    with pytest.raises(CommandError, match=reasons) as caught:
         import_corpus(folder)
 
     assert caught.value.returncode == 2

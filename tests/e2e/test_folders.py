@@ -6,11 +6,22 @@ from playwright.sync_api import expect
 from apps.corpus.actions import imports
 from apps.corpus.execution import document_reading
 from apps.corpus.models import Import
-from tests.corpus.test_any_folder import FILES, READ, UNREAD, counted
+from tests.corpus.test_any_folder import FILES, READ, UNREAD, counted, hidden_in
 from tests.e2e.waiting import go, settled, turned
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+HIDDEN = [
+    ".DS_Store",
+    ".git/HEAD",
+    ".git/objects/ab/cd",
+    "1/Thumbs.db",
+    "1/.DS_Store",
+    "1/node_modules/.b/x",
+    "1/~$a",
+]
+BY_WHAT_HIDES = {".DS_Store: 2 files", ".git/: 2 files", "Thumbs.db", "node_modules/", "~$a"}
 
 
 @pytest.fixture
@@ -21,7 +32,9 @@ def folder(tmp_path, monkeypatch):
         file = place / str(number) / name
         file.parent.mkdir(parents=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    (place / ".DS_Store").write_text("left by a system")
+    for name in HIDDEN:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("left by a system")
     return place
 
 
@@ -39,16 +52,18 @@ def previewed(page) -> Import:
     with turned(page):
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name=f"{len(READ)} files are read")).to_be_visible()
-    expect(page.get_by_role("heading", name=f"{len(UNREAD)} stay unread")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{len(UNREAD) + len(HIDDEN)} stay unread")).to_be_visible()
     return Import.objects.latest("pk")
 
 
 def test_a_folder_that_is_chosen_is_read_file_by_file(page, project, folder, witness):
     page.locator("[data-drop-folder]").set_input_files(folder)
 
-    read, unread = counted(previewed(page).plan)
+    plan = previewed(page).plan
 
+    read, unread = counted(plan)
     assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+    assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
     assert witness.drain() == []
 
 
@@ -60,9 +75,11 @@ def test_a_folder_that_is_dropped_is_read_file_by_file(page, project, folder, wi
     for event in ("dragEnter", "dragOver", "drop"):
         devtools.send("Input.dispatchDragEvent", {"type": event, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
 
-    read, unread = counted(previewed(page).plan)
+    plan = previewed(page).plan
 
+    read, unread = counted(plan)
     assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+    assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
     assert witness.drain() == []
 
 

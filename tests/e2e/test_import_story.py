@@ -160,14 +160,16 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     expect(page.locator("[data-drop-words]")).to_have_text(re.compile(r"^2 files, \d"))
     settled(page)
     page.locator("[data-drop-folder]").set_input_files(folder)
-    expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 3 files")
+    expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 2 files")
     settled(page)
     with turned(page):
         page.get_by_role("button", name="Preview").click()
 
     expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
     expect(page.get_by_text("Git commit 0123456789")).to_be_visible()
-    expect(page.get_by_text("unread")).to_have_count(0)
+    expect(page.get_by_role("heading", name="3 stay unread")).to_be_visible()
+    page.locator(".unread-files summary").click()
+    expect(page.locator(".unread-files .id")).to_have_text([".git/: 2 files", ".hidden.md"])
     expect(page.locator(".sample .id").filter(has_text="deep/backups")).not_to_have_count(0)
     assert witness.drain() == []
 

@@ -40,7 +40,7 @@ def test_scores_of_a_run_equal_trec_eval():
     run = {"Q01": {"b": 2.0, "a": 2.0, "é": 1.0}, "Q02": {"d": 5.0, "é": 5.0, "c": 5.0}, "Q03": {"a": 1.0}}
     names = [name for name in TREC_NAMES if not name.endswith("1000")]
 
-    evaluation = score(make_scene(qrels=qrels, runs={"r": run}), "r", measures=" ".join(names))
+    evaluation = score(make_scene(qrels=qrels, runs={"r": run}, test_share=0), "r", measures=" ".join(names))
 
     theirs = trec_values(qrels, run)
     for query, row in values(evaluation).items():
@@ -49,7 +49,7 @@ def test_scores_of_a_run_equal_trec_eval():
 
 def test_an_evaluation_knows_what_it_counted():
     qrels = {**qrels_of(3), "Q09": {"a": 0}}
-    scene = make_scene(qrels=qrels, runs={"r": {"Q01": GOOD, "Q09": GOOD}})
+    scene = make_scene(qrels=qrels, runs={"r": {"Q01": GOOD, "Q09": GOOD}}, test_share=0)
 
     evaluation = score(scene, "r")
 

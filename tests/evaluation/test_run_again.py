@@ -35,7 +35,7 @@ DEPTH = 7
 
 @pytest.fixture(scope="module")
 def _version(module_rows):
-    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.5)
+    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
 
 
 @pytest.fixture
@@ -77,6 +77,7 @@ def drafted_after(version, snapshot):
         gold_set_id=version.gold_set_id,
         snapshot=snapshot,
         rounds=list(version.rounds.all()),
+        test_share=0.0,
         actor=lead_of(version.gold_set.project),
         at=AT,
     )

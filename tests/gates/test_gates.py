@@ -1,5 +1,6 @@
 """Gates of the app: created, decided when a run is scored, stored once, notified when a state changes."""
 
+from collections import Counter
 from copy import deepcopy
 
 import numpy as np
@@ -217,6 +218,50 @@ def test_a_slice_of_four_queries_would_reveal_single_ones_and_is_not_known(scene
     assert result.words == (
         "Not known: fewer than 5 queries where domain = access have a figure here; a slice needs at least that many."
     )
+
+
+@pytest.mark.parametrize("split", ["test", ""])
+def test_a_slice_that_leaves_four_test_queries_beside_it_is_not_known_nor_is_that_of_these_four(split):
+    scene = make_scene(queries=9, test_share=1, runs={"base": dict.fromkeys(qrels_of(9), GOOD)})
+    sizes = Counter(query.fields["domain"] for query in scene.version.queries.all())
+    assert sorted(sizes.values()) == [4, 5]
+    checked = {
+        name: add_gate(scene, {"name": name, "slice": {"field": "domain", "value": name}}, split=split)
+        for name in sizes
+    }
+    whole = add_gate(scene, split=split)
+
+    score(scene, "base", split=split)
+
+    assert {state_of(gate) for gate in checked.values()} == {"unknown"}
+    assert state_of(whole) == "passed"
+    words = {name: gates.statuses([gate])[0].result.words for name, gate in checked.items()}
+    large = next(name for name in sizes if sizes[name] == 5)
+    assert words[large] == (
+        f"Not known: the figure of the queries where domain = {large} would tell, alone or beside others, of fewer "
+        "than 5 queries of dev or of test."
+    )
+
+
+def test_a_sample_that_leaves_three_test_queries_beside_it_is_not_known():
+    for queries, state in ((53, "unknown"), (55, "passed")):
+        scene = make_scene(queries=queries, test_share=1, runs={"base": dict.fromkeys(qrels_of(queries), GOOD)})
+        gate = add_gate(scene, {"tier": "smoke"}, split="test")
+
+        score(scene, "base", split="test")
+
+        assert state_of(gate) == state
+
+
+def test_a_gate_on_a_test_side_of_four_queries_is_refused_and_one_on_dev_is_not():
+    scene = make_scene(queries=10, test_share=0.4, runs={"base": dict.fromkeys(qrels_of(10), GOOD)})
+
+    for split in ("test", ""):
+        with pytest.raises(GateRefused, match="The test side of v1 has 4 queries: too few to show a score of"):
+            add_gate(scene, split=split)
+
+    score(scene, "base", split="dev")
+    assert add_gate(scene, split="dev")
 
 
 def test_a_slice_of_the_version_is_checked_on_its_queries_as_they_are_now(scene):

@@ -143,7 +143,7 @@ def test_documents_that_no_question_needs_are_counted():
 
 
 def test_no_query_is_named():
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0)
     for tag in scene.runs:
         score_by_grades(scene, tag, measures="RR")
 

@@ -39,6 +39,7 @@ class DocumentTally:
     def __init__(self) -> None:
         self.unread: dict[str, list[str]] = {}
         self.unread_counts: Counter[str] = Counter()
+        self._cut_off: set[str] = set()
         self.text_endings: dict[str, Counter[str]] = {}
         self.notes: Counter[str] = Counter()
         self._files: Counter[str] = Counter()
@@ -63,14 +64,16 @@ class DocumentTally:
     def add_file(self, kind: str) -> None:
         self._files[kind] += 1
 
-    def add_unread(self, path: str, reason: str, text_ending: str = "") -> None:
-        """`text_ending` is the ending of a file that could be read as text."""
-        self.unread_counts[reason] += 1
+    def add_unread(self, path: str, reason: str, text_ending: str = "", files: int = 1) -> None:
+        """`text_ending` is the ending of a file that could be read as text; `files`, how many the path stands for."""
+        self.unread_counts[reason] += files
         if text_ending:
             self.text_endings.setdefault(reason, Counter())[text_ending] += 1
         listed = self.unread.setdefault(reason, [])
-        if len(listed) < PATHS_LISTED:
-            listed.append(path)
+        if len(listed) == PATHS_LISTED:
+            self._cut_off.add(reason)
+        else:
+            listed.append(path if files == 1 else f"{path}: {_files(files)}")
 
     def add_passage(self, passage: CutPassage) -> None:
         self._passages[passage.kind] += 1
@@ -99,7 +102,7 @@ class DocumentTally:
             ],
             "files_read": self.files_read,
             "unread": [
-                {"reason": reason, "files": number, "paths": self.unread[reason], **self._as_text(reason)}
+                {"reason": reason, "files": number, "paths": self.unread[reason], **self._more(reason)}
                 for reason, number in self.unread_counts.most_common()
             ],
             "files_unread": self.files_unread,
@@ -107,10 +110,11 @@ class DocumentTally:
             "samples": self._chosen(),
         }
 
-    def _as_text(self, reason: str) -> dict[str, Any]:
-        """How many of the files could be read as text, and their endings; empty for none."""
+    def _more(self, reason: str) -> dict[str, Any]:
+        """How many of the files could be read as text, and their endings; that not all of them are listed."""
         endings = self.text_endings.get(reason)
-        return {"as_text": {"files": endings.total(), "endings": sorted(endings)}} if endings else {}
+        as_text = {"as_text": {"files": endings.total(), "endings": sorted(endings)}} if endings else {}
+        return as_text | ({"more": True} if reason in self._cut_off else {})
 
     def _chosen(self) -> list[dict[str, Any]]:
         """The samples in the order of the files; a table and code are among them when there are any."""

@@ -32,9 +32,11 @@ class ReadingNote(NamedTuple):
 class UnreadFile(NamedTuple):
     """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it.
 
-    `text_ending` is the ending of a file that could be read as text, without the dot; "" for any other.
+    `text_ending` is the ending of a file that could be read as text, without the dot; "" for any other. `files` is
+    more than one where `path` stands for all in a folder, or of a name, that hides them.
     """
 
     path: str
     reason: str
     text_ending: str = ""
+    files: int = 1

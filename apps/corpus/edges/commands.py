@@ -99,9 +99,9 @@ def opened(path: str) -> Iterator[TableFile]:
 def packed(paths: Iterable[Path]) -> Iterator[TableFile]:
     """What is at these paths, as one package. Raises InputError for a path that is not there."""
     with TemporaryDirectory(prefix="karat-") as folder:
-        package, files = Path(folder) / "package", files_at(paths)
+        package, (files, hidden) = Path(folder) / "package", files_at(paths)
         with package.open("wb") as out:
-            pack(files, out)
+            pack(files, out, hidden)
         with open_source(package, name=package_name(files)) as source:
             yield source
 

@@ -173,6 +173,7 @@ def _lines(path: Path, name: str, choices: Choices, progress: Progress) -> Itera
             else:
                 yield from _file_lines(file, choices)
             progress(number)
+        yield from map(as_line, package.hidden())
 
 
 def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
@@ -329,7 +330,7 @@ class DocumentRows:
 
     def _nothing(self) -> str:
         if not self.tally.files_unread:
-            return "there is no file in it that is not hidden"
+            return "there is no file in it"
         return f"none of its files can be read ({self.tally.unread_words()})"
 
 

@@ -159,7 +159,7 @@ def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
     everything = _kind_row("", "All questions", runs, measure)
     rows = []
     sheet = sheets[-1]
-    for field, name in open_strata(sheet.kinds, sheet.is_test, by_subtraction=bool(sheet.sealed)):
+    for field, name in open_strata(sheet.kinds, sheet.is_test, by_subtraction=bool(sheet.sealed), fields=list(FIELDS)):
         inside = np.array([(field, name) in row for row in sheet.kinds])
         rows.append(_kind_row(field, name, [run[inside] for run in runs], measure))
     fields = list(FIELDS)

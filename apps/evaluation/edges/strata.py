@@ -71,7 +71,7 @@ def open_labels(sheet: EvaluationSheet) -> dict[str, list[str]]:
     queries = sheet.queries
     labels = {field: [stratum_of(query, field) for query in queries] for field in fields_of(queries)}
     rows = [[(field, own[at]) for field, own in labels.items() if own[at]] for at in range(len(queries))]
-    shown = set(open_strata(rows, sheet.is_test, by_subtraction=bool(sheet.sealed)))
+    shown = set(open_strata(rows, sheet.is_test, by_subtraction=bool(sheet.sealed), fields=list(labels)))
     return {field: [label if (field, label) in shown else "" for label in own] for field, own in labels.items()}
 
 

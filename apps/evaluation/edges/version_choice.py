@@ -103,6 +103,7 @@ def ground_context(
         "split": split,
         "split_words": rules.SPLIT_WORDS[split] + (f", {part.words}" if part else ""),
         "part": part,
+        "small_test": "" if part else rules.small_test_words(version, split, hit),
         "splits": [(key, rules.SPLIT_WORDS[key]) for key in rules.SPLITS],
         "hit": hit,
         "hits": hits_of(version, hit),

@@ -1,9 +1,9 @@
 """Check runs against the gates of their system, save each result once, and report changed states."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.evaluation import rules
+from apps.evaluation.core.question_kinds import FIELDS, kinds_of
+from apps.evaluation.edges.hit_sheets import source_of
+from apps.evaluation.edges.strata import fields_of, stratum_of
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
@@ -18,14 +21,17 @@ from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.evaluations import names_of
+from apps.evaluation.selectors.expected import flags_of
 from apps.evaluation.selectors.rankings import ScoringGround
 from apps.gates.core import decisions
 from apps.gates.core.rule import GateRule, measures_of
-from apps.gates.enums import GateState
+from apps.gates.core.tiers import sample
+from apps.gates.enums import GateState, Tier
 from apps.gates.execution import notifications
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
-from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
 from apps.goldsets.selectors import slices
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.context import JobContext
@@ -33,7 +39,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
 from apps.metrics.items import items_of
 from apps.metrics.measures import Measure, measure_run
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata
 from apps.retrieval.models import Ranking, Run
 
 KIND = "gates.decide"
@@ -75,16 +81,22 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     table = _Table(evaluation.version, ground, on_scale)
     if scored:
         table.take(scored)
+    by_id = {row.outside_id: row for row in rankings.version_queries(evaluation.version, evaluation.split)}
+    queries = [by_id[name] for name in ground.judged.queries]
+    strata = {name: [str(row.fields.get(name) or "") for row in queries] for name in STRATA}
+    shown = list(fields_of(queries))
     evidence = decisions.RunEvidence(
         query_ids=ground.judged.queries,
         values=table.values_of(evaluation.run),
         latencies=_latencies(evaluation.run, ground),
         cost=gates.cost_of(evaluation),
-        strata=_strata(evaluation, ground),
+        strata=strata,
         slices=_slices(evaluation, undecided),
         seed=evaluation.seed,
     )
-    return [(gate, _verdict(gate, evaluation, evidence, table.values_of)) for gate in undecided]
+    kinds = [[(name, value) for name in shown if (value := stratum_of(row, name))] for row in queries]
+    told = _Told(kinds, [row.split == Split.TEST for row in queries], shown, evidence)
+    return [(gate, _verdict(gate, evaluation, evidence, table.values_of, told)) for gate in undecided]
 
 
 def decide_when_scored_by_hits(scored: ScoredByHits) -> Save:
@@ -116,7 +128,10 @@ def decide_by_hits(evaluation: Evaluation, undecided: Sequence[Gate], table: Hit
         slices=_slices(evaluation, undecided, by_triples=True),
         seed=evaluation.seed,
     )
-    return [(gate, _verdict(gate, evaluation, evidence, values_of)) for gate in undecided]
+    flags = flags_of(evaluation.version, table.triples)
+    kinds = [kinds_of(row.content, source_of(row), flags.get(row.triple_id, ())) for row in table.triples]
+    told = _Told(kinds, [row.split == Split.TEST for row in table.triples], list(FIELDS), evidence)
+    return [(gate, _verdict(gate, evaluation, evidence, values_of, told)) for gate in undecided]
 
 
 @dataclass
@@ -153,6 +168,7 @@ def _verdict(
     evaluation: Evaluation,
     evidence: decisions.RunEvidence,
     values_of: Callable[[Run], dict[str, Floats]],
+    told: "_Told",
 ) -> decisions.GateVerdict:
     rule = gates.rule_of(gate)
     if against := _gap(gate, rule, evaluation):
@@ -160,31 +176,68 @@ def _verdict(
     if gate.baseline is not None:
         evidence = evidence._replace(baseline=values_of(gate.baseline))
     verdict = decisions.decide(rule, evidence)
-    if (
-        rule.slice is not None
-        and not rule.slice.is_named
-        and (
-            0 < verdict.n < FEWEST_IN_STRATUM
-            or any(0 < n < FEWEST_IN_STRATUM for n in _sides(rule, evaluation, evidence))
-        )
-    ):
-        # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
-        of_side = "" if verdict.n < FEWEST_IN_STRATUM else " of dev or of test"
-        many = items_of(rule.hit).many + of_side
-        few = f"fewer than {FEWEST_IN_STRATUM} {many} where {rule.slice} have a figure here"
+    if rule.slice is not None and not rule.slice.is_named and 0 < verdict.n < FEWEST_IN_STRATUM:
+        few = f"fewer than {FEWEST_IN_STRATUM} {items_of(rule.hit).many} where {rule.slice} have a figure here"
         return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
+    if verdict.n and rule.measure and (reason := told.refusal(rule)):
+        return decisions.not_known(rule, decisions.FEW_QUERIES, reason)
     return verdict
 
 
-def _sides(rule: GateRule, evaluation: Evaluation, evidence: decisions.RunEvidence) -> list[int]:
-    """How many questions of each split the stratum of a rule has; none where only one split is scored."""
-    if evaluation.split or rule.slice is None or rule.slice.field not in evidence.strata:
-        return []
-    labels = zip(evidence.query_ids, evidence.strata[rule.slice.field], strict=True)
-    inside = {name for name, label in labels if label == rule.slice.value}
-    model, column = (VersionTriple, "label") if rule.hit else (VersionQuery, "outside_id")
-    rows = model.objects.filter(version=evaluation.version_id).values_list(column, "split")
-    return list(Counter(split for name, split in rows if name in inside).values())
+@dataclass
+class _Told:
+    """What may be told of an evaluation, as on its pages: no mean, alone or subtracted, tells of few items of test.
+
+    `kinds` are those by which pages break its scores down, in the order of `fields`; strata of rules come after them.
+    """
+
+    kinds: Sequence[Sequence[Kind]]
+    is_test: Sequence[bool]
+    fields: Sequence[str]
+    evidence: decisions.RunEvidence
+
+    @cached_property
+    def _rows(self) -> list[list[Kind]]:
+        others = [(name, labels) for name, labels in self.evidence.strata.items() if name not in self.fields]
+        return [
+            [*own, *((name, labels[at]) for name, labels in others if labels[at])] for at, own in enumerate(self.kinds)
+        ]
+
+    @cached_property
+    def _open(self) -> set[Kind]:
+        return set(open_strata(self._rows, self.is_test, fields=self.fields))
+
+    @cached_property
+    def _drawn(self) -> list[int]:
+        return sample(self.evidence.query_ids, seed=self.evidence.seed)
+
+    @cached_property
+    def _open_in_sample(self) -> set[Kind]:
+        rows, is_test = [self._rows[at] for at in self._drawn], [self.is_test[at] for at in self._drawn]
+        return set(open_strata(rows, is_test, fields=self.fields))
+
+    def refusal(self, rule: GateRule) -> str:
+        """Why the figure of a rule would tell of fewer items than may be known; "" where it does not."""
+        if rule.slice is not None and rule.slice.is_named:  # of dev alone
+            return ""
+        own = (rule.slice.field, rule.slice.value) if rule.slice else None
+        is_open = own is None or own in self._open
+        if is_open and rule.tier == Tier.SMOKE:
+            is_open = (own is None or own in self._open_in_sample) and not self._leaves_few(own)
+        if is_open:
+            return ""
+        many = items_of(rule.hit).many
+        what = decisions.where(rule).strip() or "in the smoke tier"
+        return (
+            f"the figure of the {many} {what} would tell, alone or beside others, of fewer than {FEWEST_IN_STRATUM} "
+            f"{many} of dev or of test."
+        )
+
+    def _leaves_few(self, own: Kind | None) -> bool:
+        """Whether few items of test are in the sample, or few are not, of those of a stratum or of all."""
+        test = {at for at, is_test in enumerate(self.is_test) if is_test and (own is None or own in self._rows[at])}
+        drawn = len(test.intersection(self._drawn))
+        return any(0 < part < FEWEST_IN_STRATUM for part in (drawn, len(test) - drawn))
 
 
 def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] | None:
@@ -213,11 +266,6 @@ def _latencies(run: Run, ground: ScoringGround) -> Floats:
         if query_id in ground.numbers and latency is not None:
             taken[ground.numbers[query_id]] = latency
     return taken
-
-
-def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str]]:
-    fields = {row.outside_id: row.fields for row in rankings.version_queries(evaluation.version, evaluation.split)}
-    return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
 
 
 def _slices(evaluation: Evaluation, undecided: Sequence[Gate], *, by_triples: bool = False) -> dict[str, set[str]]:

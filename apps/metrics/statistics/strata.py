@@ -19,30 +19,33 @@ def open_strata(
     is_sealed: Sequence[bool],
     *,
     by_subtraction: bool = True,
+    fields: Sequence[str] = (),
     fewest: int = FEWEST_IN_STRATUM,
 ) -> list[Kind]:
-    """The kinds, of all that the rows have, of which a mean tells of no fewer than `fewest` values: largest first.
+    """The kinds, of all that the rows have, of which a mean tells of no fewer than `fewest` values.
 
     A kind is left out that has fewer, but some, of the sealed rows or of the others. `by_subtraction` leaves out those
     too with which means of what is shown could be subtracted to a sum over fewer sealed rows: then each set of sealed
-    rows that no shown kind tells apart has `fewest` or more. The first field in the order of rows is served first.
+    rows that no shown kind tells apart has `fewest` or more. The first of `fields`, or in the order of rows, is served
+    first, and in it the kind with most sealed rows: so the rows that are not sealed change nothing for those that are.
     """
     sealed = np.array(is_sealed, dtype=bool)
     told_apart = np.zeros(len(sealed), dtype=np.int64)
     sizes = Counter(kind for own in kinds for kind in own)
-    fields = list(dict.fromkeys(field for field, _ in sizes))
+    in_sealed = Counter(kind for own, is_in in zip(kinds, is_sealed, strict=True) if is_in for kind in own)
+    order = list(dict.fromkeys([*fields, *(field for field, _ in sizes)]))
     shown: list[Kind] = []
-    for kind in sorted(sizes, key=lambda kind: (fields.index(kind[0]), -sizes[kind], kind[1])):
-        inside = np.array([kind in own for own in kinds])
-        of_sealed = int((inside & sealed).sum())
-        if any(0 < side < fewest for side in (of_sealed, sizes[kind] - of_sealed)):
+    for kind in sorted(sizes, key=lambda kind: (order.index(kind[0]), -in_sealed[kind], -sizes[kind], kind[1])):
+        if 0 < in_sealed[kind] < fewest:
             continue
-        if by_subtraction and of_sealed:
+        if by_subtraction and in_sealed[kind]:
+            inside = np.array([kind in own for own in kinds])
             _, parts = np.unique(told_apart * 2 + inside, return_inverse=True)
             if min(Counter(parts[sealed].tolist()).values()) < fewest:
                 continue
             told_apart = parts
-        shown.append(kind)
+        if not 0 < sizes[kind] - in_sealed[kind] < fewest:
+            shown.append(kind)
     return shown
 
 

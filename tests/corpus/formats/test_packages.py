@@ -11,6 +11,7 @@ from apps.common.errors import InputError
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.packages import LIMITS, Limits, open_package, pack, package_name
 from apps.corpus.formats.packages.commits import commit_at
+from apps.corpus.formats.packages.on_disk import files_at
 from tests.corpus.factories import zipped
 
 
@@ -30,18 +31,80 @@ def test_files_come_by_path_without_the_folder_that_holds_them_all(tmp_path):
     assert list(found.items()) == [("a/c.md", b"c"), ("b.md", b"b")]
 
 
-def test_hidden_files_and_what_systems_leave_behind_are_skipped(tmp_path):
-    names = [
-        "a.md",
-        ".git/config",
-        ".hidden.md",
-        "__MACOSX/a.md",
-        "x/Thumbs.db",
-        "node_modules/p/README.md",
-        "~$a.docx",
-    ]
+HIDDEN = [
+    ".git/config",
+    ".git/objects/ab/cd",
+    ".hidden.md",
+    "__MACOSX/a.md",
+    "x/Thumbs.db",
+    "y/Thumbs.db",
+    "node_modules/p/.bin/README.md",
+    "~$a.docx",
+]
+BY_WHAT_HIDES = {
+    ".git/": 2,
+    ".hidden.md": 1,
+    "__MACOSX/": 1,
+    "Thumbs.db": 2,
+    "node_modules/": 1,
+    "~$a.docx": 1,
+}
 
-    assert list(walk(tmp_path, zipped(dict.fromkeys(names, "x")))) == ["a.md"]
+
+def hidden_in(path: Path) -> dict[str, int]:
+    with open_package(path, "docs.zip") as package:
+        return {file.path: file.files for file in package.hidden()}
+
+
+def test_hidden_files_and_what_systems_leave_behind_are_not_read_and_are_counted_by_what_hides_them(tmp_path):
+    found = walk(tmp_path, zipped(dict.fromkeys(["a.md", *HIDDEN], "x")))
+
+    assert list(found) == ["a.md"]
+    assert hidden_in(tmp_path / "upload") == BY_WHAT_HIDES
+
+
+def test_a_package_of_a_folder_counts_the_hidden_files_that_it_leaves_there(tmp_path):
+    folder = tmp_path / "docs"
+    for name in ["a.md", ".git/HEAD", *HIDDEN]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("b" * 40)
+    files, hidden = files_at([folder])
+
+    with (tmp_path / "upload").open("wb") as out:
+        pack(files, out, hidden)
+
+    assert list(files) == ["docs/a.md", "docs/.git/HEAD"]
+    assert hidden_in(tmp_path / "upload") == BY_WHAT_HIDES | {".git/": 3}
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [b"by hand", b"[]", b"{}", b'{"hidden": 3}', b"[" * 60_000, b'{"hidden": ["a"]}'],
+)
+def test_a_comment_of_somebody_else_counts_nothing(tmp_path, comment):
+    with zipfile.ZipFile(tmp_path / "upload", "w") as archive:
+        archive.writestr(".DS_Store", "x")
+        archive.comment = comment
+
+    assert hidden_in(tmp_path / "upload") == {".DS_Store": 1}
+
+
+def test_many_hidden_names_and_odd_ones_are_counted_together(tmp_path):
+    names = [".first", *(f".{number}-{'x' * 200}" for number in range(200)), ".odd\x1b[2J"]
+
+    walk(tmp_path, zipped(dict.fromkeys(["a.md", *names], "x")))
+
+    found = hidden_in(tmp_path / "upload")
+    assert (sum(found.values()), found[".first"], found["others"] > 100) == (202, 1, True)
+    assert max(map(len, found)) == 100
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "true", '"7"', "1e9", "9999999999"])
+def test_a_forged_number_of_hidden_files_counts_nothing(tmp_path, number):
+    with zipfile.ZipFile(tmp_path / "upload", "w") as archive:
+        archive.comment = b'{"hidden": {".git/": %s, ".x": 2}}' % number.encode()
+
+    assert hidden_in(tmp_path / "upload") == {".x": 2}
 
 
 @pytest.mark.parametrize("path", ["../a.md", "/etc/passwd", "C:/a.md", "x/../../a.md", "x//a.md"])

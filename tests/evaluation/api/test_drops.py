@@ -181,7 +181,7 @@ def test_a_comparison_of_another_project_is_not_found(ask, scene, pair):
 
 
 def test_drops_of_test_are_for_leads_and_a_look_at_them_is_logged(ask):
-    scene = make_scene(queries=4, test_share=0.5)
+    scene = make_scene(queries=10, test_share=0.5)
     pair = [score(scene, "better", split="").pk, score(scene, "base", split="").pk]
     looks = Event.objects.filter(action="version.test_seen")
     before = looks.count()
@@ -192,7 +192,7 @@ def test_drops_of_test_are_for_leads_and_a_look_at_them_is_logged(ask):
     ask(scene.lead, scene.project, "unjudged", pair)
 
     assert {drop["split"] for drop in theirs["drops"]} == {"dev"}
-    assert theirs["regressions"] == ours["regressions"] == 4
+    assert theirs["regressions"] == ours["regressions"] == 10
     assert theirs["withheld"][0].startswith("The test split is sealed")
     assert {drop["split"] for drop in ours["drops"]} == {"dev", "test"}
     assert (unseen - before, looks.count() - before) == (0, 2)

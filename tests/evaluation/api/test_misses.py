@@ -185,7 +185,7 @@ def test_once_they_have_answered_it_is_shown_again(client, lead, evaluation):
 
 
 def test_test_questions_are_for_leads_and_each_look_is_logged(client):
-    evaluation = make_evaluation(0, 0, test_share=1.0, split="test")
+    evaluation = make_evaluation(0, 0, 1, 1, 1, test_share=1.0, split="test")
     looks = Event.objects.filter(action="version.test_seen")
     before = looks.count()
     client.force_login(make_member(evaluation.project, Role.REVIEWER))

@@ -52,7 +52,7 @@ def worded(db, _worded):
 def test_both_intervals_are_shown_with_the_mean_where_two_people_judged(client):
     decided = qrels_of(6)
     other = {query: {"a": 0, "b": 1, "c": 3} for query in decided}
-    scene = make_scene(qrels=decided, ratings={"Anna": decided, "Bert": other})
+    scene = make_scene(qrels=decided, ratings={"Anna": decided, "Bert": other}, test_share=0)
     evaluation = score(scene, "base", measures=MEASURES)
 
     said = words(open_page(client, scene, evaluation))
@@ -66,7 +66,7 @@ def test_both_intervals_are_shown_with_the_mean_where_two_people_judged(client):
 
 
 def test_without_a_second_grade_the_page_says_why_there_is_one_interval(client):
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0)
 
     said = words(open_page(client, scene, score(scene, "base", measures=MEASURES)))
 
@@ -75,7 +75,7 @@ def test_without_a_second_grade_the_page_says_why_there_is_one_interval(client):
 
 
 def test_judged_at_the_same_cutoff_is_shown_with_each_measure(client):
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0)
 
     response = open_page(client, scene, score(scene, "base", measures="P@2 nDCG@10 Recall@100 AP"))
 
@@ -89,7 +89,7 @@ def test_judged_at_the_same_cutoff_is_shown_with_each_measure(client):
 
 
 def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
-    scene = make_scene(queries=4, runs={"short": {"Q01": {"a": 2.0, "b": 1.0}}})
+    scene = make_scene(queries=4, runs={"short": {"Q01": {"a": 2.0, "b": 1.0}}}, test_share=0)
     evaluation = score(scene, "short", measures="Recall@100 P@2 AP")
 
     said = words(open_page(client, scene, evaluation))
@@ -98,7 +98,7 @@ def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
 
 
 def test_a_ranking_of_every_block_is_as_deep_as_any_can_be(client):
-    scene = make_scene(queries=4, runs={"all": {"Q01": {**GOOD, "é": 5.0}}})
+    scene = make_scene(queries=4, runs={"all": {"Q01": {**GOOD, "é": 5.0}}}, test_share=0)
 
     said = words(open_page(client, scene, score(scene, "all", measures="Recall@100")))
 
@@ -209,7 +209,7 @@ def test_strata_with_few_queries_of_test_are_shown_to_nobody_where_dev_and_test_
 
 
 def test_without_variants_the_page_shows_nothing_about_wording(client):
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0)
 
     response = open_page(client, scene, score(scene, "base", measures="P@2"))
 

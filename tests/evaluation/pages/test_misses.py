@@ -179,8 +179,9 @@ def test_a_viewer_reads_and_says_nothing(client, evaluation):
 
 
 def test_test_items_are_for_leads_and_each_look_is_logged(client):
-    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=1.0)
-    evaluation = score(version, run_that(version, "ours", places(version, 1, 3, 0)), measures="Success@2")
+    version = make_version(VersionState.RELEASED, make_bench(triples=5), test_share=1.0)
+    run = run_that(version, "ours", places(version, 1, 3, 0, 1, 1))
+    evaluation = score(version, run, measures="Success@2")
     client.force_login(lead_of(evaluation.project))
     looks = Event.objects.filter(action="version.test_seen")
     before = looks.count()

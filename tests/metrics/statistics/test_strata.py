@@ -40,6 +40,19 @@ def test_no_means_of_what_is_shown_subtract_to_a_sum_over_few_sealed_rows(rows):
         assert min(patterns.values()) >= 5
 
 
+@given(SEALED)
+def test_open_rows_show_no_stratum_that_is_not_shown_of_sealed_rows_alone(rows):
+    kinds = [[("domain", one), ("difficulty", two)] for one, two, _ in rows]
+    sealed = [is_sealed for *_, is_sealed in rows]
+    fields = ["domain", "difficulty"]
+
+    together = open_strata(kinds, sealed, fields=fields)
+
+    alone = [own for own, is_in in zip(kinds, sealed, strict=True) if is_in]
+    in_sealed = {kind for own in alone for kind in own}
+    assert set(together) & in_sealed <= set(open_strata(alone, [True] * len(alone), fields=fields))
+
+
 def test_four_open_rows_and_a_sealed_one_are_no_stratum_and_a_rest_of_one_hides_its_neighbour():
     mixed = [("domain", "crypto")] * 5 + [("domain", "doors")] * 20
     assert open_strata([[kind] for kind in mixed], [True] + [False] * 4 + [True] * 10 + [False] * 10) == []

@@ -3,6 +3,7 @@
 import io
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -12,24 +13,31 @@ from typing import BinaryIO, cast
 from apps.common.errors import InputError
 from apps.common.files.faults import fault
 from apps.corpus.formats.packages.commits import commit_at
+from apps.corpus.formats.packages.hidden import counted, hidden_by
 from apps.corpus.formats.packages.packing import Opener, linked
-from apps.corpus.formats.packages.paths import GIT, is_skipped
+from apps.corpus.formats.packages.paths import GIT
 from apps.corpus.formats.packages.unpacking import LIMITS, TWICE, members_of, refusal_of
 
 
-def files_at(paths: Iterable[Path]) -> dict[str, Opener]:
-    """The files to pack, by path: of a folder with its name on top, of a zip with the zip's, without hidden ones.
+def files_at(paths: Iterable[Path]) -> tuple[dict[str, Opener], Counter[str]]:
+    """(the files to pack, by path: of a folder with its name on top, of a zip with the zip's; numbers of hidden ones).
 
     A folder of a Git checkout brings the commit. Raises InputError for a path that is not there, and for two that would
     have one name.
     """
     found: dict[str, Opener] = {}
+    hidden = []
     for path in paths:
         for name, opener in _files(path):
-            if name in found:
+            if hidden_by(name):
+                hidden.append(name)
+            elif name in found:
                 raise fault(name, None, "", "", "this name is given twice; import the folder above both")
-            found[name] = opener
-    return found
+            else:
+                found[name] = opener
+        if path.is_dir() and (commit := commit_at(path)):
+            found[f"{path.resolve().name}/{GIT}/HEAD"] = partial(io.BytesIO, commit.encode())
+    return found, counted(hidden)
 
 
 def _files(path: Path) -> Iterator[tuple[str, Opener]]:
@@ -44,14 +52,12 @@ def _files(path: Path) -> Iterator[tuple[str, Opener]]:
 
 
 def _files_below(folder: Path) -> Iterator[tuple[str, Opener]]:
-    if commit := commit_at(folder):
-        yield f"{folder.name}/{GIT}/HEAD", partial(io.BytesIO, commit.encode())
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not is_skipped(f"{name}/x"))
+        folders.sort()
         links = [name for name in folders if (Path(place) / name).is_symlink()]
         for name in sorted([*names, *links]):
             path = Path(place) / name
-            if not is_skipped(name) and (path.is_symlink() or path.is_file()):
+            if path.is_symlink() or path.is_file():
                 opener = linked if path.is_symlink() else partial(_open, path)
                 yield f"{folder.name}/{path.relative_to(folder).as_posix()}", opener
 
@@ -60,15 +66,15 @@ def _files_in(path: Path) -> Iterator[tuple[str, Opener]]:
     archive = zipfile.ZipFile(path)
     try:
         members, doubles = members_of(archive, path.name, LIMITS)
-        shown = {name: info for name, info in members.items() if not is_skipped(name)}
-        reasons = (TWICE for _ in doubles), (refusal_of(name, info, LIMITS) for name, info in shown.items())
+        shown = ((name, info) for name, info in members.items() if not hidden_by(name))
+        reasons = (TWICE for _ in doubles), (refusal_of(name, info, LIMITS) for name, info in shown)
         if reason := next(filter(None, chain(*reasons)), ""):
             message = f"not all of its files can be unpacked ({reason}); import this zip alone, and they are listed"
             raise fault(path.name, None, "", "", message)
     except InputError:
         archive.close()
         raise
-    for name, info in shown.items():
+    for name, info in members.items():
         yield f"{path.stem}/{name}", partial(_opened, archive, info)
 
 

@@ -4,9 +4,11 @@ import io
 import shutil
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import BinaryIO
 
+from apps.corpus.formats.packages.hidden import as_comment
 from apps.corpus.formats.packages.paths import common_folder, tidy
 
 Opener = Callable[[], BinaryIO]
@@ -22,12 +24,14 @@ NO_TIME = (1980, 1, 1, 0, 0, 0)
 PIECE = 1024 * 1024
 
 
-def pack(files: Mapping[str, Opener], out: BinaryIO) -> None:
+def pack(files: Mapping[str, Opener], out: BinaryIO, hidden: Counter[str] | None = None) -> None:
     """Write the files, each opened when its turn comes, by their paths with forward slashes.
 
-    The folder that somebody chose is part of the paths; who reads the package leaves it out again.
+    The folder that somebody chose is part of the paths; who reads the package leaves it out again. `hidden` are the
+    numbers of hidden files that are not among the files; None where those that are among them are all.
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = b"" if hidden is None else as_comment(hidden)
         for path in sorted(files, key=tidy):
             entry = zipfile.ZipInfo(tidy(path), NO_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED

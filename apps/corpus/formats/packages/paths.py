@@ -1,11 +1,9 @@
-"""Paths of files in a package: which are safe, which are left out, and the folder that holds all of them."""
+"""Paths of files in a package: which are safe, which can be shown, and the folder that holds all of them."""
 
 import re
 import unicodedata
 from collections.abc import Iterable
 
-SKIPPED_FOLDERS = frozenset({"__MACOSX", "node_modules", "__pycache__"})
-SKIPPED_FILES = frozenset({"Thumbs.db", "desktop.ini"})
 GIT = ".git"
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -24,14 +22,6 @@ def is_safe(path: str) -> bool:
 def is_plain(path: str) -> bool:
     """Whether a path can be shown and stored as text: without control characters and signs that turn a text round."""
     return all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in path)
-
-
-def is_skipped(path: str) -> bool:
-    """Whether a file is left out without a word: hidden ones, and those that systems and tools leave behind."""
-    *folders, name = path.split("/")
-    if name in SKIPPED_FILES or name.startswith((".", "~$")):
-        return True
-    return any(folder.startswith(".") or folder in SKIPPED_FOLDERS for folder in folders)
 
 
 def common_folder(paths: Iterable[str]) -> str:

@@ -22,7 +22,8 @@ from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.recognition import ZIP, recognise
 from apps.corpus.formats.packages.commits import READ_BYTES, commit_of
-from apps.corpus.formats.packages.paths import GIT, common_folder, is_plain, is_safe, is_skipped, tidy
+from apps.corpus.formats.packages.hidden import counted, hidden_by, in_comment
+from apps.corpus.formats.packages.paths import GIT, common_folder, is_plain, is_safe, tidy
 
 MEGABYTE = 1_000_000
 GZIP_MAGIC = b"\x1f\x8b"
@@ -36,6 +37,7 @@ LINK = "link to another file"
 LOCKED = "locked with a password"
 DAMAGED = "damaged in the archive"
 BOMB = "packed far too tightly"
+HIDDEN = "hidden"
 
 
 class Limits(NamedTuple):
@@ -97,6 +99,15 @@ class Package:
             if _is_shown(path) and (reason := refusal_of(path, self._members[path], self.limits)):
                 yield UnreadFile(path.removeprefix(self._folder), reason)
         yield from self._twice()
+
+    def hidden(self) -> Iterator[UnreadFile]:
+        """The hidden files, one for all that one folder or one name hides."""
+        if self._archive is None:
+            return
+        stated = in_comment(self._archive.comment)
+        found = counted(path for path in self._members if not _is_shown(path)) if stated is None else stated
+        for name, number in found.items():
+            yield UnreadFile(name, HIDDEN, files=number)
 
     def files(self) -> Iterator[SourceFile | UnreadFile]:
         """Each file that is not hidden, by path. A file is closed when the next one is taken."""
@@ -224,7 +235,7 @@ def members_of(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dic
 
 
 def _is_shown(path: str) -> bool:
-    return not is_safe(path) or not is_skipped(path)
+    return not is_safe(path) or not hidden_by(path)
 
 
 def refusal_of(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:

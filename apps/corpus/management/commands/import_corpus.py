@@ -116,7 +116,7 @@ class Command(ImportCommand):
         for note in plan.notes if plan.extra else ():
             self.stderr.write(f"note: {note}")
         for group in plan.extra.get("unread", ()):
-            paths = ", ".join(group["paths"][:PATHS_SHOWN]) + (", …" if group["files"] > PATHS_SHOWN else "")
+            paths = ", ".join(group["paths"][:PATHS_SHOWN]) + (", …" if len(group["paths"]) > PATHS_SHOWN else "")
             files = "1 file" if group["files"] == 1 else f"{group['files']:,} files"
             endings = ",".join(group.get("as_text", {}).get("endings", []))
             cure = f"; --also-text {endings} reads them as text" if endings else ""
