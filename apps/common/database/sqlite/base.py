@@ -1,13 +1,14 @@
-"""Django's SQLite backend, in which the threads of a process take turns to write.
+"""Django's SQLite backend, in which the threads of a process take turns to write, and look often whether they can.
 
 A thread that waits inside SQLite holds its connection's mutex. When the thread that writes then frees a cursor of that
-connection, it waits for the mutex, and both wait until the timeout. So one thread of a process at most waits there, and
-the others wait for their turn.
+connection, it waits for the mutex, and both wait until the timeout. And SQLite looks at the lock every tenth of a
+second, so that of two processes that write much one finds it taken at nearly every look.
 """
 
 import os
 import sqlite3
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from apps.common.database.sqlite import lists as lists  # teaches Django's `IN` 
 from apps.common.files.private import close_database
 
 WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE")
+LOOK_MS = 5
+"""After this time inside SQLite a statement comes back, and begins again."""
 
 _turns: dict[str, Any] = defaultdict(threading.Lock)
 """By database file."""
@@ -30,7 +33,7 @@ os.register_at_fork(after_in_child=_turns.clear)  # the threads that hold them a
 class DatabaseWrapper(base.DatabaseWrapper):
     """A transaction, or a statement outside of one, waits for its turn and then for other processes.
 
-    Each of the two waits ends after `timeout` seconds with the error of SQLite, "database is locked".
+    After `timeout` seconds in all it ends with the error of SQLite, "database is locked".
     """
 
     timeout = 0.0
@@ -46,18 +49,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if ":memory:" not in name and not name.startswith("file:"):
             close_database(Path(name))
         self.timeout = float(conn_params["timeout"])
-        return super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params)
+        connection.execute(f"PRAGMA busy_timeout = {LOOK_MS}")
+        return connection
 
     @contextmanager
     def waiting_for(self, seconds: float) -> Iterator[None]:
         """Inside, the timeout is this one."""
         self.ensure_connection()
-        usual = self.timeout
-        self._wait_for(seconds)
+        usual, self.timeout = self.timeout, seconds
         try:
             yield
         finally:
-            self._wait_for(usual)
+            self.timeout = usual
 
     def commit(self) -> None:
         super().commit()
@@ -72,13 +76,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._end_turn()
 
     def _in_turn(self, execute: Callable[..., Any], sql: str, *more: Any) -> Any:
-        if self._held is not None or not sql.lstrip().startswith(WRITES):
+        if self._held is not None:
             return execute(sql, *more)
-        self._take_turn()
+        end = time.monotonic() + self.timeout
+        if sql.lstrip().startswith(WRITES):
+            self._take_turn()
         try:
-            return execute(sql, *more)
+            while True:
+                try:
+                    return execute(sql, *more)
+                except OperationalError as problem:
+                    if not _is_busy(problem.__cause__) or time.monotonic() > end:
+                        raise
         finally:
-            if not self.connection.in_transaction:
+            if self._held is not None and not self.connection.in_transaction:
                 self._end_turn()
 
     def _take_turn(self) -> None:
@@ -94,7 +105,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if held is not None:
             held.release()
 
-    def _wait_for(self, seconds: float) -> None:
-        self.timeout = seconds
-        if self.connection is not None:
-            self.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+
+def _is_busy(problem: BaseException | None) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
