@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection, connections, transaction
 
+from apps.common.database.sqlite.base import LOOK_MS
 from apps.common.web.outages import BUSY, outage_of
 
 OPTIONS = {"transaction_mode": "IMMEDIATE", "timeout": 10, "init_command": "PRAGMA journal_mode=WAL"}
@@ -138,6 +139,19 @@ def test_whoever_waits_for_another_process_too_long_is_told_the_same(file: Path)
 
     assert outage_of(refused.value) is BUSY
     assert grades() == [2]
+
+
+def test_nobody_sleeps_inside_sqlite_for_longer_than_an_instant(file: Path) -> None:
+    """It would hold the mutex of its connection, and not see that the lock is free."""
+    assert run("PRAGMA busy_timeout") == [(LOOK_MS,)]
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+        end.start()
+        grade(1)
+        end.join()
+
+    assert grades() == [1]
 
 
 def test_what_hardly_waits_is_refused_soon_and_the_next_one_waits_again(file: Path) -> None:
