@@ -27,7 +27,6 @@ T = TypeVar("T")
 REPO = Path(__file__).resolve().parent.parent
 DECIDES = ("apps/*/migrations/*.py", "apps/**/models*.py", "apps/**/models/*.py", "apps/**/enums.py")
 DECIDES += (
-    "apps/common/database/on_demand.py",
     "apps/common/database/triggers.py",
     "apps/common/database/replacement_guards.py",
     "apps/config/settings.py",
@@ -41,19 +40,13 @@ def create(cache: Path) -> None:
     if connection.vendor == "sqlite":
         shutil.copyfile(_sqlite_template(cache), name)
         _use(name)
-        # The transaction around a test is long, but nobody waits for the file of this process.
-        connection._leave_a_gap = _no_gap
     else:
         template = _postgresql_template()
         _on_server(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         # A server that loses its power loses tests that are over; nothing waits for the disk.
-        connection.settings_dict["OPTIONS"]["options"] = "-c synchronous_commit=off"
+        connection.settings_dict["OPTIONS"]["options"] += " -c synchronous_commit=off"
         _use(name)
     connection.ensure_connection()
-
-
-def _no_gap() -> None:
-    """Stands in for the pause that a writer makes for others, a tenth of the test before."""
 
 
 def destroy() -> None:

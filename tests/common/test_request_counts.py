@@ -6,10 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.urls import resolve
 
-from apps.common.database import time_waited
-from apps.common.database.time_waited import WaitFor, say_waited
 from apps.common.web import process_counts, request_counts
-from apps.common.web.process_counts import BOUNDS, MOST_VIEWS, count_threads, count_time_waited, new_counts
+from apps.common.web.process_counts import BOUNDS, MOST_VIEWS, count_threads, new_counts
 from apps.common.web.request_counts import FILES, UNKNOWN, count_as, count_requests, process_metrics
 from apps.common.web.shared_counts import SharedCounts
 from tests.test_matrix import ROUTES
@@ -121,32 +119,12 @@ def test_a_thread_is_busy_while_it_answers():
     assert samples("karat_web_threads_busy") == {(): 0}
 
 
-def test_time_waited_is_counted_by_process_and_by_what_for(monkeypatch):
-    monkeypatch.setattr(time_waited, "_listeners", [])
-    count_time_waited("web")
-    say_waited(WaitFor.LOCK, 0.25)
-    say_waited(WaitFor.LOCK, 0.5)
-    count_time_waited("worker")
-    say_waited(WaitFor.CONNECTION, 2.0)
-
-    used = {labels: value for labels, value in samples("karat_database_wait_seconds").items() if value}
-    assert used == {
-        ("web", "lock", "_sum"): 0.75,
-        ("web", "lock", "_count"): 2,
-        ("worker", "connection", "_sum"): 2.0,
-        ("worker", "connection", "_count"): 1,
-    }
-
-
-def test_without_a_token_nothing_is_counted(settings, counts, monkeypatch):
+def test_without_a_token_nothing_is_counted(settings, counts):
     settings.METRICS_TOKEN = ""
-    monkeypatch.setattr(time_waited, "_listeners", [])
 
     with pytest.raises(MiddlewareNotUsed):
         count_requests(lambda request: HttpResponse())
     count_threads(8)
-    count_time_waited("web")
-    say_waited(WaitFor.LOCK, 1.0)
 
     assert set(counts.sums()) == {0}
 

@@ -1,311 +1,238 @@
-"""Two writers at one SQLite file, and a clock that moves only when somebody sleeps."""
+"""Threads and processes that write to one SQLite file: they take turns, and whoever waits too long is told so."""
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.db import OperationalError, connections, transaction
+from django.conf import settings
+from django.db import OperationalError, connection, connections, transaction
 
-from apps.common.database.sqlite import base
-from apps.common.database.sqlite.base import DatabaseWrapper
+from apps.common.database.sqlite.base import LOOK_MS
+from apps.common.web.outages import BUSY, outage_of
 
-NAMES = ("one", "other")
-WAL = "PRAGMA journal_mode=WAL;"
-
-
-class Clock:
-    """Time passes while somebody sleeps, and then what `meanwhile` says happens."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-        self.naps: list[float] = []
-        self.meanwhile: Callable[[], object] = lambda: None
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        self.naps.append(round(seconds, 3))
-        self.meanwhile()
+OPTIONS = {"transaction_mode": "IMMEDIATE", "timeout": 10, "init_command": "PRAGMA journal_mode=WAL"}
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(base, "time", clock)
-    return clock
-
-
-@pytest.fixture
-def writers(
-    tmp_path: Path, clock: Clock, django_db_blocker: pytest.FixtureRequest
-) -> Iterator[tuple[DatabaseWrapper, DatabaseWrapper]]:
-    """Two connections to one file; neither lets SQLite itself wait."""
-    options = {"transaction_mode": "IMMEDIATE", "timeout": 0, "patience": 60, "init_command": WAL}
-    config = {"ENGINE": "apps.common.database.sqlite", "NAME": tmp_path / "two.sqlite3", "OPTIONS": options}
-    for name in NAMES:
-        connections.settings[name] = connections.configure_settings({"default": config})["default"]
+def file(tmp_path: Path, django_db_blocker: pytest.FixtureRequest) -> Iterator[Path]:
+    """A database with one table, under the name "graded" for every thread."""
+    path = tmp_path / "graded.sqlite3"
+    config = {"ENGINE": "apps.common.database.sqlite", "NAME": path, "OPTIONS": dict(OPTIONS)}
+    connections.settings["graded"] = connections.configure_settings({"default": config})["default"]
     with django_db_blocker.unblock():
-        with connections["one"].cursor() as cursor:
-            cursor.execute("CREATE TABLE grade (value integer)")
-        yield connections["one"], connections["other"]
-        for name in NAMES:
-            connections[name].close()
-            del connections[name], connections.settings[name]
+        run("CREATE TABLE grade (value integer)")
+        yield path
+        own().close()
+        del connections["graded"], connections.settings["graded"]
 
 
-def begin(writer: DatabaseWrapper) -> None:
-    writer.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+def own() -> Any:
+    return connections["graded"]
 
 
-def grade(writer: DatabaseWrapper, value: int) -> None:
-    with writer.cursor() as cursor:
-        cursor.execute("INSERT INTO grade VALUES (%s)", [value])
+def run(statement: str) -> list[tuple]:
+    with own().cursor() as cursor:
+        return cursor.execute(statement).fetchall()
 
 
-def grades(reader: DatabaseWrapper) -> list[int]:
-    with reader.cursor() as cursor:
-        return [value for (value,) in cursor.execute("SELECT value FROM grade ORDER BY value")]
+def grade(value: int) -> None:
+    with transaction.atomic(using="graded"):
+        run(f"INSERT INTO grade VALUES ({value})")
 
 
-def test_a_transaction_waits_for_a_writer_that_takes_longer_than_one_look(writers, clock: Clock) -> None:
-    one, other = writers
-    begin(one)
-    grade(one, 1)
-    clock.meanwhile = lambda: one.commit() if len(clock.naps) == 200 else None
-
-    with transaction.atomic(using="other"):
-        grade(other, 2)
-
-    one.set_autocommit(True)
-    assert grades(one) == [1, 2]
-    assert len(clock.naps) == 200
-
-
-def test_a_single_statement_waits_as_well(writers, clock: Clock) -> None:
-    one, other = writers
-    begin(one)
-    clock.meanwhile = one.commit
-
-    grade(other, 2)
-
-    one.set_autocommit(True)
-    assert grades(one) == [2]
-
-
-def test_a_long_wait_for_the_database_is_logged(writers, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    one, other = writers
-    begin(one)
-    clock.meanwhile = lambda: one.commit() if clock.now > 1_025 else None
-
-    grade(other, 2)
-
-    one.set_autocommit(True)
-    assert [record.getMessage() for record in caplog.records] == [
-        "Others have been writing to the database for 10 s. Still waiting.",
-        "Others have been writing to the database for 20 s. Still waiting.",
-    ]
-
-
-def test_patience_has_an_end(writers, clock: Clock) -> None:
-    one, other = writers
-    begin(one)
-
-    with pytest.raises(OperationalError, match="database is locked"):
-        grade(other, 2)
-
-    one.rollback()
-    one.set_autocommit(True)
-    assert sum(clock.naps) == pytest.approx(60, abs=0.2)
-
-
-def test_a_read_that_turns_into_a_write_too_late_fails_without_waiting(writers, clock: Clock) -> None:
-    one, other = writers
-    grade(one, 1)
-    with other.cursor() as reading:
-        reading.execute("BEGIN DEFERRED")
-        reading.execute("SELECT value FROM grade")
-        reading.fetchall()
-        grade(one, 2)
-
-        with pytest.raises(OperationalError) as refused:
-            grade(other, 3)
-
-        reading.execute("ROLLBACK")
-    assert refused.value.__cause__.sqlite_errorcode == sqlite3.SQLITE_BUSY_SNAPSHOT
-    assert clock.naps == []
-
-
-@pytest.mark.parametrize(
-    ("held", "gap"), [(0.01, []), (0.1, [0.01]), (1.0, [0.022]), (30.0, [0.022])], ids=["short", "tenth", "one", "long"]
-)
-def test_after_a_long_write_a_writer_pauses_so_that_others_can_write(
-    writers, clock: Clock, held: float, gap: list[float]
-) -> None:
-    with transaction.atomic(using="one"):
-        clock.now += held
-
-    with transaction.atomic(using="one"):
-        pass
-
-    assert clock.naps == gap
-
-
-def test_a_writer_that_did_something_else_in_between_need_not_pause_again(writers, clock: Clock) -> None:
-    with transaction.atomic(using="one"):
-        clock.now += 1
-    clock.now += 0.2
-
-    with transaction.atomic(using="one"):
-        pass
-
-    assert clock.naps == []
-
-
-def test_with_enough_writers_waiting_for_a_stuck_lock_the_next_one_fails_at_once(
-    writers, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = writers
-    other.ensure_connection()
-    other.crowd = 2
-    line = base.WaitingThreads()
-    monkeypatch.setattr(base, "waiting", line)
-    for thread in (-1, -2):
-        with monkeypatch.context() as somebody:
-            somebody.setattr(base.threading, "get_ident", lambda thread=thread: thread)
-            line.join(clock.now)
-    begin(one)
-
-    clock.now += base.GIVE_UP_SECONDS
-    with pytest.raises(OperationalError, match="database is locked"):
-        grade(other, 2)
-
-    one.rollback()
-    one.set_autocommit(True)
-    assert clock.naps == []
-
-
-def test_a_lock_that_moves_is_worth_a_look(clock: Clock) -> None:
-    line = base.WaitingThreads()
-    line.join(clock.now)
-    clock.now += 2 * base.GIVE_UP_SECONDS
-    line.leave(clock.now, got_it=True)
-    line.join(clock.now)
-
-    assert not line.is_given_up(clock.now, crowd=1)
-    assert not line.is_given_up(clock.now + base.GIVE_UP_SECONDS, crowd=2)
-    assert line.is_given_up(clock.now + base.GIVE_UP_SECONDS, crowd=1)
-
-
-def test_a_wait_begins_with_many_looks_and_goes_on_with_fewer(writers, clock: Clock) -> None:
-    one, other = writers
-    begin(one)
-    clock.meanwhile = lambda: one.commit() if clock.now > 1_002 else None
-
-    grade(other, 2)
-
-    one.set_autocommit(True)
-    assert (clock.naps[0], clock.naps[60], clock.naps[-1]) == (0.001, 0.005, 0.02)
-
-
-def test_a_connection_that_is_opened_while_somebody_holds_the_file_waits(tmp_path, writers) -> None:
-    """The first settings of a connection are statements too, and need the file for a moment."""
-    path = tmp_path / "held.sqlite3"
-    holder = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-    holder.execute("CREATE TABLE grade (value integer)")
-    holder.execute("BEGIN EXCLUSIVE")
-    end = threading.Timer(0.2, lambda: holder.execute("COMMIT"))
-    connections["other"].close()
-    connections["other"].settings_dict["NAME"] = path
-    connections["other"].settings_dict["OPTIONS"]["timeout"] = 10
-
-    end.start()
-    try:
-        assert grades(connections["other"]) == []
-        with connections["other"].cursor() as cursor:
-            assert cursor.execute("PRAGMA busy_timeout").fetchone() == (0,)
-    finally:
-        end.join()
-        holder.close()
+def grades() -> list[int]:
+    return [value for (value,) in run("SELECT value FROM grade ORDER BY value")]
 
 
 class Thread(threading.Thread):
-    """A thread of the process with a connection of its own, which it closes."""
+    """Does its work in a thread with a connection of its own, and keeps what it raised."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         super().__init__(daemon=True)
-        self.work, self.fault = work, ""
+        self.work = work
+        self.fault: OperationalError | None = None
         self.start()
 
     def run(self) -> None:
         try:
             self.work()
         except OperationalError as fault:
-            self.fault = str(fault)
+            self.fault = fault
         finally:
-            connections["other"].close()
+            own().close()
 
-    def end(self) -> str:
-        self.join(20)
+    def end(self) -> OperationalError | None:
+        self.join(30)
         assert not self.is_alive()
         return self.fault
 
 
-def write(value: int) -> None:
-    with transaction.atomic(using="other"):
-        grade(connections["other"], value)
+@pytest.mark.parametrize("single", [False, True], ids=["a transaction", "a statement"])
+def test_a_thread_writes_once_the_one_before_it_has_committed(file: Path, single: bool) -> None:
+    with transaction.atomic(using="graded"):
+        run("INSERT INTO grade VALUES (1)")
+        other = Thread(lambda: run("UPDATE grade SET value = value + 1") if single else grade(2))
+        other.join(0.2)
+        assert other.is_alive()
+
+    assert other.end() is None
+    assert grades() == ([2] if single else [1, 2])
 
 
-def test_a_thread_is_woken_when_its_turn_comes_and_never_looks_at_the_lock(writers, clock: Clock) -> None:
-    one, _ = writers
-    begin(one)
-    grade(one, 1)
+def test_many_threads_that_write_at_once_all_do(file: Path) -> None:
+    def work() -> None:
+        for _ in range(20):
+            grade(1)
 
-    thread = Thread(lambda: write(2))
-    while not base.waiting.count():
-        os.sched_yield()
-    one.commit()
+    threads = [Thread(work) for _ in range(8)]
 
-    assert thread.end() == ""
-    one.set_autocommit(True)
-    assert grades(one) == [1, 2]
-    assert clock.naps == []
+    assert {thread.end() for thread in threads} == {None}
+    assert len(grades()) == 160
 
 
-def test_a_thread_waits_for_its_turn_no_longer_than_its_patience(writers, clock: Clock) -> None:
-    one, _ = writers
-    begin(one)
+def test_a_cursor_of_a_thread_that_waits_can_be_freed_by_the_one_that_writes(file: Path) -> None:
+    """Inside SQLite the one would wait for the other until the timeout, and fail then."""
+    left = []
+    run("INSERT INTO grade VALUES (1), (2)")
 
-    thread = Thread(lambda: write(2))
-    while not base.waiting.count():
-        os.sched_yield()
-    clock.now += 61
+    def work() -> None:
+        left.append(own().cursor().execute("SELECT value FROM grade"))
+        left[0].fetchone()
+        grade(3)
 
-    assert thread.end() == "database is locked"
-    one.rollback()
-    one.set_autocommit(True)
-    assert grades(one) == []
+    with transaction.atomic(using="graded"):
+        run("INSERT INTO grade VALUES (0)")
+        other = Thread(work)
+        other.join(0.2)
+        left.clear()
 
-
-def test_the_turn_ends_with_a_connection_that_is_lost(writers, clock: Clock) -> None:
-    one, _ = writers
-    begin(one)
-    one.close()
-
-    assert Thread(lambda: write(2)).end() == ""
+    assert other.end() is None
 
 
-def test_a_forked_process_has_no_turn_of_its_parent(writers, clock: Clock) -> None:
+def test_whoever_waits_for_another_thread_too_long_is_told_that_the_database_is_busy(file: Path) -> None:
+    connections.settings["graded"]["OPTIONS"]["timeout"] = 0.1
+    with transaction.atomic(using="graded"):
+        fault = Thread(lambda: grade(2)).end()
+        assert Thread(grades).end() is None  # reading needs no turn
+
+    assert str(fault) == "database is locked"
+    assert outage_of(fault) is BUSY
+
+
+def test_whoever_waits_for_another_process_too_long_is_told_the_same(file: Path) -> None:
+    own().close()
+    own().settings_dict["OPTIONS"]["timeout"] = 0.1
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OperationalError, match="database is locked") as refused:
+            grade(1)
+        other.execute("ROLLBACK")
+    grade(2)
+
+    assert outage_of(refused.value) is BUSY
+    assert grades() == [2]
+
+
+def test_nobody_sleeps_inside_sqlite_for_longer_than_an_instant(file: Path) -> None:
+    """It would hold the mutex of its connection, and not see that the lock is free."""
+    assert run("PRAGMA busy_timeout") == [(LOOK_MS,)]
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+        end.start()
+        grade(1)
+        end.join()
+
+    assert grades() == [1]
+
+
+def test_what_hardly_waits_is_refused_soon_and_the_next_one_waits_again(file: Path) -> None:
+    def work() -> None:
+        with own().waiting_for(0.05), pytest.raises(OperationalError, match="database is locked"):
+            grade(2)
+        grade(3)
+
+    with transaction.atomic(using="graded"):
+        other = Thread(work)
+        other.join(0.5)
+        assert other.is_alive()
+
+    assert other.end() is None
+    assert grades() == [3]
+
+
+def test_a_turn_ends_with_a_rollback_and_with_a_connection_that_is_lost(file: Path) -> None:
+    with transaction.atomic(using="graded"):
+        run("INSERT INTO grade VALUES (1)")
+        transaction.set_rollback(True, using="graded")
+    assert Thread(lambda: grade(2)).end() is None
+
+    with transaction.atomic(using="graded"):
+        own().close()
+    assert Thread(lambda: grade(3)).end() is None
+
+    assert grades() == [2, 3]
+
+
+def test_a_forked_process_has_no_turn_of_its_parent(file: Path) -> None:
     """As a web server forks its workers, and Celery its children."""
-    turns = base.Turns()
-    before = turns.of("karat.sqlite3")
-    Thread(before.acquire).end()
-    assert not before.acquire(blocking=False)
+    with transaction.atomic(using="graded"):
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            turn = own()
+            turn._held = None
+            turn._take_turn()
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
 
-    turns.forget()
+    assert status == 0
 
-    assert turns.of("karat.sqlite3").acquire(blocking=False)
+
+WRITER = """
+import os, sys, sqlite3
+import django
+from django.conf import settings
+options = {"transaction_mode": "IMMEDIATE", "init_command": sys.argv[2], "timeout": 20}
+database = {"ENGINE": "apps.common.database.sqlite", "NAME": sys.argv[1], "OPTIONS": options}
+settings.configure(DATABASES={"default": database})
+django.setup()
+from django.db import connection, transaction
+value = 0
+while True:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO grade VALUES (%s)", [value])
+    print(value, flush=True)
+    value += 1
+"""
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="asks for the settings of SQLite")
+def test_what_was_acknowledged_is_there_after_a_kill(file: Path) -> None:
+    own().close()
+    init = settings.DATABASES["default"]["OPTIONS"]["init_command"]
+    command = [sys.executable, "-c", WRITER, str(file), init]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(200)]
+        process.kill()
+        said += process.stdout.readlines()
+
+    acknowledged = [int(line) for line in said if line.endswith("\n")]
+    assert grades()[: len(acknowledged)] == acknowledged
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="asks for the settings of SQLite")
+def test_every_commit_waits_for_the_disk() -> None:
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)

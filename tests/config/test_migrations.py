@@ -19,7 +19,6 @@ from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
 from apps.accounts.models import PasswordReset, Project
 from apps.audit.execution.sealing import seal_all
-from apps.common.database.on_demand import StateOnDemand
 from apps.common.database.replacement_guards import EVENTS, PREFIX, trigger_name
 from apps.common.database.triggers import Guard, GuardReplacement
 from apps.common.errors import Refusal
@@ -135,7 +134,7 @@ class Step:
 def newer() -> Iterator[Step]:
     """The migrations that came after the first schema, in their order."""
     executor = MigrationExecutor(connection)
-    state: ProjectState = StateOnDemand({}, set())
+    state: ProjectState = ProjectState()
     for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True):
         step = Step(migration, state)
         if step.app in FIRST and step.name > FIRST[step.app]:

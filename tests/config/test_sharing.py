@@ -63,7 +63,7 @@ def test_the_gaps_between_objects_are_filled_before_a_fork(tmp_path, monkeypatch
 
 def test_a_web_server_keeps_few_pages_in_each_connection(monkeypatch):
     database = {"ENGINE": "apps.common.database.sqlite", "OPTIONS": {"init_command": "PRAGMA cache_size=-32768;"}}
-    other = {"ENGINE": "apps.common.database.postgresql", "OPTIONS": {}}
+    other = {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {}}
     monkeypatch.setattr(sharing, "connections", SimpleNamespace(settings={"default": database, "other": other}))
 
     sharing.cache_little()

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 
-from apps.common.database.on_demand import Executor
 from apps.queries.actions import create_query
 from apps.queries.models import Query
 from apps.retrieval.models import Ranking
@@ -22,17 +22,17 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 @pytest.fixture(autouse=True)
 def whole() -> Iterator[None]:
-    leaves = Executor(connection).loader.graph.leaf_nodes()
+    leaves = MigrationExecutor(connection).loader.graph.leaf_nodes()
     yield
     migrate(leaves)
 
 
 def migrate(targets) -> None:
-    Executor(connection).migrate(targets)
+    MigrationExecutor(connection).migrate(targets)
 
 
 def ahead() -> None:
-    migrate(Executor(connection).loader.graph.leaf_nodes())
+    migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
 
 
 def asked() -> dict[str, tuple[str, str]]:

@@ -8,6 +8,7 @@ database with rows is never filled, so this is no way round them.
 from collections.abc import Iterator
 
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE, Kind
 from apps.backups.core.rows import Lines, Rows, Table, converted, converters, quoted
@@ -16,7 +17,6 @@ from apps.backups.execution.writing import Progress
 from apps.backups.formats.archive import Archive, Manifest, NoBackup
 from apps.backups.selectors.reading import moment_within
 from apps.backups.selectors.tables import carried, ends_of, tables_after
-from apps.common.database.on_demand import Executor
 from apps.common.errors import Refusal
 
 
@@ -58,7 +58,7 @@ def load_rows(archive: Archive, tables: list[Table], *, progress: Progress) -> N
                 done += rows
                 progress("rows restored", done, manifest.rows)
     _compare(manifest, filled, progress)
-    _migrate(Executor(connection).loader.graph.leaf_nodes())
+    _migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
 
 
 def _fill(archive: Archive, table: Table) -> Iterator[int]:
@@ -81,7 +81,7 @@ def _fill(archive: Archive, table: Table) -> Iterator[int]:
 
 
 def _migrate(ends: list[tuple[str, str]]) -> None:
-    Executor(connection).migrate(ends)
+    MigrationExecutor(connection).migrate(ends)
 
 
 def _compare(manifest: Manifest, tables: list[Table], progress: Progress) -> None:

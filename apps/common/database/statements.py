@@ -11,11 +11,11 @@ def prepared_cursor() -> CursorWrapper:
 
     Django's cursor puts the values into the text of a statement, which is a new one for the server each time.
     """
+    plain = connection.cursor()
     if connection.vendor != "postgresql":
-        return connection.cursor()
-    from apps.common.database.postgresql.base import PreparedCursor  # only where psycopg is used
+        return plain
+    from django.db.backends.postgresql.base import ServerBindingCursor  # only where psycopg is used
 
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    cursor: Any = PreparedCursor(connection.connection)
+    bound: Any = ServerBindingCursor  # the stubs do not know its methods
+    cursor = bound(plain.connection)
     return connection.make_debug_cursor(cursor) if connection.queries_logged else connection.make_cursor(cursor)

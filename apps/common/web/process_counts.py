@@ -1,26 +1,20 @@
-"""The numbers that processes share, of what only a process knows: requests, waits for the database, busy threads.
+"""The numbers that processes share, of what only a process knows: requests and busy threads.
 
 They are made when this is imported, before any process is forked, and also by gunicorn, which has not loaded Django by
 then. Nothing is counted while the server has no token for metrics.
 """
 
-from functools import partial
-
 from django.conf import settings
 
-from apps.common.database.time_waited import WaitFor, tell_of_time_waited
 from apps.common.web.shared_counts import SharedCounts
 
 BOUNDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds: a grade on SQLite is in the first, and what takes longer than the last is in one more."""
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
-PROCESSES = ("web", "worker")
 MOST_VIEWS = 1024
 MICRO = 1_000_000
 
 BUSY, THREADS, LEVELS = 0, 1, 2
-COUNT_AND_SUM = 2
-REQUESTS = LEVELS + COUNT_AND_SUM * len(WaitFor) * len(PROCESSES)
 BUCKETS = len(STATUS_CLASSES)
 SUM = BUCKETS + len(BOUNDS) + 1
 ROW = SUM + 1
@@ -28,7 +22,7 @@ ROW = SUM + 1
 
 
 def new_counts() -> SharedCounts:
-    return SharedCounts(REQUESTS + MOST_VIEWS * ROW, levels=LEVELS)
+    return SharedCounts(LEVELS + MOST_VIEWS * ROW, levels=LEVELS)
 
 
 counts = new_counts()
@@ -38,19 +32,3 @@ def count_threads(number: int) -> None:
     """Once in each web process: how many threads it has at most."""
     if settings.METRICS_TOKEN:
         counts.add((THREADS, number))
-
-
-def count_time_waited(process: str) -> None:
-    """From now on in this process, which is one of `PROCESSES`."""
-    if settings.METRICS_TOKEN:
-        tell_of_time_waited(partial(_add_wait, process))
-
-
-def _add_wait(process: str, what: WaitFor, seconds: float) -> None:
-    number = number_of_wait(process, what)
-    counts.add((number, 1), (number + 1, int(seconds * MICRO)))
-
-
-def number_of_wait(process: str, what: WaitFor) -> int:
-    """Where the number of these waits is; the sum of their times in µs comes next."""
-    return LEVELS + COUNT_AND_SUM * (PROCESSES.index(process) * len(WaitFor) + what)

@@ -14,22 +14,19 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from apps.common.database.time_waited import WaitFor
 from apps.common.web import process_counts
 from apps.common.web.exposition import Metric, MetricKind, Sample, gauge
 from apps.common.web.process_counts import (
     BOUNDS,
     BUCKETS,
     BUSY,
+    LEVELS,
     MICRO,
     MOST_VIEWS,
-    PROCESSES,
-    REQUESTS,
     ROW,
     STATUS_CLASSES,
     SUM,
     THREADS,
-    number_of_wait,
 )
 
 UNKNOWN, FILES = "unknown", "files"
@@ -84,12 +81,6 @@ def process_metrics() -> list[Metric]:
             "Time until an answer begins, by view.",
             tuple(sample for view, row in used.items() for sample in _times(view, row)),
         ),
-        Metric(
-            "karat_database_wait_seconds",
-            MetricKind.SUMMARY,
-            "Time that threads have waited for the database, by process and by what they waited for.",
-            tuple(_waits(sums)),
-        ),
         gauge("karat_web_threads", "Threads that may answer requests.", sums[THREADS]),
         gauge("karat_web_threads_busy", "Threads that answer a request now, this one included.", sums[BUSY]),
     ]
@@ -109,14 +100,6 @@ def _times(view: str, row: Sequence[int]) -> Iterator[Sample]:
     yield Sample(so_far[-1], {"view": view}, "_count")
 
 
-def _waits(sums: Sequence[int]) -> Iterator[Sample]:
-    for process in PROCESSES:
-        for what in WaitFor:
-            number, labels = number_of_wait(process, what), {"process": process, "for": what.name.lower()}
-            yield Sample(sums[number + 1] / MICRO, labels, "_sum")
-            yield Sample(sums[number], labels, "_count")
-
-
 def _row_of(request: HttpRequest) -> int:
     match = request.resolver_match
     name = match.view_name if match else getattr(request, "counted_as", "")
@@ -132,7 +115,7 @@ def _folders() -> tuple[str, str]:
 def _rows() -> dict[str, int]:
     """Where the numbers of each view begin: in the same order in all processes, which load the same addresses."""
     names = [UNKNOWN, FILES, *sorted(set(_view_names(get_resolver())))]
-    return {name: REQUESTS + ROW * place for place, name in enumerate(names[:MOST_VIEWS])}
+    return {name: LEVELS + ROW * place for place, name in enumerate(names[:MOST_VIEWS])}
 
 
 def _view_names(resolver: URLResolver, *spaces: str) -> Iterator[str]:

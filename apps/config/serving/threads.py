@@ -4,12 +4,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
-
-from apps.common.database.long_waits import tell_of_long_waits
 
 Work = TypeVar("Work")
 KEPT = 2
@@ -24,7 +21,7 @@ class Threads(Generic[Work]):
 
     Python runs one thread at a time, and two hand the interpreter to each other at every statement of the database:
     both take longer then. So one thread works off what waits. Only when it has been at the same piece of work for
-    `pace_seconds`, or waits for long (see `long_waits`), does one more begin; the event loop calls `hasten` for that.
+    `pace_seconds` does one more begin; the event loop calls `hasten` for that.
     With a pace of 0 nothing waits while a thread is idle.
 
     Work is begun in the order in which it came. `do` raises nothing. Nobody waits for a result: the threads of an
@@ -53,7 +50,7 @@ class Threads(Generic[Work]):
         self._lock = threading.Lock()
         self._count = 0
         self._working: dict[SimpleQueue[Work | None], float] = {}
-        """Since when each thread has been at its piece of work; `-inf` while it waits for long."""
+        """Since when each thread has been at its piece of work."""
         self._idle: list[SimpleQueue[Work | None]] = []
         self._line: deque[Work] = deque()
         self._is_over = False
@@ -100,7 +97,7 @@ class Threads(Generic[Work]):
         return bool(self._idle) or self._count < self._most
 
     def _keeps_up(self) -> bool:
-        """Whether a thread that has just begun its work, and does not wait, will soon be here for the next."""
+        """Whether a thread that has just begun its work will soon be here for the next."""
         return self._last_began() > time.monotonic() - self.pace_seconds
 
     def _last_began(self) -> float:
@@ -111,24 +108,12 @@ class Threads(Generic[Work]):
         return self._line.popleft()
 
     def _run(self, inbox: "SimpleQueue[Work | None]") -> None:
-        tell_of_long_waits(partial(self._step_aside, inbox), partial(self._step_back, inbox))
         work = inbox.get()
         while work is not None:
             self._do(work)
             work = self._next(inbox)
         if self._leave is not None:
             self._leave()
-
-    def _step_aside(self, inbox: "SimpleQueue[Work | None]") -> None:
-        with self._lock:
-            if inbox in self._working:
-                self._working[inbox] = -inf
-                self._begin()
-
-    def _step_back(self, inbox: "SimpleQueue[Work | None]") -> None:
-        with self._lock:
-            if inbox in self._working:
-                self._working[inbox] = time.monotonic()
 
     def _next(self, inbox: "SimpleQueue[Work | None]") -> Work | None:
         with self._lock:

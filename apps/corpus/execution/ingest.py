@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from apps.common.database.ahead import Ahead
 from apps.common.database.bulk import chunks
 from apps.common.database.prepared import Writes
 from apps.common.database.scratch import FirstLines, Scratch
@@ -121,9 +120,7 @@ class BlockIntake:
         self._current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
         wordless = 0
         mistakes = ErrorList()
-        # With SQLite, which works in this process, the threads would slow each other.
-        parts = Ahead(_digested(rows, errors), in_a_thread=connection.vendor == "postgresql")
-        for chunk in _compared(self.corpus, parts, source, mistakes, self._documents):
+        for chunk in _compared(self.corpus, _digested(rows, errors), source, mistakes, self._documents):
             for change in chunk:
                 wordless += change.keeps_its_words
                 self.plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
@@ -131,7 +128,6 @@ class BlockIntake:
             self._current.write("DELETE FROM current WHERE block = ?", known)
             if not (errors or mistakes):
                 self._write(chunk)
-                parts.begin_next()
                 self._writes.check()
         if self._mode == ImportMode.REPLACE:
             self.plan.counts["gone"] = self._current.value("SELECT COUNT(*) FROM current")

@@ -16,7 +16,6 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.enums import Role
-from apps.common.database.durability import atomic_without_sync
 from apps.common.database.statements import prepared_cursor
 from apps.judging import rules
 from apps.judging.core.answer import Answer, milliseconds
@@ -120,8 +119,6 @@ def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> 
     None where the full step has to go on: fewer pairs of their share than wanted were free, somebody's lease has
     lapsed, the person holds pairs of a retired query, has a remit or reserved pairs, or is no annotator of this round.
     What was leased by then stays leased.
-
-    The commit does not wait for the disk: who loses a lease in a power cut is given the pair again, or another one.
     """
     expires = at + timedelta(minutes=round_.lease_minutes)
     order = own_order(round_.seed, annotator_id)
@@ -132,7 +129,7 @@ def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> 
     return _called(LEASE_ON_POSTGRESQL, facts) if connection.vendor == "postgresql" else _lease(facts)
 
 
-@atomic_without_sync()
+@transaction.atomic
 def _lease(facts: dict[str, Any]) -> int | None:
     with prepared_cursor() as cursor:
         cursor.execute(PLACE, facts)

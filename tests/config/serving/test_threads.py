@@ -7,7 +7,6 @@ from queue import SimpleQueue
 
 import pytest
 
-from apps.common.database.long_waits import long_wait
 from apps.config.serving.threads import Threads
 
 PATIENCE = 10
@@ -288,50 +287,6 @@ def test_of_two_that_work_one_rests_as_soon_as_the_other_keeps_up(desk):
     assert desk.begun.empty()
     desk.held["b"].set()
     assert desk.next()[0] == "c"
-
-
-def test_while_a_thread_waits_for_long_another_one_works():
-    waits, goes_on = threading.Event(), threading.Event()
-    done: SimpleQueue[str] = SimpleQueue()
-
-    def do(work: str) -> None:
-        if work == "writes":
-            with long_wait():
-                waits.set()
-                assert goes_on.wait(PATIENCE)
-        done.put(work)
-
-    threads: Threads[str] = Threads(2, do, pace_seconds=LONG)
-    threads.submit("writes")
-    assert waits.wait(PATIENCE)
-    threads.submit("reads")
-    first = done.get(timeout=PATIENCE)
-    goes_on.set()
-    threads.shutdown()
-
-    assert (first, done.get(timeout=PATIENCE)) == ("reads", "writes")
-
-
-def test_what_waits_begins_when_the_thread_before_it_waits_for_long():
-    begins, goes_on = threading.Event(), threading.Event()
-    done: SimpleQueue[str] = SimpleQueue()
-
-    def do(work: str) -> None:
-        if work == "writes":
-            assert begins.wait(PATIENCE)
-            with long_wait():
-                assert goes_on.wait(PATIENCE)
-        done.put(work)
-
-    threads: Threads[str] = Threads(2, do, pace_seconds=LONG)
-    threads.submit("writes")
-    threads.submit("reads")
-    begins.set()
-    first = done.get(timeout=PATIENCE)
-    goes_on.set()
-    threads.shutdown()
-
-    assert (first, done.get(timeout=PATIENCE)) == ("reads", "writes")
 
 
 def test_what_comes_after_the_end_has_begun_is_still_done(desk):

@@ -1,13 +1,9 @@
-"""`karat migrate`: Django's, with the checks that a migration depends on, and no model that no migration asks for."""
+"""`karat migrate`: Django's, with the checks that a migration depends on."""
 
 from typing import Any
 
 from django.core.checks import Tags
 from django.core.management.commands import migrate
-
-from apps.common.database.on_demand import Executor
-
-migrate.MigrationExecutor = Executor  # type: ignore[attr-defined]  # the command takes no other
 
 
 class Command(migrate.Command):
