@@ -11,6 +11,8 @@ from apps.common.web.process_counts import count_time_waited
 _open_connections: list[sqlite3.Connection] = []
 
 WEB_CROWD = 2
+WEB_CACHE_KIB = 4096
+"""Of SQLite's pages, for each thread: a commit by the worker empties it, and what it had is in the system's own."""
 WORKER_SECONDS = 600
 CONNECTION_SECONDS = 600
 """After this time a web thread replaces its connection to PostgreSQL, whose process grows with what it has prepared."""
@@ -27,6 +29,7 @@ def wait_as_a_web_server() -> None:
         options = database["OPTIONS"]
         if "patience" in options:
             options.update(patience=seconds, timeout=seconds, crowd=WEB_CROWD)
+            options["init_command"] = f"{options.get('init_command', '')} PRAGMA cache_size=-{WEB_CACHE_KIB};".strip()
         elif database["ENGINE"] == "apps.common.database.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()

@@ -38,7 +38,8 @@ def test_a_web_server_gives_up_within_seconds(databases):
     patience.wait_as_a_web_server()
 
     assert settings.DATABASE_PATIENCE_SECONDS == 8
-    assert databases["sqlite"]["OPTIONS"] == {"patience": 8.0, "timeout": 8.0, "crowd": 2}
+    few_pages = {"init_command": "PRAGMA cache_size=-4096;"}
+    assert databases["sqlite"]["OPTIONS"] == {"patience": 8.0, "timeout": 8.0, "crowd": 2, **few_pages}
     assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 
