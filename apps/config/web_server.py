@@ -33,6 +33,8 @@ FILES_OF_A_CONNECTION = 3
 """Its socket, its body, its answer."""
 SILENT_SECONDS = 30
 STOP_SECONDS = 4.0
+READ_NOTHING = -1
+"""As waitress's `channel_request_lookahead`: it reads from a connection while no more requests of it wait than that."""
 OBJECTS_BETWEEN_COLLECTIONS = 20_000, 10, 10
 """A large page makes some hundred thousand objects that stay to its end; looking at them again and again took a fifth
 of its time."""
@@ -41,7 +43,7 @@ ANSWER_BYTES = 2**30
 
 
 def serve(listener: socket.socket) -> None:
-    """Answer requests on an open socket until SIGTERM, then finish those that have come."""
+    """Answer requests on an open socket until SIGTERM or Ctrl-C, then finish those that have come."""
     wait_as_a_web_server()
     keep_open()
     gc.set_threshold(*OBJECTS_BETWEEN_COLLECTIONS)
@@ -72,24 +74,26 @@ def serve(listener: socket.socket) -> None:
         signals.append(number)
         server.pull_trigger()
 
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     while not signals:
         loop(use_poll=True, map=connections, count=1)
     _finish(server, connections)
 
 
 def _finish(server: Any, connections: dict[int, Any]) -> None:
-    """Accept nobody more, and close each connection once nothing of it is left to be done, until STOP_SECONDS."""
+    """Take in nothing more, and close each connection once its last answer is sent, until STOP_SECONDS."""
+    loop(0, use_poll=True, map=connections, count=1)  # what has come is read
     server.accepting = False
+    server.adj.channel_request_lookahead = READ_NOTHING
     end = time.monotonic() + STOP_SECONDS
-    loop(0, use_poll=True, map=connections, count=1)
     while server.active_channels and time.monotonic() < end:
         for channel in server.active_channels.values():
-            if not (channel.requests or channel.request or channel.total_outbufs_len):
+            if not channel.requests and not channel.total_outbufs_len:
                 channel.will_close = True
         loop(0.1, use_poll=True, map=connections, count=1)
     if server.active_channels:
-        log.warning("%d connections were cut off in the middle of a request.", len(server.active_channels))
+        log.warning("%d requests were cut off, because they took too long to answer.", len(server.active_channels))
 
 
 def _allow_open_files() -> None:

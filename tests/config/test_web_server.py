@@ -4,16 +4,20 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 import pytest
 
 from apps.config.web_server import THREADS
-from tests.config.running_server import Server, answer_of, children_of, request, rest_of, running_server
+from tests.config.running_server import MODULE, Server, answer_of, children_of, request, rest_of, running_server
+from tests.conftest import REPO
 from tests.jobs.workers import wait_until
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -105,10 +109,10 @@ def asked_together(server: Server, words: bytes) -> Iterator[Callable[[], list[b
 
 
 def test_at_sigterm_who_has_asked_is_answered_and_nobody_idle_is_waited_for(tmp_path) -> None:
-    with running_server(tmp_path / "data") as server, idle(server):
+    with running_server(tmp_path / "data") as server, idle(server), slow_head(server):
         (web,) = children_of(server.process.pid)
         with asked_together(server, request("/login/")) as answers:
-            wait_until(lambda: is_read(server, PEOPLE), "the server has read all requests")
+            wait_until(lambda: is_read(server), "the server has read all requests")
             began = time.monotonic()
             server.process.send_signal(signal.SIGTERM)
             answered = answers()
@@ -121,13 +125,61 @@ def test_at_sigterm_who_has_asked_is_answered_and_nobody_idle_is_waited_for(tmp_
         assert took < 4
 
 
-def is_read(server: Server, number: int) -> bool:
-    """Whether nothing that clients have sent waits in the kernel any more."""
-    port = f":{server.port:04X}"
+def is_read(server: Server) -> bool:
+    """Whether nothing that clients have sent waits in the kernel any more, nor any of them."""
     with Path("/proc/net/tcp").open() as table:
-        rows = [line.split() for line in table][1:]
-    mine = [row for row in rows if row[1].endswith(port) and row[3] == "01"]
-    return len(mine) >= number and all(row[4].endswith(":00000000") for row in mine)
+        rows = [line.split() for line in table]
+    return all(row[4].endswith(":00000000") for row in rows if row[1].endswith(f":{server.port:04X}"))
+
+
+COUNTING = """
+import os, socket, sys, time
+import django
+django.setup()
+from apps.config import web_server
+def application(environ, start_response):
+    time.sleep(0.01)
+    os.write(1, b".")
+    start_response("200 OK", [("Content-Length", "2")])
+    return [b"ok"]
+web_server.application = application
+web_server.serve(socket.socket(fileno=int(sys.argv[1])))
+"""
+
+
+def test_at_sigterm_what_people_without_pause_have_asked_is_answered_or_never_begun(tmp_path) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener, ThreadPoolExecutor(PEOPLE) as people:
+        listener.set_inheritable(True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", COUNTING, str(listener.fileno())],
+            cwd=REPO,
+            env={**os.environ, **MODULE, "KARAT_DATA_DIR": str(tmp_path)},
+            pass_fds=[listener.fileno()],
+            stdout=subprocess.PIPE,
+        )
+        asked = [people.submit(ask_without_pause, listener.getsockname()[1]) for _ in range(PEOPLE)]
+        process.stdout.read(10 * PEOPLE)
+        process.send_signal(signal.SIGTERM)
+        begun = 10 * PEOPLE + len(process.stdout.read())
+        process.wait(10)
+        listener.close()
+
+        assert process.returncode == 0
+        assert sum(one.result() for one in asked) == begun
+
+
+def ask_without_pause(port: int) -> int:
+    """How many requests were answered until the server was gone."""
+    answered = 0
+    client = HTTPConnection("127.0.0.1", port, timeout=30)
+    with closing(client), suppress(OSError, HTTPException):
+        client.connect()
+        client.auto_open = 0  # one connection
+        while True:
+            client.request("GET", "/")
+            assert client.getresponse().read() == b"ok"
+            answered += 1
+    return answered
 
 
 def is_there(pid: int) -> bool:

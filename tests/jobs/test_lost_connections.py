@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.performing import perform
-from apps.jobs.execution.worker import Chore, Sweep
+from apps.jobs.execution.worker import Repeated, sweep
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import job_kind
@@ -48,21 +48,21 @@ def test_a_job_that_lost_its_connection_is_done_once_by_the_next_attempt():
     assert effects(job.pk) == ["all"]
 
 
-def test_a_chore_after_a_lost_connection_works_again(caplog):
+def test_the_sweep_after_a_lost_connection_works_again(caplog):
     assert settings.DATABASES["default"]["CONN_HEALTH_CHECKS"]
-    sweep, found = Sweep("test"), []
+    found = []
 
     def swept() -> None:
         Job.objects.exists()
         if not found:
             found.append("lost")
             drop_connection()
-        sweep()
+        sweep("test")
         found.append("swept")
 
-    chore = Chore(swept, every=0)
-    chore.do()
-    chore.do()
+    work = Repeated(swept, every=0)
+    work.do()
+    work.do()
 
     assert found == ["lost", "swept"]
     assert "could not reach the database: terminating connection" in caplog.text

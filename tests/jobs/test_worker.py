@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from apps.audit.execution.sealing import has_unsealed
 from apps.audit.models import Event
 from apps.jobs.actions.jobs import enqueue
-from apps.jobs.models import Job
+from apps.jobs.execution.outbox import post_mail
+from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors.jobs import worker_last_seen
 from tests.factories import AT
 from tests.jobs.factories import make_job
@@ -124,6 +126,17 @@ def test_a_job_that_never_ends_ends_with_its_worker(workers):
 
     job.refresh_from_db()
     assert (job.state, job.error) == ("running", "It took longer than 1 s.")
+
+
+def test_mail_and_seals_do_not_wait_for_a_job(workers):
+    job = make_job("test.chunks", parts=2, pause=20)
+    workers.start()
+    wait_until(lambda: Job.objects.get(pk=job.pk).state == "running", "the begin of the job")
+
+    mail = post_mail(to=["a@example.org"], subject="S", body="B", project=None, at=AT)
+    wait_until(lambda: Outbox.objects.get(pk=mail.pk).state == "sent" and not has_unsealed(), "mail and seals")
+
+    assert Job.objects.get(pk=job.pk).state == "running"
 
 
 def test_doubled_nudges_and_a_pickle_leave_the_worker_alive_and_the_effect_single(workers, tmp_path):

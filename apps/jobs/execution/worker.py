@@ -6,6 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 from celery import Celery, bootsteps
 from celery.platforms import SecurityWarning
@@ -22,7 +23,7 @@ from apps.jobs.execution.tasks import worker_name
 
 log = logging.getLogger(__name__)
 
-CHORE_SECONDS = 5.0
+REPEAT_SECONDS = 5.0
 STOP_SECONDS = 3.0
 
 
@@ -45,30 +46,30 @@ class Housekeeping(bootsteps.StartStopStep):
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, parent, **options) -> None:
-        self.chores: list[Chore] = []
+        self.works: list[Repeated] = []
         super().__init__(parent, **options)
 
     def start(self, parent) -> None:
-        self.chores = [
-            Chore(Sweep(worker_name()), every=settings.JOB_SWEEP_SECONDS),
-            Chore(Seal(), every=CHORE_SECONDS),
-            Chore(deliver_mail, every=CHORE_SECONDS),
-            Chore(do_periodic_tasks, every=CHORE_SECONDS),
+        self.works = [
+            Repeated(partial(sweep, worker_name()), every=settings.JOB_SWEEP_SECONDS),
+            Repeated(Seal(), every=REPEAT_SECONDS),
+            Repeated(deliver_mail, every=REPEAT_SECONDS),
+            Repeated(do_periodic_tasks, every=REPEAT_SECONDS),
         ]
-        for chore in self.chores:
-            chore.start()
+        for work in self.works:
+            work.start()
 
     def stop(self, parent) -> None:
-        for chore in self.chores:
-            chore.stopped.set()
+        for work in self.works:
+            work.stopped.set()
         end = time.monotonic() + STOP_SECONDS
-        for chore in self.chores:
-            chore.join(max(0.0, end - time.monotonic()))
+        for work in self.works:
+            work.join(max(0.0, end - time.monotonic()))
 
     terminate = stop
 
 
-class Chore(threading.Thread):
+class Repeated(threading.Thread):
     """Does its work every so many seconds until it is stopped, with a new connection each time."""
 
     def __init__(self, work: Callable[[], None], *, every: float) -> None:
@@ -86,24 +87,19 @@ class Chore(threading.Thread):
         try:
             self.work()
         except DatabaseError as problem:
-            log.warning("A chore of the worker could not reach the database: %s", problem)
+            log.warning("What a worker does again and again could not reach the database: %s", problem)
         except Exception:
-            log.exception("A chore of the worker failed. It is done again in %s s.", self.every)
+            log.exception("What a worker does again and again failed. It is done again in %s s.", self.every)
         finally:
             connection.close()
 
 
-class Sweep:
-    """Stores that the worker lives, and wakes workers for jobs that nobody does."""
-
-    def __init__(self, worker: str) -> None:
-        self.worker = worker
-
-    def __call__(self) -> None:
-        beat(self.worker)
-        close_abandoned(at=timezone.now())
-        for job_id in jobs_to_nudge():
-            nudge(job_id)
+def sweep(worker: str) -> None:
+    """Store that the worker lives, and wake workers for jobs that nobody does."""
+    beat(worker)
+    close_abandoned(at=timezone.now())
+    for job_id in jobs_to_nudge():
+        nudge(job_id)
 
 
 class Seal:
