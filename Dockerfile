@@ -31,4 +31,4 @@ VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["python", "-c", "import urllib.request as r; r.urlopen(r.Request('http://127.0.0.1:8000/healthz', headers={'X-Forwarded-Proto': 'https'}))"]
-CMD ["gunicorn", "apps.config.wsgi:application", "--bind", "0.0.0.0:8000", "--worker-class", "apps.config.serving.worker.Worker", "--logger-class", "apps.config.serving.logs.Log", "--workers", "2", "--threads", "8", "--keep-alive", "15"]
+CMD ["python", "manage.py", "web", "--host", "0.0.0.0"]

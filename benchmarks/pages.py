@@ -9,6 +9,7 @@ remembered, statements, and who asked. The exit code is 1 when a page takes more
 """
 
 import argparse
+import gc
 import sys
 import tempfile
 import time
@@ -61,7 +62,6 @@ def main() -> int:
 
 def measure(world: Any, repeats: int) -> list[Taken]:
     """Each page by whoever needs longest."""
-    from apps.config.sharing import freeze
     from tests.asking import Asker
     from tests.large import pages
     from tests.test_statements import Statements
@@ -71,7 +71,7 @@ def measure(world: Any, repeats: int) -> list[Taken]:
     askers = {standing: Asker(cookies) for standing, cookies in world.cookies.items()}
     for asker in askers.values():
         asker.answer("get", "/")
-    freeze()  # as a server does before its first request
+    gc.freeze()  # as `karat up` does before the first request
     slowest: dict[str, Taken] = {}
     for page in pages(world):
         times = []

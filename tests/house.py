@@ -98,8 +98,8 @@ OWN_PLANS = {
     },
     "config": {
         "apps", "asgi", "celery", "checks", "commandline", "doctor", "management", "move", "moved",
-        "own_addresses", "patience", "restore", "secrets", "servers", "serving", "settings", "sharing", "supervisor",
-        "up", "upgrade", "urls", "wsgi",
+        "own_addresses", "patience", "restore", "secrets", "settings", "supervisor",
+        "up", "upgrade", "urls", "web_server", "wsgi",
     },
 }  # fmt: skip
 """What lies at the top of the four that are no rooms of rows: helpers, measures, commands, and what wires all."""

@@ -11,7 +11,6 @@ from celery.signals import import_modules, setup_logging, worker_init
 from django.conf import settings
 
 from apps.config.patience import wait_as_a_worker
-from apps.config.sharing import freeze
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")
@@ -32,11 +31,11 @@ def prepare() -> None:
 
 
 @import_modules.connect
-def _with_sweeper(**kwargs: object) -> None:
-    """Add the sweeper to a worker that starts, once Celery has set up Django."""
-    from apps.jobs.execution.worker import SweepStep
+def _with_housekeeping(**kwargs: object) -> None:
+    """Add what our workers do beside their jobs, once Celery has set up Django."""
+    from apps.jobs.execution.worker import Housekeeping
 
-    app.steps["worker"].add(SweepStep)
+    app.steps["worker"].add(Housekeeping)
     prepare()
 
 
@@ -50,4 +49,3 @@ def _log_as_all_do(loglevel: int | None = None, **kwargs: object) -> None:
 @worker_init.connect
 def _as_a_worker(**kwargs: object) -> None:
     wait_as_a_worker()
-    freeze()

@@ -94,6 +94,7 @@ MANAGED = {
     ("fill-store",): Command("fill_store", "send the uploaded files of this host to the store of several hosts"),
     ("verify-backup",): Command("verify_backup", "restore a backup into a scratch place, and compare everything"),
     ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
+    ("web",): Command("web", "run one web server"),
     ("worker",): Command("worker", "run one worker"),
 }
 

@@ -9,6 +9,8 @@ from django.db import connections
 _open_connections: list[sqlite3.Connection] = []
 
 SQLITE = "apps.common.database.sqlite"
+WEB_CACHE_KIB = 4096
+"""Of SQLite's pages, for each thread: a commit by the worker empties it, and what it had is in the system's own."""
 WORKER_SECONDS = 600
 CONNECTION_SECONDS = 600
 """After this time a web thread replaces its connection to PostgreSQL, whose process grows with what it has prepared."""
@@ -21,6 +23,7 @@ def wait_as_a_web_server() -> None:
         options = database["OPTIONS"]
         if database["ENGINE"] == SQLITE:
             options["timeout"] = seconds
+            options["init_command"] = f"{options.get('init_command', '')} PRAGMA cache_size=-{WEB_CACHE_KIB};".strip()
         else:
             options["options"] = f"{options.get('options', '')} -c lock_timeout={seconds * 1000:.0f}".strip()
             database["CONN_MAX_AGE"] = CONNECTION_SECONDS

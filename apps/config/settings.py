@@ -195,6 +195,7 @@ INSTALLED_APPS = [
 
 # Everything is counted. Files come before all that adds headers of pages to an answer.
 MIDDLEWARE = [
+    "apps.common.web.middleware.measure_bodies",
     "apps.common.web.request_counts.count_requests",
     "django.middleware.gzip.GZipMiddleware",
     "apps.common.web.assets.answer_assets",
@@ -343,13 +344,10 @@ MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
-# The web server collects a request before a thread works on it, drops clients that are slower than this, and answers
-# that the database is busy when it was waited for as long.
+# The web server collects a request here before a thread works on it.
 INCOMING_DIR = DATA_DIR / "incoming"
-CLIENT_HEAD_SECONDS = float(os.environ.get("KARAT_HEAD_SECONDS", "10"))
-CLIENT_GRACE_SECONDS = float(os.environ.get("KARAT_GRACE_SECONDS", "20"))
+# It answers that the database is busy when it was waited for as long.
 DATABASE_PATIENCE_SECONDS = float(os.environ.get("KARAT_DB_PATIENCE", "8"))
-CLIENT_LEAST_RATE = int(os.environ.get("KARAT_LEAST_RATE", "2048"))
 
 SESSION_ENGINE = "apps.accounts.edges.sessions"
 SESSION_COOKIE_HTTPONLY = True
@@ -438,16 +436,15 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_POOL = "apps.jobs.execution.pool:TaskPool"
+CELERY_WORKER_POOL = "solo"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False  # without a mail server, mail is written to standard output
 CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_TASK_SOFT_TIME_LIMIT = int(os.environ.get("KARAT_JOB_TIME_LIMIT", "21600"))
-CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 60
 CELERY_TASK_ROUTES: dict = {}
 # A job's lease outlives its worker by at most this; a worker extends it four times as often.
 JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
+JOB_TIME_LIMIT = int(os.environ.get("KARAT_JOB_TIME_LIMIT", "21600"))
 JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
 # Indexes are rebuilt when they are needed; 0 sets no limit.
 INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3)))
@@ -478,6 +475,7 @@ EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
 EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_TIMEOUT = 60  # seconds; a mail server that says nothing would keep all mail waiting
 EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", True)
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "karat@localhost")
 
@@ -502,5 +500,7 @@ LOGGING = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "hosts"]}
     },
+    # waitress would write a line for each request that waits for a thread
+    "loggers": {"waitress.queue": {"level": "ERROR"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

@@ -1,48 +1,37 @@
 """Child processes: started, watched, restarted, and all ended at the end."""
 
+import ctypes
 import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
-
-from apps.jobs.execution.processes import die_with_parent
 
 log = logging.getLogger(__name__)
 
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 5.0
+"""Longer than the web server takes to finish its requests."""
 STEADY_SECONDS = 10.0
 LONGEST_WAIT_SECONDS = 10.0
 TICK_SECONDS = 0.1
+PR_SET_PDEATHSIG = 1
 
 
 class Child:
     """One forked process in its own process group, so that it and its children can be ended together.
 
-    `after_death` is called when it has ended by itself. `pulse` is a number that changes as long as it is well: when it
-    stays the same for `stuck_seconds` the child is killed. They are counted in looks at the child, since after a pause
-    of the whole machine nobody is stuck.
+    `after_death` is called when it has ended by itself.
     """
 
     def __init__(
-        self,
-        name: str,
-        run: Callable[[], object],
-        *,
-        after_death: Callable[[], object] | None = None,
-        pulse: Callable[[], int] | None = None,
-        stuck_seconds: float = 60.0,
+        self, name: str, run: Callable[[], object], *, after_death: Callable[[], object] | None = None
     ) -> None:
         self.name = name
         self.run = run
         self.after_death = after_death
-        self.pulse = pulse
-        self.most_looks = round(stuck_seconds / TICK_SECONDS)
-        self.looks = 0
-        self.last_pulse: int | None = None
         self.pid: int | None = None
         self.started_at = 0.0
         self.start_at = 0.0
@@ -55,22 +44,12 @@ class Child:
         if pid == 0:
             os._exit(self._live())
         self.pid = pid
-        self.looks = 0
         self.started_at = time.monotonic()
-
-    def is_stuck(self) -> bool:
-        """Look at its pulse. True when that has not changed for too many looks."""
-        if self.pulse is None:
-            return False
-        pulse = self.pulse()
-        self.looks = self.looks + 1 if pulse == self.last_pulse else 0
-        self.last_pulse = pulse
-        return self.looks >= self.most_looks
 
     def _live(self) -> int:
         try:
             os.setsid()
-            die_with_parent(signal.SIGTERM)
+            die_with_parent()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
             self.run()
@@ -130,9 +109,9 @@ class Supervisor:
     def _stop(self, number: int, frame: object) -> None:
         self.is_stopping = True
 
-    def start(self, name: str, run: Callable[[], object], **how: Any) -> Child:
+    def start(self, name: str, run: Callable[[], object], *, after_death: Callable[[], object] | None = None) -> Child:
         """Start a child, as `Child` describes it."""
-        child = Child(name, run, **how)
+        child = Child(name, run, after_death=after_death)
         self.children.append(child)
         child.start()
         return child
@@ -147,9 +126,6 @@ class Supervisor:
     def _look_after(self, child: Child) -> None:
         if child.pid is not None:
             if not child.has_ended():
-                if child.is_stuck():
-                    self.say(f"The {child.name} no longer responds and is ended.")
-                    child.kill()
                 return
             if self.is_stopping:
                 return
@@ -169,7 +145,7 @@ class Supervisor:
             log.exception("The clean-up after the end of the %s failed. It is restarted all the same.", child.name)
 
     def stop(self) -> None:
-        """Send every child SIGTERM, and kill those that have not ended after three seconds."""
+        """Send every child SIGTERM, and kill those that have not ended after five seconds."""
         for child in self.children:
             if not child.has_ended():
                 child.terminate()
@@ -180,3 +156,23 @@ class Supervisor:
             child.kill()
         while not all(child.has_ended() for child in self.children):
             time.sleep(TICK_SECONDS / 2)
+
+
+def die_with_parent() -> None:
+    """Send this process SIGTERM when its parent ends, however the parent ends.
+
+    Linux does this itself; elsewhere a thread checks once a second whether the parent is still the same.
+    """
+    parent = os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return
+    threading.Thread(target=_watch, args=[parent], daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)

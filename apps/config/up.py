@@ -1,6 +1,7 @@
 """`karat up`: everything on one machine, from an empty folder to a running server and worker."""
 
 import fcntl
+import gc
 import os
 import socket
 import sqlite3
@@ -9,17 +10,18 @@ import time
 import urllib.error
 import urllib.request
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 
+from apps.common.discovery import load_layers
 from apps.common.errors import Refusal
-from apps.config import sharing
 from apps.config.own_addresses import LOOPBACK, in_address, names_of_this_machine, outward_address
 from apps.config.supervisor import Supervisor
 from apps.dashboard.core.settings_table import SET_BY_UP
@@ -137,7 +139,6 @@ def choose(variable: str, value: str) -> None:
 def load(data_dir: Path) -> datetime:
     """Load Karat and bring the database up to date. Returns the time of this start."""
     django.setup()
-    sharing.load_less()
     from apps.config.upgrade import UnknownSchema, upgrade
 
     at = timezone.now()
@@ -173,22 +174,16 @@ def collect_static_files() -> None:
 def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> int:
     from django.db import connections
 
-    from apps.config.servers import serve_worker, start_web
-    from apps.config.wsgi import application
-
     supervisor = Supervisor(say=say)
     supervisor.listen()
-    sharing.load_all()
-    sharing.warm_up(application)
     address = address_of(host, listener)
     links = [*first_steps(address, at=at), *slow_parts()]
     release_leases()
     connections.close_all()
 
-    sharing.save_memory()
-    sharing.freeze()
-    start_web(supervisor, WEB, application, listener)
-    supervisor.start(WORKER, lambda: work(listener, serve_worker), after_death=release_leases)
+    load_all()
+    supervisor.start(WEB, partial(answer, listener))
+    supervisor.start(WORKER, partial(work, listener), after_death=release_leases)
     if answers(listener, supervisor):
         where = [f"Karat runs at {address}/", *for_others(address)]
         for line in [*where, *links, f"Its data is in {data_dir}. Ctrl-C stops it."]:
@@ -200,9 +195,28 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     return OK
 
 
-def work(listener: socket.socket, serve_worker) -> None:
+def load_all() -> None:
+    """Load every page and every job before they are forked: both processes use one copy, and nobody waits for it."""
+    _ = get_resolver().url_patterns
+    load_layers("execution", "actions", "edges")
+    gc.collect()
+    gc.freeze()  # the garbage collector would write to all objects, and so copy them
+
+
+def answer(listener: socket.socket) -> None:
+    from apps.config.web_server import serve
+
+    serve(listener)
+
+
+def work(listener: socket.socket) -> None:
+    from apps.config.celery import app
+    from apps.jobs.execution.worker import run_worker
+
     listener.close()
-    serve_worker()
+    with Path(os.devnull).open("w") as nowhere:
+        sys.__stdout__ = nowhere  # type: ignore[misc]  # where Celery announces its end
+        sys.exit(run_worker(app, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))
 
 
 def answers(listener: socket.socket, supervisor: Supervisor) -> bool:

@@ -73,9 +73,9 @@ def karat(folder: str, url: str) -> Server:
 def floor(folder: str, url: str) -> Server:
     """The same web server in the same size with an application of one INSERT (see `floor`)."""
     port = free_port()
-    size = ["-w", "2", "-k", "gthread", "--threads", "8", "--preload", "--log-level", "warning"]
-    command = [sys.executable, "-m", "gunicorn", "benchmarks.judging.floor:application", *size]
-    return Server([*command, "-b", f"127.0.0.1:{port}"], folder, port, url)
+    size = ["--threads=8", "--connection-limit=1000", "--asyncore-use-poll", f"--listen=127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "waitress", *size, "benchmarks.judging.floor:application"]
+    return Server(command, folder, port, url)
 
 
 def free_port() -> int:

@@ -16,9 +16,8 @@ import django, logging, os, threading, warnings
 django.setup()
 logging.getLogger("apps.example").warning("from a module of Karat")
 
-from gunicorn.config import Config
-from apps.config.serving.logs import Log
-Log(Config()).error("from %s", "gunicorn")
+logging.getLogger("waitress").error("from %s", "waitress")
+logging.getLogger("waitress.queue").warning("a request waits")
 
 from apps.config.celery import app
 app.log.setup(loglevel="WARNING")
@@ -36,7 +35,7 @@ thread.start()
 thread.join()
 raise SystemError("from nobody")
 """
-STARTS = {"from a module of Karat", "from gunicorn", "from Celery's worker", "from a task", "Nobody caught this error."}
+STARTS = {"from a module of Karat", "from waitress", "from Celery's worker", "from a task", "Nobody caught this error."}
 
 
 def run(code: str, folder, **settings: str) -> subprocess.CompletedProcess:

@@ -38,7 +38,7 @@ def test_a_web_server_gives_up_within_seconds(databases):
     patience.wait_as_a_web_server()
 
     assert settings.DATABASE_PATIENCE_SECONDS == 8
-    assert databases["sqlite"]["OPTIONS"] == {"timeout": 8.0}
+    assert databases["sqlite"]["OPTIONS"] == {"timeout": 8.0, "init_command": "PRAGMA cache_size=-4096;"}
     assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 

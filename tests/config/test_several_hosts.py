@@ -64,12 +64,12 @@ class Hosts:
         for web in self.webs:
             web.start()
         for crew in self.crews:
-            crew.start(concurrency=1)
+            crew.start()
 
     def kill_worker(self, number: int) -> None:
         crew = self.crews[number]
         crew.kill(crew.processes[-1])
-        crew.start(concurrency=1)
+        crew.start()
 
     def kill_web(self, number: int) -> None:
         self.webs[number].kill()

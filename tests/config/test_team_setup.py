@@ -59,7 +59,7 @@ def web_command(port: int) -> list[str]:
     """The image's CMD, listening where this test can reach it."""
     lines = (REPO / "Dockerfile").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith("CMD ")]
-    return [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in json.loads(line.removeprefix("CMD "))]
+    return [*json.loads(line.removeprefix("CMD ")), "--port", str(port)]
 
 
 def free_port() -> int:

@@ -24,12 +24,12 @@ def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
     asked = corpora.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
 
     for attempt in (1, 2):
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda attempt=attempt: is_reading(asked.job, attempt), "the reading")
         workers.kill(worker)
         assert not Snapshot.objects.exists()
         assert not SnapshotBlock.objects.exists()
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=asked.job.pk).is_ended, "the end of the job")
     workers.stop()
 
@@ -52,11 +52,11 @@ def test_a_large_file_is_imported_whole_and_once_after_kills(workers, settings):
     job = imports.confirm_import(import_id=item.pk, actor=lead, at=at).job
 
     for attempt in (1, 2):
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda attempt=attempt: is_at(job, attempt), "the import")
         workers.kill(worker)
         assert not Block.objects.exists()
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
     workers.stop()
 

@@ -17,10 +17,10 @@ def test_the_demo_is_whole_and_single_after_kills(workers):
     job = request_demo(host=make_user(is_operator=True), at=timezone.now())
 
     for chapters in (1, 4):
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda chapters=chapters: has_chapters(job, chapters), "the telling")
         workers.kill(worker)
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
     workers.stop()
 

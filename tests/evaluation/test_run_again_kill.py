@@ -32,10 +32,10 @@ def test_a_job_that_runs_systems_again_does_nothing_twice_after_kills(workers):
 
     for _ in range(KILLS):
         before = JobChunk.objects.filter(job=job).count()
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda before=before: has_moved_on(job, before), "work")
         workers.kill(worker)
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: press_retry_if_failed(job) == "done", "the end of the job")
     workers.stop()
 

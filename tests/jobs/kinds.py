@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.audit.actions import record
 from apps.audit.models import Event
 from apps.common.errors import Refusal
+from apps.jobs.execution import performing
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 
@@ -73,6 +74,13 @@ def breaks(ctx: JobContext) -> dict:
 @job_kind("test.poison", title="Kills its worker")
 def poison(ctx: JobContext) -> dict:
     os._exit(9)
+
+
+@job_kind("test.endless", title="Never ends, and never asks whether it should")
+def endless(ctx: JobContext) -> dict:
+    performing.LAST_SECONDS = 1
+    while True:
+        time.sleep(1)
 
 
 @job_kind("test.answers", title="Answers")

@@ -3,13 +3,13 @@
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import connection
 from django.utils import timezone
 
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.performing import perform
-from apps.jobs.execution.worker import Sweeper
+from apps.jobs.execution.worker import Repeated, sweep
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import job_kind
@@ -48,15 +48,21 @@ def test_a_job_that_lost_its_connection_is_done_once_by_the_next_attempt():
     assert effects(job.pk) == ["all"]
 
 
-def test_the_sweep_after_a_lost_connection_works_again(monkeypatch):
+def test_the_sweep_after_a_lost_connection_works_again(caplog):
     assert settings.DATABASES["default"]["CONN_HEALTH_CHECKS"]
-    sweeper = Sweeper(stopped=None)
-    plain = Sweeper._look
-    monkeypatch.setattr(Sweeper, "_look", lambda self: [drop_connection(), plain(self)][1])
-    Job.objects.exists()
+    found = []
 
-    with pytest.raises(OperationalError):
-        sweeper.sweep()
-    monkeypatch.undo()
+    def swept() -> None:
+        Job.objects.exists()
+        if not found:
+            found.append("lost")
+            drop_connection()
+        sweep("test")
+        found.append("swept")
 
-    sweeper.sweep()
+    work = Repeated(swept, every=0)
+    work.do()
+    work.do()
+
+    assert found == ["lost", "swept"]
+    assert "could not reach the database: terminating connection" in caplog.text

@@ -1,8 +1,6 @@
 import pytest
 
-from apps.jobs.execution import sweep, worker
-from apps.jobs.execution.outbox import post_mail
-from apps.jobs.execution.processes import no_fork
+from apps.jobs.execution import sweep
 from apps.jobs.models import Job, WorkerBeat
 from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.jobs import worker_last_seen, worker_notice
@@ -23,19 +21,6 @@ def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_whi
 
     assert sweep.jobs_to_nudge() == [job.pk]
     assert sweep.jobs_to_nudge() == []
-
-
-@pytest.mark.django_db(transaction=True)  # the sweep closes its connection
-def test_no_process_is_forked_while_the_sweep_sends(monkeypatch):
-    held = []
-    monkeypatch.setattr(worker, "nudge", lambda job_id: held.append(no_fork.locked()))
-    monkeypatch.setattr(worker.Sweeper, "_look", lambda self: ([1], [(worker.seal, {})]))
-    monkeypatch.setattr(worker.seal, "apply_async", lambda **options: held.append(no_fork.locked()))
-
-    worker.Sweeper(stopped=None).sweep()
-
-    assert held == [True, True]
-    assert not no_fork.locked()
 
 
 def test_a_job_that_waits_for_its_next_attempt_is_not_requeued():
@@ -143,11 +128,3 @@ def test_the_banner_speaks_after_a_minute():
     WorkerBeat.objects.update(seen_at=from_now(-75))
 
     assert worker_notice() == ("No worker has been seen for 75 s. Imports, pools and scores wait until one runs.")
-
-
-def test_mail_is_due_once_its_time_has_come():
-    assert sweep.has_due_mail() is False
-
-    post_mail(to=["a@example.org"], subject="S", body="B", project=None, at=AT)
-
-    assert sweep.has_due_mail() is True

@@ -1,6 +1,5 @@
 """The promise about crashes, kept by real worker processes: every job takes effect exactly once."""
 
-import os
 import random
 import signal
 import time
@@ -8,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from apps.audit.execution.sealing import has_unsealed
 from apps.audit.models import Event
 from apps.jobs.actions.jobs import enqueue
-from apps.jobs.models import Job
+from apps.jobs.execution.outbox import post_mail
+from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors.jobs import worker_last_seen
 from tests.factories import AT
 from tests.jobs.factories import make_job
@@ -25,17 +26,6 @@ PARTS = ["part 0", "part 1", "part 2", "part 3", "end"]
 
 def all_ended() -> bool:
     return not Job.objects.open().exists()
-
-
-def process_of(job: Job) -> int:
-    """The process that does a job."""
-    return int(Job.objects.get(pk=job.pk).worker.rpartition(":")[2])
-
-
-def processes_of(pid: int) -> list[int]:
-    """The children of a process, whichever of its threads has forked them."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def claims() -> int:
@@ -74,12 +64,12 @@ def test_forty_jobs_take_effect_exactly_once_through_eight_kills(workers):
 
 def test_a_worker_frozen_past_its_lease_loses_the_job_and_writes_nothing_late(workers):
     job = make_job("test.chunks", parts=4, pause=1.0)
-    frozen = workers.start(concurrency=1)
+    frozen = workers.start()
     wait_until(lambda: len(effects(job.pk)) == 1, "the first part")
     time.sleep(0.3)
     workers.signal(frozen, signal.SIGSTOP)
 
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).attempt == 2, "the take-over")
     workers.signal(frozen, signal.SIGCONT)
     wait_until(all_ended, "the end")
@@ -91,8 +81,10 @@ def test_a_worker_frozen_past_its_lease_loses_the_job_and_writes_nothing_late(wo
 
 def test_a_job_that_kills_its_worker_is_given_up_after_three_attempts(workers):
     job = make_job("test.poison")
+    for _ in range(3):
+        worker = workers.start()
+        wait_until(lambda worker=worker: worker.poll() is not None, "the end of the worker")
     workers.start()
-
     wait_until(all_ended, "the end")
 
     job.refresh_from_db()
@@ -100,35 +92,51 @@ def test_a_job_that_kills_its_worker_is_given_up_after_three_attempts(workers):
     assert job.error == "The worker stopped in the middle of this job, in attempt 3 of 3."
 
 
-def test_the_process_of_a_job_ends_with_its_worker_alone_killed_and_another_takes_the_job(workers):
+def test_a_job_whose_worker_is_killed_is_ended_by_another(workers):
     job = make_job("test.chunks", parts=4, pause=0.5)
     killed = workers.start()
     wait_until(lambda: len(effects(job.pk)) == 1, "the first part")
-    child = process_of(job)
 
-    killed.kill()
-
-    wait_until(lambda: not Path(f"/proc/{child}").exists(), "the end of the job's process")
+    workers.kill(killed)
     workers.start()
-    wait_until(all_ended, "the end")
-    job.refresh_from_db()
-    assert (job.state, effects(job.pk)) == ("done", PARTS)
-
-
-def test_the_process_of_a_job_that_is_killed_takes_nothing_with_it(workers):
-    job = make_job("test.chunks", parts=4, pause=0.5)
-    worker = workers.start()
-    wait_until(lambda: len(effects(job.pk)) == 1, "the first part")
-    child = process_of(job)
-    assert child in processes_of(worker.pid)
-
-    os.kill(child, signal.SIGKILL)
     wait_until(all_ended, "the end")
 
     job.refresh_from_db()
     assert (job.state, job.attempt, effects(job.pk)) == ("done", 2, PARTS)
+
+
+def test_a_job_that_takes_too_long_is_tried_again_and_says_why(workers):
+    job = make_job("test.chunks", parts=9, pause=0.5)
+    workers.environment["KARAT_JOB_TIME_LIMIT"] = "1"
+    worker = workers.start()
+
+    wait_until(lambda: Job.objects.get(pk=job.pk).error != "", "the end of the attempt")
+
+    job.refresh_from_db()
+    assert (job.state, job.attempt, job.error) == ("queued", 1, "It took longer than 1 s.")
     assert worker.poll() is None
-    wait_until(lambda: processes_of(worker.pid) == [], "the end of all processes of jobs")
+
+
+def test_a_job_that_never_ends_ends_with_its_worker(workers):
+    job = make_job("test.endless")
+    workers.environment["KARAT_JOB_TIME_LIMIT"] = "1"
+    worker = workers.start()
+
+    wait_until(lambda: worker.poll() is not None, "the end of the worker")
+
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("running", "It took longer than 1 s.")
+
+
+def test_mail_and_seals_do_not_wait_for_a_job(workers):
+    job = make_job("test.chunks", parts=2, pause=20)
+    workers.start()
+    wait_until(lambda: Job.objects.get(pk=job.pk).state == "running", "the begin of the job")
+
+    mail = post_mail(to=["a@example.org"], subject="S", body="B", project=None, at=AT)
+    wait_until(lambda: Outbox.objects.get(pk=mail.pk).state == "sent" and not has_unsealed(), "mail and seals")
+
+    assert Job.objects.get(pk=job.pk).state == "running"
 
 
 def test_doubled_nudges_and_a_pickle_leave_the_worker_alive_and_the_effect_single(workers, tmp_path):

@@ -42,9 +42,9 @@ class Workers:
             **settings,
         }
 
-    def start(self, *, concurrency: int = 2) -> subprocess.Popen:
+    def start(self) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "apps.config.celery", "worker", "-l", "ERROR"]
-        command += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle", "--without-heartbeat"]
+        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         command += ["-n", f"w{len(self.processes)}@test", "-I", "tests.jobs.kinds"]
         log = (self.data_dir / f"worker-{len(self.processes)}.log").open("wb")
         process = subprocess.Popen(
@@ -54,9 +54,8 @@ class Workers:
         return process
 
     def signal(self, process: subprocess.Popen, number: signal.Signals) -> None:
-        """The signal goes to the worker and all its children at once."""
         if process.poll() is None:
-            os.killpg(process.pid, number)
+            process.send_signal(number)
 
     def kill(self, process: subprocess.Popen) -> None:
         self.signal(process, signal.SIGKILL)

@@ -16,7 +16,7 @@ REPO = Path(__file__).resolve().parent.parent.parent
 
 
 class Server:
-    """gunicorn on a free port and on the test's database, in a process group of its own."""
+    """Karat's web server on a free port and on the test's database, in a process group of its own."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         with socket.socket() as free:
@@ -27,8 +27,6 @@ class Server:
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        bind = f"127.0.0.1:{self.port}"
-        arguments = ["-b", bind, "-w", "2", "-k", "gthread", "--threads", "4", "--log-level", "error"]
         env = {
             **os.environ,
             "DATABASE_URL": database_url(),
@@ -37,7 +35,7 @@ class Server:
             "DJANGO_SETTINGS_MODULE": "apps.config.settings",
             **self.settings,
         }
-        command = [sys.executable, "-m", "gunicorn", "apps.config.wsgi:application", "--preload", *arguments]
+        command = [sys.executable, "manage.py", "web", "--port", str(self.port)]
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=REPO, env=env, start_new_session=True, stdout=log, stderr=subprocess.STDOUT
@@ -57,11 +55,11 @@ class Server:
         return (self.folder / "server.log").read_text()[-4_000:]
 
     def kill(self) -> None:
-        """-9 for the master and its workers, at once: nobody gets to finish anything."""
+        """-9: nobody gets to finish anything."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
-        wait_for(lambda: not self._answers())  # the last of its children has let go of the port
+        wait_for(lambda: not self._answers())
 
 
 def database_url() -> str:

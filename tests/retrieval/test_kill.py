@@ -72,12 +72,12 @@ def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
 
     for _ in range(KILLS):
         before = JobChunk.objects.count()
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda before=before: has_moved_on(project, pool, before), "work")
         time.sleep(chance.uniform(0.0, 0.25))
         assert Job.objects.get(pk=pool.job_id).state == "running", "the kill came too late"
         workers.kill(worker)
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: press_retry_if_failed(project, pool) == "done", "the end of the job")
     workers.stop()
 
@@ -143,12 +143,12 @@ def test_a_run_among_workers_has_every_slice_once_after_kills(workers, project):
     system = make_system(project)
     run = queue_run(project, system)
 
-    crew = [workers.start(concurrency=1) for _ in range(2)]
+    crew = [workers.start() for _ in range(2)]
     for _ in range(SHARED_KILLS):
         before = Ranking.objects.filter(run=run).count()
         wait_until(lambda before=before: has_answered(project, run, before), "an answer")
         workers.kill(crew.pop(chance.randrange(2)))
-        crew.append(workers.start(concurrency=1))
+        crew.append(workers.start())
     wait_until(lambda: retry_run_if_failed(project, run) == "done", "the end of the run")
     wait_until(lambda: not Job.objects.open().exists(), "the end of the helpers")
     workers.stop()
@@ -192,11 +192,11 @@ def test_a_large_run_file_is_imported_whole_and_once_after_kills(workers, projec
     job = push_large_run(project)
 
     for attempt in (1, 2):
-        worker = workers.start(concurrency=1)
+        worker = workers.start()
         wait_until(lambda attempt=attempt: is_reading(job, attempt), "the reading")
         workers.kill(worker)
         assert not Run.objects.exists()
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
     workers.stop()
 
@@ -213,18 +213,18 @@ def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills
     upload.refresh_from_db()
     job = selectors.job_of_upload(upload)
 
-    worker = workers.start(concurrency=1)
+    worker = workers.start()
     wait_until(lambda: is_reading(job, 1), "the reading")
     workers.kill(worker)
     assert not reading_path(upload).exists()
-    worker = workers.start(concurrency=1)
+    worker = workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).state == "done", "the end of the reading")
 
     upload.place.write_bytes(b"nobody reads this")
     job = actions.confirm_upload(upload=upload, skip_unknown=False, actor=lead_of(project), at=timezone.now())
     wait_until(lambda: Job.objects.get(pk=job.pk).state != "queued", "the import")
     workers.kill(worker)
-    workers.start(concurrency=1)
+    workers.start()
     wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the import")
     workers.stop()
 

@@ -1,7 +1,7 @@
 """How long the body of a request may be, by its address: the one place that says it.
 
-The web server asks before it takes a body, middleware for servers that did not, and the parser while it reads. Imports
-no Django, since the web server needs it before that is loaded.
+Middleware asks before anybody is asked who sends a body, and the parser while it reads. The web server takes what is at
+most as long as the longest of them.
 """
 
 import re
@@ -9,6 +9,10 @@ import re
 MOST_BYTES = 5_000_000
 """Of forms without a file and of JSON. Django's DATA_UPLOAD_MAX_MEMORY_SIZE is the same."""
 MOST_BYTES_OF_A_RUN = 64 * 1024**2
+KEPT_IN_MEMORY = 64 * 1024
+DISK_RESERVE = 256 * 1024**2
+"""While less is free on the disk of the data directory, no body longer than `KEPT_IN_MEMORY` is taken: what is left is
+for people's work."""
 FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 _RUNS = re.compile(r"/api/v1/projects/[^/]+/runs/")
 _IMPORTED = "corpus|queries|collections|triples|judging|versions/training"

@@ -1,7 +1,7 @@
 """The numbers that processes share, of what only a process knows: requests and busy threads.
 
-They are made when this is imported, before any process is forked, and also by gunicorn, which has not loaded Django by
-then. Nothing is counted while the server has no token for metrics.
+They are made when this is imported, before any process is forked. Nothing is counted while the server has no token for
+metrics.
 """
 
 from django.conf import settings

@@ -96,7 +96,7 @@ def worker_check(*, workers: int, seen_seconds: float | None, missing_after: flo
             name,
             CheckStanding.WARNING,
             f"{running} A job has waited for {spoken(oldest_job)}.",
-            "More workers take more jobs at once: `karat worker --concurrency 4`. Look below at what runs.",
+            "Each worker takes one job at a time: start more of them with `karat worker`. Look below at what runs.",
             "",
             "jobs wait for long",
         )

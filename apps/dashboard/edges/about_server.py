@@ -31,7 +31,7 @@ LIBRARIES = (
     "threadpoolctl",
     "django-htmx",
     "whitenoise",
-    "gunicorn",
+    "waitress",
     "argon2-cffi",
     "markdown-it-py",
     "nh3",

@@ -31,6 +31,13 @@ class JobCancelled(Exception):
     """Raised in a handler when the job was cancelled."""
 
 
+class TimeLimitReached(Exception):
+    """Raised in a handler when the attempt took longer than the time limit."""
+
+    def __str__(self) -> str:
+        return f"It took longer than {settings.JOB_TIME_LIMIT:,} s."
+
+
 class JobFailed(Exception):
     """Raised by a handler to fail without a retry, with a sentence for people."""
 
@@ -49,6 +56,7 @@ class JobContext:
         self.result: dict[str, Any] = {}
         self.is_finished = False
         self.lost = Flag()
+        self.late = Flag()
         self._job = job
         self._clock = clock
         self._depth = len(connection.atomic_blocks)
@@ -77,7 +85,7 @@ class JobContext:
     def progress(self, done: int, total: int | None = None, text: str = "") -> None:
         """Store the progress, at most four times a second and never inside a transaction of the work.
 
-        Raises JobCancelled when the job was cancelled, LeaseLost when another worker has taken over.
+        Raises as `check` does.
         """
         self._progress = {"done": done, "total": total, "progress_text": text[:TEXT_LENGTH]}
         now = time.monotonic()
@@ -88,12 +96,14 @@ class JobContext:
         self._mine().update(**self._progress, progress_at=Now())
 
     def check(self) -> None:
-        """Raise JobCancelled or LeaseLost when the attempt must end. Reads one row."""
+        """Raise JobCancelled, LeaseLost or TimeLimitReached when the attempt must end. Reads one row."""
         row = self._mine().values_list("cancel_requested_at", flat=True)[:1]
         if self.lost.is_set() or not row:
             raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} is no longer the current one.")
         if row[0] is not None:
             raise JobCancelled
+        if self.late.is_set():
+            raise TimeLimitReached
 
     @contextmanager
     def chunk(self, key: str) -> Iterator[bool]:

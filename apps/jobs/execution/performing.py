@@ -1,7 +1,10 @@
 """Claims and performs jobs."""
 
 import logging
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -9,7 +12,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import F, Q
@@ -20,7 +22,7 @@ from apps.common.files.buckets import BucketAway
 from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
-from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost
+from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached
 from apps.jobs.execution.failing import give_up
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
@@ -30,6 +32,8 @@ log = logging.getLogger(__name__)
 
 REASON_LENGTH = 500
 WAIT_BASE_SECONDS = 5
+LAST_SECONDS = 60
+"""After its time limit, an attempt that has not ended by itself ends with its worker."""
 
 CAN_BE_CLAIMED = Q(attempt__lt=F("max_attempts"), cancel_requested_at=None) & (
     Q(state=JobState.QUEUED) & (Q(next_at=None) | Q(next_at__lte=Now()))
@@ -90,9 +94,9 @@ def _attempt(job: Job, ctx: JobContext) -> None:
         _try_again(job, ctx, away.sentence)
     except (JobFailed, UnknownKind, Refusal, InputErrors) as refusal:
         _fail(ctx, str(refusal))
-    except SoftTimeLimitExceeded:
+    except TimeLimitReached as limit:
         log.error("Job %s (%s) ran into the time limit.", job.pk, job.kind)
-        _try_again(job, ctx, f"It took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT:,} s.")
+        _try_again(job, ctx, str(limit))
     except Exception as problem:
         log.exception("Job %s (%s) failed in attempt %s.", job.pk, job.kind, job.attempt)
         _try_again(job, ctx, _reason(problem))
@@ -140,7 +144,7 @@ def _reason(problem: Exception) -> str:
 
 @contextmanager
 def heartbeat(ctx: JobContext) -> Iterator[None]:
-    """Extend the lease repeatedly from a thread with its own connection, until the block ends."""
+    """Extend the lease repeatedly from a thread with its own connection, until the block ends or takes too long."""
     stop = threading.Event()
     beat = partial(copy_context().run, _beat, ctx, stop)  # what it logs is about the job
     thread = threading.Thread(target=beat, name=f"lease-of-job-{ctx.job_id}", daemon=True)
@@ -153,8 +157,15 @@ def heartbeat(ctx: JobContext) -> Iterator[None]:
 
 
 def _beat(ctx: JobContext, stop: threading.Event) -> None:
+    limit = time.monotonic() + settings.JOB_TIME_LIMIT
     try:
         while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            late = time.monotonic() - limit
+            if late > 0:
+                ctx.late.set()
+            if late > LAST_SECONDS:
+                _end_with_worker(ctx)
+                return
             try:
                 is_extended = extend_lease(ctx.job_id, ctx.attempt)
             except DatabaseError as problem:  # a busy or restarting database; the lease may last longer
@@ -166,6 +177,15 @@ def _beat(ctx: JobContext, stop: threading.Event) -> None:
                 return
     finally:
         connection.close()
+
+
+def _end_with_worker(ctx: JobContext) -> None:
+    """A worker does one job at a time, so one that never ends would keep it from all others."""
+    log.critical("Job %s did not end at its time limit. Its worker is killed.", ctx.job_id)
+    try:
+        Job.objects.filter(ctx.current_attempt, pk=ctx.job_id).update(error=str(TimeLimitReached()))
+    finally:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextmanager

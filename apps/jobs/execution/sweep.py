@@ -1,4 +1,4 @@
-"""The sweep that every worker does every few seconds: store that it lives, and pick up forgotten work."""
+"""The sweep of every worker, every two seconds: store that it lives, and pick up forgotten work."""
 
 import logging
 from datetime import datetime
@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 from apps.common.files.hosts import host_id
 from apps.jobs import workflow
-from apps.jobs.enums import DeliveryState, JobState, JobStep
+from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.failing import give_up
 from apps.jobs.execution.performing import CAN_BE_CLAIMED
-from apps.jobs.models import Job, Outbox, WorkerBeat
+from apps.jobs.models import Job, WorkerBeat
 from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
@@ -62,10 +62,6 @@ def jobs_to_nudge() -> list[int]:
     if ids:
         Job.objects.filter(pk__in=ids).update(nudged_at=Now())
     return ids
-
-
-def has_due_mail() -> bool:
-    return Outbox.objects.filter(state=DeliveryState.WAITING, next_at__lte=Now()).exists()
 
 
 def _died(job: Job) -> str:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 MOST_BYTES = 45_000
 PAIRS = 28
 """Those of the page and those that its script loads at once."""
-BY_GUNICORN = "Server: gunicorn\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nConnection: keep-alive\r\n\r\n"
+BY_WAITRESS = "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n\r\n"
 WORDS = """
     access account after archive audit backup before cipher contract customer daily deleted encrypted every evidence
     export incident kept key monthly network notice owner policy recovery region restore retention review rotation
@@ -35,7 +35,7 @@ def sent(answer: HttpResponseBase) -> int:
     cookies = [("Set-Cookie", cookie.OutputString()) for cookie in answer.cookies.values()]
     head = "".join(f"{name}: {value}\r\n" for name, value in [*answer.items(), *cookies])
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return len(f"HTTP/1.1 {answer.status_code} {answer.reason_phrase}\r\n{head}{BY_GUNICORN}".encode()) + len(body)
+    return len(f"HTTP/1.1 {answer.status_code} {answer.reason_phrase}\r\n{head}{BY_WAITRESS}".encode()) + len(body)
 
 
 def test_the_first_judging_page_takes_at_most_45_kb_on_the_wire(client):

@@ -10,13 +10,12 @@ from apps.jobs.execution.worker import run_worker
 
 
 class Command(BaseCommand):
-    help = "Run one worker: it does jobs, and takes over those of workers that died."
+    help = "Run one worker: it does one job at a time, and takes over those of workers that died."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--concurrency", type=int, default=2, help="jobs at once (default: %(default)s)")
         parser.add_argument("--loglevel", default="WARNING", help="default: %(default)s")
 
     def handle(self, *args: Any, **options: Any) -> None:
         load_courier()
-        sys.exit(run_worker(current_app, concurrency=options["concurrency"], loglevel=options["loglevel"]))
+        sys.exit(run_worker(current_app, loglevel=options["loglevel"]))

@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT
 from apps.jobs.execution.performing import perform
-from apps.jobs.execution.processes import worker_name
+from apps.jobs.execution.tasks import worker_name
 from apps.retrieval import actions
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.common.test_postgresql import drop_connections
-from tests.config.serving.servers import Server, request, running_server
+from tests.config.running_server import Server, request, running_server
 from tests.jobs.workers import database_url
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]

@@ -13,17 +13,19 @@ from tests.conftest import REPO
 
 SERVE = """
 import socket, sys
-from apps.config.wsgi import application
-from apps.config import sharing
-from apps.config.servers import start_web
+from functools import partial
+import django
+django.setup()
+from apps.config.up import answer, load_all
 from apps.config.supervisor import Supervisor
 supervisor = Supervisor(say=print)
 supervisor.listen()
-sharing.load_all()
-start_web(supervisor, "web server", application, socket.socket(fileno=int(sys.argv[1])))
+load_all()
+supervisor.start("web server", partial(answer, socket.socket(fileno=int(sys.argv[1]))))
 supervisor.watch()
 supervisor.stop()
 """
+MODULE = {"DJANGO_SETTINGS_MODULE": "apps.config.settings"}
 PATIENCE = 30
 SMALL = 8192  # buffers of the kernel, so that a client that does not read is felt at once
 
@@ -60,7 +62,7 @@ def running_server(data_dir: Path, **settings: str) -> Iterator[Server]:
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(listener.fileno())],
             cwd=REPO,
-            env=kept | {"KARAT_DATA_DIR": str(data_dir), "PYTHONPATH": str(REPO)} | settings,
+            env=kept | {"KARAT_DATA_DIR": str(data_dir), "PYTHONPATH": str(REPO)} | MODULE | settings,
             pass_fds=[listener.fileno()],
         )
         try:
@@ -68,7 +70,7 @@ def running_server(data_dir: Path, **settings: str) -> Iterator[Server]:
             assert server.ask(request("/login/")).startswith(b"HTTP/1.1 200")
             yield server
         finally:
-            there = web_processes(process.pid)
+            there = children_of(process.pid)
             process.kill()
             process.wait(PATIENCE)
             for pid in there:
@@ -76,7 +78,7 @@ def running_server(data_dir: Path, **settings: str) -> Iterator[Server]:
                     os.killpg(pid, signal.SIGKILL)
 
 
-def web_processes(supervisor: int) -> list[int]:
+def children_of(supervisor: int) -> list[int]:
     """The processes that the supervisor has started and that live."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):

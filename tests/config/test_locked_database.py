@@ -18,7 +18,7 @@ from django.utils import timezone
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.judging.actions import claim_seats
-from tests.config.serving.servers import Server, answer_of, request, running_server
+from tests.config.running_server import Server, answer_of, request, running_server
 from tests.judging.factories import make_round, people_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,13 +69,13 @@ def sign_in(server: Server, email: str) -> str:
         browser.sendall(request("/login/", closes=False))
         page = answer_of(browser).decode()
         (token,) = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
-        (cookie,) = re.findall(r"Set-Cookie: (karat-csrf=\w+)", page)
+        (cookie,) = re.findall(r"Set-Cookie: +(karat-csrf=\w+)", page)
         form = urlencode({"email": email, "password": PASSWORD, "csrfmiddlewaretoken": token}).encode()
         kind = "Content-Type: application/x-www-form-urlencoded"
         words = request("/login/", kind, f"Cookie: {cookie}", f"Content-Length: {len(form)}", method="POST", body=form)
         browser.sendall(words)
         answer = answer_of(browser).decode()
-    return re.findall(r"Set-Cookie: (karat-session=[^;]+)", answer)[0]
+    return re.findall(r"Set-Cookie: +(karat-session=[^;]+)", answer)[0]
 
 
 def test_while_the_database_stays_locked_writers_get_an_error_and_readers_are_served(server, grader):
