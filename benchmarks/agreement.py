@@ -23,7 +23,8 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
-from apps.metrics.agreement import RESAMPLES, PairFigures, Scale, all_coefficients, every_pair
+from apps.metrics.agreement.overall import PairFigures, Scale, all_coefficients, every_pair
+from apps.metrics.agreement.uncertainty import RESAMPLES
 
 KINDS = {"cohen_kappa": None, "weighted_kappa_linear": "linear", "weighted_kappa_quadratic": "quadratic"}
 Kappas = dict[tuple[int, int, str], float]

@@ -29,7 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from apps.metrics.agreement import MISSING, category_counts, cohen_kappa, krippendorff_alpha, pair_table
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
+from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.statistics.bootstrap import people_intervals
 from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 

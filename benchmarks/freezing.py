@@ -44,12 +44,12 @@ def main() -> None:
 def _run(grades: int) -> None:
     from django.db import connection
 
-    from apps.goldsets import actions
+    from apps.goldsets.actions.versions import freeze_version
     from tests.factories import AT
     from tests.goldsets.factories import draft, make_bench
 
     small = make_bench()
-    actions.freeze_version(version_id=draft(small).pk, actor=small.lead, at=AT)
+    freeze_version(version_id=draft(small).pk, actor=small.lead, at=AT)
     bench, snapshot = _judged(grades)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -58,7 +58,7 @@ def _run(grades: int) -> None:
     rows = []
     for name in ("first version", "second version"):
         version = draft(bench, snapshot=snapshot)
-        seconds, grown = _measured(lambda pk=version.pk: actions.freeze_version(version_id=pk, actor=bench.lead, at=AT))
+        seconds, grown = _measured(lambda pk=version.pk: freeze_version(version_id=pk, actor=bench.lead, at=AT))
         rows.append((name, seconds, grown))
     reference, _ = _measured(_inserting(version, draft(bench, snapshot=snapshot)))
     for name, seconds, grown in rows:

@@ -64,7 +64,7 @@ def bare(_: str, args: argparse.Namespace, __: str) -> Callable[[], None]:
 
 
 def _made(engine: str) -> Any:
-    from apps.retrieval.core.engines import make
+    from apps.retrieval.core.engines.registry import make
 
     return make(engine, {name: value for name, value in PLAIN.items() if engine == "bm25" or name not in ("k1", "b")})
 

@@ -190,10 +190,10 @@ class Karat:
         from django.utils import timezone
 
         from apps.jobs.execution.performing import perform
-        from apps.retrieval import actions
+        from apps.retrieval.actions.runs import request_run
         from tests.factories import lead_of
 
-        run = actions.request_run(
+        run = request_run(
             project=self.project,
             system_id=self.system.pk,
             snapshot_id=self.snapshot.pk,

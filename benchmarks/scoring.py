@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pytrec_eval
 
 from apps.metrics.columns import judged_columns, ranked_columns
-from apps.metrics.measures import parse_measures
+from apps.metrics.measures.registry import parse_measures
 from apps.metrics.scoring import RunScores, score_run
 from apps.metrics.vocabulary import Vocabulary
 

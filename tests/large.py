@@ -20,22 +20,23 @@ from apps.common.database.bulk import chunks
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.enums import ImportMode
 from apps.corpus.models import Import, Snapshot
-from apps.evaluation.actions import request_evaluations
+from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.models import Evaluation
-from apps.goldsets import actions
+from apps.goldsets.actions.public import log_public_look, prepare_public_release, publish_release, sign_public_release
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import PublicState, Split
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import GoldSet, PublicRelease, Version
-from apps.judging.actions import close_round, open_round
+from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import Guideline, Judgement, Round, Seat
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
-from apps.retrieval.actions import request_run
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.triples import retire_triple
 from apps.triples.enums import RetireReason
@@ -130,9 +131,9 @@ def grow(project: Project, size: Size) -> None:
         retire_triple(project=project, triple_id=triple.pk, lead=lead, at=now, **out)
     gold_set = GoldSet.objects.get(project=project)
     for _ in range(2):
-        version = actions.draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=[round_], seed=7, **done)
-        actions.freeze_version(version_id=version.pk, **done)
-        actions.release_version(version_id=version.pk, **done)
+        version = draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=[round_], seed=7, **done)
+        freeze_version(version_id=version.pk, **done)
+        release_version(version_id=version.pk, **done)
     asked = _ask(project, snapshot, version, lead)
     chosen = [run.pk for run in runs]
     for split in Split.values:
@@ -151,7 +152,7 @@ def grow(project: Project, size: Size) -> None:
     request_report(kind=BiasReport, **analysed, depth=5)
     request_report(kind=StabilityReport, **analysed)
     _finish()
-    actions.draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=[round_], seed=8, **done)
+    draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=[round_], seed=8, **done)
     _publish(project, version, lead)
     plan = Plan(overlap=0.2, seed=11, judge_again=True)
     guideline = Guideline.objects.filter(project=project).latest("number")
@@ -342,13 +343,13 @@ def _publish(project: Project, version: Version, lead: User) -> PublicRelease:
     now = timezone.now()
     Permission.objects.filter(source__project=project).update(scope=PermissionScope.PUBLIC)
     order = Order("Large", "Tarnwick", "CC-BY-4.0", ("dev", "test"))
-    release = actions.prepare_public_release(version_id=version.pk, order=order, actor=lead, at=now)
+    release = prepare_public_release(version_id=version.pk, order=order, actor=lead, at=now)
     _finish()
     other = next(each.user for each in project.memberships.filter(role="lead", ended_at=None) if each.user != lead)
-    actions.log_public_look(release=PublicRelease.objects.get(pk=release.pk), actor=other, at=now)
-    actions.sign_public_release(release_id=release.pk, actor=other, at=now)
+    log_public_look(release=PublicRelease.objects.get(pk=release.pk), actor=other, at=now)
+    sign_public_release(release_id=release.pk, actor=other, at=now)
     _finish()
-    actions.publish_release(release_id=release.pk, actor=lead, at=now)
+    publish_release(release_id=release.pk, actor=lead, at=now)
     _finish()
     release.refresh_from_db()
     assert release.state == PublicState.RELEASED

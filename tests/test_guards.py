@@ -19,7 +19,7 @@ from apps.accounts.models import Project
 from apps.common.database import replacement_guards
 from apps.common.database.replacement_guards import Key
 from apps.goldsets.enums import VersionState
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from tests.factories import AT, make_project
 from tests.goldsets.factories import make_bench, make_version
 from tests.test_shape import declared_guards

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.editions.actions.taking import take_imported
 from apps.editions.execution.taking import TakeOrder
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.execution.exporting import zipped
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.diffs import diff
@@ -85,7 +85,7 @@ def test_the_next_version_is_frozen_compared_exported_and_the_next_edition_taken
     former = large.LargeThings(world.project).version
     draft = Version.objects.get(gold_set__project=world.project, state="draft", number=former.number + 1)
 
-    frozen = actions.freeze_version(version_id=draft.pk, actor=lead, at=at)
+    frozen = freeze_version(version_id=draft.pk, actor=lead, at=at)
     changes = diff(former, frozen)
     with zipped(frozen, formats=["all"]) as file:
         size = len(file.read())

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
-from apps.goldsets.actions import draft_version, freeze_version, release_version
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.models import Version
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member

@@ -16,10 +16,10 @@ from django.utils import timezone
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.corpus.models import Import
-from apps.evaluation.actions import request_evaluation
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from apps.triples.models import Triple
 from tests import database

@@ -20,14 +20,14 @@ from django.utils import timezone
 from apps.accounts.models import Project, User
 from apps.corpus.actions.imports import confirm_import, start_import, undo_import
 from apps.corpus.models import Snapshot
-from apps.goldsets.actions import draft_version
+from apps.goldsets.actions.versions import draft_version
 from apps.goldsets.selectors.versions import rounds_on
 from apps.judging.enums import RoundState
 from apps.judging.models import Judgement, KnownAnswer, Round, Seat
 from apps.judging.pages import planning
 from apps.judging.selectors.known import known_pairs
 from apps.queries.actions import lock_queries
-from apps.retrieval.actions import choose_pairs
+from apps.retrieval.actions.chosen import choose_pairs
 from tests import database
 from tests.asking import Asker
 from tests.editions.versions import release_without_stale

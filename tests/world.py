@@ -21,11 +21,11 @@ from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.actions.demo import request_demo
-from apps.evaluation.actions import request_evaluation
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate
-from apps.goldsets.actions import add_training_manifest
+from apps.goldsets.actions.training import add_training_manifest
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind
 from apps.goldsets.models import TrainingManifest, Version
@@ -36,9 +36,11 @@ from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
-from apps.retrieval.actions import create_remote_system, load_snapshot, push_run, upload_run
+from apps.retrieval.actions.intake import push_run, upload_run
+from apps.retrieval.actions.loading import load_snapshot
+from apps.retrieval.actions.remote import create_remote_system
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
-from apps.review.actions import propose_block
+from apps.review.actions.candidate_blocks import propose_block
 from apps.review.models import CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user

@@ -22,8 +22,8 @@ from apps.calibration import rules
 from apps.common.drawing.charts import estimates, plot
 from apps.common.drawing.svg import DrawnEstimate
 from apps.judging.models import Round
-from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.ratings import PairAgreement
+from apps.metrics.agreement.results import Coefficient
 
 SECTION = "Agreement"
 PEOPLE = "Annotators"

@@ -12,9 +12,9 @@ from apps.agreement.selectors.guideline_clarity import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration.serializers import RateOut, rate_out
 from apps.common.web.estimates import EstimateSerializer
-from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.agreement.ratings import PairAgreement
+from apps.metrics.agreement.results import Coefficient
 
 
 class CoefficientSerializer(EstimateSerializer):

@@ -21,7 +21,7 @@ from apps.evaluation.selectors.evaluations import SlicePart, requested_on, scora
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.models import Run
 

@@ -11,8 +11,10 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
 from apps.metrics.estimate import WILSON
-from apps.metrics.expected import BY_GRADES, YES_OR_NO, HitRule, parse_hit_rule
-from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.expected.measures import YES_OR_NO
+from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Pool, Run

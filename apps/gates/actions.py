@@ -17,7 +17,8 @@ from apps.gates.rules import gate_refusal
 from apps.gates.selectors import gates, rule_files
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import Run, System
-from apps.retrieval.selectors import run_in, system_in
+from apps.retrieval.selectors.runs import run_in
+from apps.retrieval.selectors.systems import system_in
 
 TOKEN_BYTES = 32
 RELATED = ("gold_set__project", "system", "baseline")

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from apps.metrics.comparison import RunComparison, RunValues, compare_runs
     from apps.metrics.estimate import Estimate
     from apps.metrics.files.reading import RunFile, load_qrels, load_run
-    from apps.metrics.measures import Measure, measure_run, parse_measure, parse_measures
+    from apps.metrics.measures.entries import Measure
     from apps.metrics.measures.notation import MeasureError
+    from apps.metrics.measures.registry import measure_run, parse_measure, parse_measures
     from apps.metrics.scoring import RunScores, score_run
     from apps.metrics.statistics.significance import Summary
 

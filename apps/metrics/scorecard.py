@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from apps.metrics.columns import Ints
 from apps.metrics.estimate import BCA, NONE, PERCENTILE
-from apps.metrics.expected import HitRule
+from apps.metrics.expected.rules import HitRule
 from apps.metrics.items import QUERIES, Items, items_of
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import RESAMPLES, Summary

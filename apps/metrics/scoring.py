@@ -9,7 +9,8 @@ import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
 from apps.metrics.files.attributes import Attributes
-from apps.metrics.measures import Measure, measure_run
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)

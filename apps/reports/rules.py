@@ -7,7 +7,7 @@ from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
 from apps.evaluation.rules import request_refusal, results_refusal
 from apps.goldsets.models import Version
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.models import BiasReport, Report
 from apps.retrieval.models import Run

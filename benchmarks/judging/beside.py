@@ -38,7 +38,7 @@ class Beside:
 
         from apps.corpus.actions.imports import confirm_import
         from apps.corpus.models import Snapshot
-        from apps.retrieval.actions import request_pool
+        from apps.retrieval.actions.pools import request_pool
 
         confirm_import(import_id=self.import_id, actor=self.lead, at=timezone.now())
         request_pool(

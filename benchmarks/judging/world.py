@@ -243,7 +243,7 @@ def _open(project: Any, pool: Any, people: list[Any], *, again: float) -> Any:
 
     from apps.jobs.execution.performing import perform
     from apps.jobs.models import Job
-    from apps.judging.actions import open_round
+    from apps.judging.actions.rounds import open_round
     from apps.judging.core.plan import Plan
     from tests.factories import lead_of
     from tests.judging.factories import make_guideline

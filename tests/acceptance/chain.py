@@ -13,13 +13,16 @@ from django.utils import timezone
 
 from apps.accounts.models import Project, User
 from apps.config.commandline import main as karat
-from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.models import Version
-from apps.judging import selectors
-from apps.judging.actions import adjudicate, close_round, open_round, publish_guideline
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.guidelines import publish_guideline
+from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.core.plan import Plan
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entry_in
 from apps.queries.actions import create_source, grant_permission
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.retrieval.models import Pool
@@ -94,9 +97,9 @@ def grade_over_http(project: Project, round_: Round, annotator: User, truth: Tru
 def settle(project: Project, round_: Round, truth: Truth) -> int:
     """Let the lead decide every pair its judges left open. Returns how many there were."""
     lead = lead_of(project)
-    open_pairs = list(selectors.adjudicable(round_, lead))
+    open_pairs = list(adjudicable(round_, lead))
     for pair in open_pairs:
-        entry = selectors.entry_in(round_, pair.entry_id)
+        entry = entry_in(round_, pair.entry_id)
         adjudicate(
             round_=round_,
             entry=entry,

@@ -16,11 +16,11 @@ from apps.dashboard.actions.projects import change_scale
 from apps.goldsets.models import VersionGrade
 from apps.judging.core.plan import Plan
 from apps.judging.models import Judgement
-from apps.judging.selectors import resolved_grades
+from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.models import Pool, Run
-from apps.retrieval.selectors import position_of_blocks
+from apps.retrieval.selectors.snapshots import position_of_blocks
 from tests.acceptance import chain
 from tests.factories import AT, lead_of, make_member, make_project
 

@@ -16,7 +16,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
-from apps.evaluation.actions import request_evaluation
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.models import Score
 from apps.judging.core.plan import Plan
 from apps.retrieval.models import Pool, Run

@@ -9,16 +9,18 @@ import pytest
 from apps.accounts.enums import Role
 from apps.corpus.actions.imports import confirm_import
 from apps.corpus.models import Corpus, Snapshot
-from apps.evaluation.actions import request_evaluation
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.selectors.evaluations import values_of
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.models import Version
-from apps.metrics.expected import KINDS, ExpectedBlock, Question, Returned
-from apps.retrieval.actions import create_system, request_run
+from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import KINDS
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice
 from apps.review.actions.submitting import submit_triple
 from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, save_draft
@@ -59,16 +61,14 @@ def reviewed_by_two(project) -> None:
 
 def first_version(project, snapshot: Snapshot) -> Version:
     lead = lead_of(project)
-    gold_set = goldsets.create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
+    gold_set = create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
     version = draft(gold_set.pk, snapshot, lead)
-    goldsets.freeze_version(version_id=version.pk, actor=lead, at=AT)
-    return goldsets.release_version(version_id=version.pk, actor=lead, at=AT)
+    freeze_version(version_id=version.pk, actor=lead, at=AT)
+    return release_version(version_id=version.pk, actor=lead, at=AT)
 
 
 def draft(gold_set_id: int, snapshot: Snapshot, lead) -> Version:
-    return goldsets.draft_version(
-        gold_set_id=gold_set_id, snapshot=snapshot, rounds=[], test_share=0.0, actor=lead, at=AT
-    )
+    return draft_version(gold_set_id=gold_set_id, snapshot=snapshot, rounds=[], test_share=0.0, actor=lead, at=AT)
 
 
 def run_on(version: Version, kind: str) -> Run:

@@ -22,7 +22,8 @@ from apps.common.errors import Refusal
 from apps.jobs.actions.notifications import choose_mail, notify
 from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice, Notification
-from apps.judging.actions import claim_seats, give_judgement
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.answer import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat

@@ -12,7 +12,8 @@ from apps.agreement.core.weeks import week_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
-from apps.judging.actions import adjudicate, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.metrics.agreement.grouped_alpha import places_for

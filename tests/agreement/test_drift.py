@@ -20,7 +20,7 @@ from apps.agreement.core.drift import (
     mean_by_week,
 )
 from apps.agreement.core.grade_columns import EPOCH
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate, Ratings
 from apps.metrics.estimate import Estimate
 

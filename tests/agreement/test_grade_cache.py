@@ -17,7 +17,7 @@ from apps.agreement.selectors.breakdowns import overview_of
 from apps.agreement.selectors.grade_cache import GradesNotRead, columns_in, dated_in
 from apps.dashboard.pages import progress
 from apps.jobs.models import Job
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round
 from tests.agreement.factories import make_noisy_round
 from tests.factories import AT, lead_of, make_project

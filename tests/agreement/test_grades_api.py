@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.agreement.selectors.breakdowns import WAYS
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import people_of

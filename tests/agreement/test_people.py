@@ -11,7 +11,9 @@ from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.diagnosis import diagnoses_in
 from apps.agreement.selectors.people import people_of as people_in
 from apps.agreement.selectors.people import sheet_of
-from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from apps.metrics.agreement.ratings import Rate
 from apps.review.enums import VerdictChoice

@@ -8,7 +8,7 @@ from apps.accounts.enums import Role
 from apps.agreement import rules
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
 from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project

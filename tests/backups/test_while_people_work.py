@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.formats.archive import Archive
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from tests.backups.running import done, environment
 from tests.factories import AT

@@ -13,7 +13,7 @@ from apps.accounts.selectors import membership_in
 from apps.calibration.selectors import log, rates
 from apps.calibration.selectors.rates import breakdown, rates_from
 from apps.metrics.agreement.ratings import Rate
-from apps.review.actions import adjudicate
+from apps.review.actions.disputes import adjudicate
 from apps.review.enums import Category, Decision, RateSide, Reason, VerdictChoice
 from apps.review.selectors import tracking
 from apps.review.selectors.tracking import Dimension, FlagTally, LogFilter

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from tests.config.running_server import Server, answer_of, request, running_server
 from tests.judging.factories import make_round, people_of
 

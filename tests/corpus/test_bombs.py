@@ -13,7 +13,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import READ_AT_ONCE
 from apps.jobs.models import Job, Upload
-from apps.retrieval.actions import upload_run
+from apps.retrieval.actions.intake import upload_run
 from apps.retrieval.execution.run_reading import AT_ONCE_BYTES
 from tests.corpus.factories import make_corpus
 from tests.factories import AT, lead_of, make_project

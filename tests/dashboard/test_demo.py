@@ -29,15 +29,15 @@ from apps.goldsets.models import PublicRelease, Version, VersionTriple
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement, Round
-from apps.judging.selectors import adjudicable
-from apps.metrics.expected import KINDS
+from apps.judging.selectors.pairs import adjudicable
+from apps.metrics.expected.rules import KINDS
 from apps.queries.models import Query
 from apps.reports.models import NegativesReport
 from apps.retrieval.models import Run
-from apps.retrieval.selectors import ranked_queries
 from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import ranked_queries
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests import database

@@ -13,7 +13,8 @@ from apps.accounts.selectors import membership_in
 from apps.agreement.selectors import grade_cache
 from apps.corpus.models import Block, BlockVersion
 from apps.dashboard.pages.drift import drift
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, make_round, people_of
 from tests.running_jobs import run_jobs

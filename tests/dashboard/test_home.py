@@ -12,7 +12,7 @@ from apps.accounts.selectors import membership_in
 from apps.dashboard.pages.tasks import REVIEW_ROWS, tasks_of
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.queries.models import Permission, Source
 from apps.triples.enums import State
 from tests.agreement.factories import answer_items, make_calibration

@@ -19,10 +19,11 @@ from apps.dashboard.pages.checklist import first_steps
 from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
 from apps.gates.selectors.gates import gates_in, statuses
-from apps.goldsets.actions import freeze_version, release_version
+from apps.goldsets.actions.versions import freeze_version, release_version
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import latest_version
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.triples.enums import State
 from tests.corpus.factories import make_snapshot
 from tests.e2e.test_editions import make_released

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 from apps.accounts.models import Project
 from apps.common.web import process_counts, request_counts
 from apps.dashboard.edges import metrics
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from tests.conftest import REPO
 from tests.factories import make_member, make_project, make_user

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.jobs.actions import uploads
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from tests.accounts.test_outages import nothing_can_be_written
 from tests.factories import lead_of, make_project, make_user
 from tests.judging.factories import make_round, people_of

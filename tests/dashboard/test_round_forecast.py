@@ -9,7 +9,8 @@ from apps.common.database.questions import answer_to
 from apps.common.text.wording import percent
 from apps.dashboard.pages.progress import progress_of, seats_asked
 from apps.dashboard.pages.round_forecast import ending
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.eta import Lately
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, later, make_round, people_of

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from apps.goldsets.actions import freeze_version, release_version
+from apps.goldsets.actions.versions import freeze_version, release_version
 from apps.judging.models import Round
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def make_released() -> Story:
     """The first edition judged and released as v1, and a draft of v2."""
-    from apps.goldsets.actions import create_gold_set, draft_version
+    from apps.goldsets.actions.versions import create_gold_set, draft_version
     from apps.queries.models import Query
 
     story = make_story(marked=True)

@@ -8,9 +8,13 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from apps.accounts.actions import projects
-from apps.judging.actions import adjudicate, claim_seats, close_round, publish_guideline
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.guidelines import publish_guideline
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Adjudication, Guideline, Seat
-from apps.judging.selectors import adjudicable, entry_in
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entry_in
 from apps.retrieval.models import Pool
 from tests.e2e.looking import WIDE
 from tests.e2e.waiting import go, turned

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from apps.judging.actions import choose_keys, close_round
+from apps.judging.actions.keys import choose_keys
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Judgement
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from tests.e2e import looking
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.waiting import go, press, ready, settled, turned

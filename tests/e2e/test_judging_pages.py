@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Adjudication
 from tests.e2e.waiting import go, press, settled, turned
 from tests.e2e.worlds import shared
@@ -55,7 +55,7 @@ def open_page(page, round_, path=""):
     ],
 )
 def test_look(lead, round_, look_at, axe_clean, witness, name, path):
-    from apps.judging.selectors import adjudicable
+    from apps.judging.selectors.pairs import adjudicable
 
     entry = adjudicable(round_, lead_of(round_.project))[0].entry_id
     open_page(lead, round_, path.format(pk=round_.pk, entry=entry))

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.judging.models import Judgement
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, ready, settled
 from tests.e2e.worlds import shared

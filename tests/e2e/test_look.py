@@ -16,7 +16,7 @@ from playwright.sync_api import Error
 from apps.accounts.actions.invitations import create_setup_link, invite
 from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
-from apps.judging.actions import publish_guideline
+from apps.judging.actions.guidelines import publish_guideline
 from tests.agreement.factories import answer_items, make_calibration
 from tests.e2e import looking, world
 from tests.e2e.worlds import shared

@@ -10,8 +10,8 @@ from apps.corpus.models import Block
 from apps.dashboard.execution.demo import material
 from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
-from apps.judging import selectors
 from apps.judging.models import Adjudication, Judgement, Round
+from apps.judging.selectors.pairs import adjudicable
 from apps.retrieval.models import Pool
 from apps.triples.models import Triple
 from tests.e2e.waiting import go, press, settled, turned, worked
@@ -161,7 +161,7 @@ def grade_everything(story: Story) -> None:
 def settle_what_is_open(story: Story) -> None:
     page, round_ = story.page, Round.objects.get()
     story.become(story.lead)
-    open_pairs = len(selectors.adjudicable(round_, story.lead))
+    open_pairs = len(adjudicable(round_, story.lead))
     assert open_pairs > 0
     story.go(f"/judging/rounds/{round_.pk}/adjudicate/")
     with turned(page):

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from apps.triples.actions.triples import refresh_staleness

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.review.actions import post_message, revise
+from apps.review.actions.disputes import post_message
+from apps.review.actions.submitting import revise
 from apps.review.enums import Category, Reason
 from apps.review.models import Verdict
 from apps.triples.models import Triple

@@ -5,9 +5,10 @@ from django.urls import reverse
 
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
-from apps.judging import selectors as judging
-from apps.judging.actions import adjudicate
+from apps.judging.actions.adjudication import adjudicate
 from apps.judging.models import Round
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entry_in
 from apps.queries.models import Query
 from tests.agreement.factories import make_noisy_round, make_reviewed
 from tests.e2e.waiting import go, press, turned
@@ -36,8 +37,8 @@ busy = shared(make_busy_project)
 
 def settle(project: Project, round_: Round) -> None:
     lead = lead_of(project)
-    for pair in judging.adjudicable(round_, lead):
-        entry = judging.entry_in(round_, pair.entry_id)
+    for pair in adjudicable(round_, lead):
+        entry = entry_in(round_, pair.entry_id)
         adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
 
 

@@ -12,7 +12,8 @@ from apps.corpus.models import Corpus, Import, Snapshot
 from apps.editions.actions.taking import take_imported, take_snapshot
 from apps.editions.enums import Choice
 from apps.editions.execution.taking import Taken, TakeOrder
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from tests.corpus.factories import import_text, make_corpus
 from tests.corpus.factories import make_snapshot as freeze

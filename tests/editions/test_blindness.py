@@ -18,7 +18,7 @@ from apps.editions.actions.taking import take_imported
 from apps.editions.enums import Choice
 from apps.editions.execution import taking
 from apps.editions.execution.taking import Taken, TakeOrder
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import draft_version
 from apps.goldsets.models import GoldSet, Version
 from apps.judging.models import Judgement
 from apps.judging.selectors.rounds import open_rounds_of
@@ -110,9 +110,7 @@ def release(taken: Taken, at: datetime) -> Version:
     assert taken.carried is not None
     lead = lead_of(taken.carried.project)
     gold_set = GoldSet.objects.get(project=taken.carried.project)
-    draft = goldsets.draft_version(
-        gold_set_id=gold_set.pk, snapshot=taken.snapshot, rounds=[taken.carried], actor=lead, at=at
-    )
+    draft = draft_version(gold_set_id=gold_set.pk, snapshot=taken.snapshot, rounds=[taken.carried], actor=lead, at=at)
     return release_without_stale(draft, lead, at)
 
 

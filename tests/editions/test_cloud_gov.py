@@ -13,7 +13,7 @@ from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts
 from apps.judging.models import Judgement, Round
-from apps.judging.selectors import settled_pairs
+from apps.judging.selectors.pairs import settled_pairs
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.editions.stories import LATER, Story
 from tests.editions.test_counts import pages

@@ -8,12 +8,14 @@ from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.editions.actions.taking import take_imported
 from apps.editions.execution.taking import TakeOrder
-from apps.goldsets.actions import draft_version, freeze_version
+from apps.goldsets.actions.versions import draft_version, freeze_version
 from apps.goldsets.models import Version
-from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Adjudication, Round, Seat
-from apps.judging.selectors import live_judgements, resolved_grades
+from apps.judging.selectors.pairs import live_judgements, resolved_grades
 from tests.editions.stories import LATER, QUERIES, SPRING, Story, make_first_edition, make_story
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_gold_set

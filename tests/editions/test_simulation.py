@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from apps.corpus.selectors.integrity import fault_of
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round, Seat
 from apps.retrieval.models import Pool
 from tests.editions.stories import Story, make_first_edition

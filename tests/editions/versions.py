@@ -5,10 +5,10 @@ from datetime import datetime
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.evaluation.actions import request_evaluation
-from apps.goldsets import actions as goldsets
+from apps.evaluation.actions.scoring import request_evaluation
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.models import GoldSet, Version
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.triples.actions.triples import retire_triple
@@ -43,10 +43,10 @@ def expect_passages(story: Story, quotes: list[tuple[str, str]]) -> None:
 def release_first(story: Story) -> TwoVersions:
     lead = lead_of(story.project)
     Query.objects.filter(project=story.project).update(source=make_source(story.project))
-    gold_set = goldsets.create_gold_set(project=story.project, name="Handbook", actor=lead, at=AT)
+    gold_set = create_gold_set(project=story.project, name="Handbook", actor=lead, at=AT)
     first = draft_on_spring(story, gold_set)
-    goldsets.freeze_version(version_id=first.pk, actor=lead, at=AT)
-    first = goldsets.release_version(version_id=first.pk, actor=lead, at=AT)
+    freeze_version(version_id=first.pk, actor=lead, at=AT)
+    first = release_version(version_id=first.pk, actor=lead, at=AT)
     run = make_run(story.project, story.spring)
     request_evaluation(project=story.project, run_id=run.pk, version_id=first.pk, actor=lead, at=AT)
     run_jobs()
@@ -55,9 +55,7 @@ def release_first(story: Story) -> TwoVersions:
 
 def draft_on_spring(story: Story, gold_set: GoldSet) -> Version:
     actor = lead_of(story.project)
-    return goldsets.draft_version(
-        gold_set_id=gold_set.pk, snapshot=story.spring, rounds=[story.first], actor=actor, at=AT
-    )
+    return draft_version(gold_set_id=gold_set.pk, snapshot=story.spring, rounds=[story.first], actor=actor, at=AT)
 
 
 def finish(round_: Round, story: Story) -> None:
@@ -81,5 +79,5 @@ def release_without_stale(draft: Version, lead: User, at: datetime = LATER) -> V
             reason=RetireReason.BLOCK_GONE,
             at=at,
         )
-    goldsets.freeze_version(version_id=draft.pk, actor=lead, at=at)
-    return goldsets.release_version(version_id=draft.pk, actor=lead, at=at)
+    freeze_version(version_id=draft.pk, actor=lead, at=at)
+    return release_version(version_id=draft.pk, actor=lead, at=at)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.models import Snapshot
-from apps.evaluation import actions
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.models import Evaluation
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging.actions import import_judgements
+from apps.judging.actions.imports import import_judgements
 from apps.judging.execution.judgement_import import JudgementDraft, read_draft
 from apps.judging.formats.judgements import RATINGS, columns_of
 from apps.queries.models import Query, Source
@@ -114,8 +114,8 @@ def _version(
 ) -> Version:
     lead = lead_of(project)
     done = import_judgements(project=project, snapshot=snapshot, draft=draft, actor=lead, at=AT)
-    gold_set = goldsets.create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
-    version = goldsets.draft_version(
+    gold_set = create_gold_set(project=project, name="Handbook", actor=lead, at=AT)
+    version = draft_version(
         gold_set_id=gold_set.pk,
         snapshot=snapshot,
         rounds=[done.round],
@@ -125,9 +125,9 @@ def _version(
         at=AT,
     )
     if state != VersionState.DRAFT:
-        version = goldsets.freeze_version(version_id=version.pk, actor=lead, at=AT)
+        version = freeze_version(version_id=version.pk, actor=lead, at=AT)
     if state == VersionState.RELEASED:
-        version = goldsets.release_version(version_id=version.pk, actor=lead, at=AT)
+        version = release_version(version_id=version.pk, actor=lead, at=AT)
     return version
 
 
@@ -138,7 +138,7 @@ def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | No
 
 def ask(scene: Scene, tag: str, **options) -> Evaluation:
     """An evaluation that waits for its job."""
-    return actions.request_evaluation(
+    return request_evaluation(
         **{
             "project": scene.project,
             "run_id": scene.runs[tag].pk,

@@ -1,7 +1,7 @@
 """Runs with chosen ranks of the expected blocks, and their scores by hit rules."""
 
-from apps.evaluation import actions
-from apps.retrieval.actions import push_run
+from apps.evaluation.actions.scoring import request_evaluation
+from apps.retrieval.actions.intake import push_run
 from apps.triples.selectors.asked import asked_queries
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, trec
@@ -53,7 +53,7 @@ def places(version, *ranks):
 
 def score(version, run, hit="block", **options):
     project = version.gold_set.project
-    evaluation = actions.request_evaluation(
+    evaluation = request_evaluation(
         project=project, run_id=run.pk, version_id=version.pk, hit=hit, actor=lead_of(project), at=AT, **options
     )
     run_jobs()

@@ -8,7 +8,8 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.evaluation import actions
+from apps.evaluation.actions.drops import decide_drop
+from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors import evaluations
@@ -203,7 +204,7 @@ def test_several_runs_are_requested_together_or_not_at_all():
     other = add_run(scene, "elsewhere", {"Q01": GOOD}, snapshot=make_snapshot(scene.project, BLOCKS))
 
     with pytest.raises(Refusal):
-        actions.request_evaluations(
+        request_evaluations(
             project=scene.project, run_ids=[scene.runs["base"].pk, other.pk], version_id=scene.version.pk, split="",
             measures="AP", actor=scene.lead, at=AT,
         )  # fmt: skip
@@ -225,7 +226,7 @@ def test_a_score_is_never_changed_or_deleted():
 
 def decide(scene, pair, **options):
     member = options.pop("member", None) or membership_in(scene.lead, scene.project.slug)
-    return actions.decide_drop(
+    return decide_drop(
         **{
             "baseline": pair[0],
             "candidate": pair[1],

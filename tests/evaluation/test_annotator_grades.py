@@ -6,7 +6,7 @@ import pytest
 from apps.evaluation.core.annotator_grades import given_on, shared_rows, sheets_of, with_grades
 from apps.evaluation.execution.scoring import among_people
 from apps.metrics.columns import Judged, Ranked
-from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.statistics.significance import summaries
 from tests.metrics.oracle import trec_values
 

@@ -12,10 +12,11 @@ from apps.evaluation.edges.hit_sheets import HitSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import values_of
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.slices import add_to_slice
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.jobs.models import Job
-from apps.metrics.expected import KINDS
+from apps.metrics.expected.rules import KINDS
 from apps.metrics.statistics.proportions import wilson
 from apps.retrieval.models import Run
 from tests.evaluation.hits import places, run_that, score
@@ -142,11 +143,11 @@ def test_a_release_scores_stored_runs_by_the_rules_of_earlier_versions(version):
 
 def make_version_after(version):
     lead = lead_of(version.gold_set.project)
-    draft = goldsets.draft_version(
+    draft = draft_version(
         gold_set_id=version.gold_set_id, snapshot=version.snapshot, rounds=list(version.rounds.all()), actor=lead, at=AT
     )
-    goldsets.freeze_version(version_id=draft.pk, actor=lead, at=AT)
-    return goldsets.release_version(version_id=draft.pk, actor=lead, at=AT)
+    freeze_version(version_id=draft.pk, actor=lead, at=AT)
+    return release_version(version_id=draft.pk, actor=lead, at=AT)
 
 
 @pytest.fixture
@@ -220,7 +221,7 @@ def test_a_wrong_rule_is_refused_by_the_api(client, version):
 def test_a_slice_is_measured_on_its_triples_alone(version):
     labels = list(version.triples.order_by("label").values_list("label", flat=True))
     run = run_that(version, "two-of-three", places(version, 1, 0, 2))
-    goldsets.add_to_slice(
+    add_to_slice(
         version_id=version.pk,
         kind="challenge",
         names=dict.fromkeys(labels[:2], "Missed."),

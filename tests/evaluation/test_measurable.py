@@ -1,9 +1,9 @@
 import pytest
 
-from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.rules import grades_refusal, names_for_versions, version_measures
-from apps.metrics.measures import parse_measures
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import parse_measures
 from tests.evaluation.factories import ask, make_scene
 
 

@@ -6,19 +6,22 @@ import pytest
 from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
-from apps.evaluation.actions import RunAgainRefused, run_again
+from apps.evaluation.actions.run_again import RunAgainRefused, run_again
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.run_again import run_again_of
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job
-from apps.retrieval.actions import create_fusion, create_remote_system, request_run
+from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.actions.remote import create_remote_system
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.execution.indexes import open_built
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors import QueryChoice, components_of
+from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.runs import components_of
 from tests.elsewhere import running
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
@@ -73,7 +76,7 @@ def scored_system(version, name="BM25", kind="bm25", **parameters):
 
 
 def drafted_after(version, snapshot):
-    return goldsets.draft_version(
+    return draft_version(
         gold_set_id=version.gold_set_id,
         snapshot=snapshot,
         rounds=list(version.rounds.all()),
@@ -85,8 +88,8 @@ def drafted_after(version, snapshot):
 
 def release(draft):
     lead = lead_of(draft.gold_set.project)
-    goldsets.freeze_version(version_id=draft.pk, actor=lead, at=AT)
-    return goldsets.release_version(version_id=draft.pk, actor=lead, at=AT)
+    freeze_version(version_id=draft.pk, actor=lead, at=AT)
+    return release_version(version_id=draft.pk, actor=lead, at=AT)
 
 
 def newer_snapshot(version, texts=NEWER):
@@ -155,10 +158,10 @@ def test_nothing_is_run_again_for_a_release_on_the_same_snapshot(version):
 def test_a_run_that_answers_all_questions_of_the_version_is_not_made_again(version):
     system = scored_system(version)
     draft = drafted_after(version, newer_snapshot(version))
-    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
+    frozen = freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
     mine = run_on(frozen, system)
 
-    later = goldsets.release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
+    later = release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
     run_jobs()
 
     assert again_jobs() == []
@@ -168,10 +171,10 @@ def test_a_run_that_answers_all_questions_of_the_version_is_not_made_again(versi
 def test_a_run_that_is_about_to_answer_them_is_not_made_again_either(version):
     system = scored_system(version)
     draft = drafted_after(version, newer_snapshot(version))
-    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
+    frozen = freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
     request_on(frozen, system)
 
-    goldsets.release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
+    release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
 
     assert again_jobs() == []
 
@@ -179,7 +182,7 @@ def test_a_run_that_is_about_to_answer_them_is_not_made_again_either(version):
 def test_a_run_on_some_of_the_questions_or_less_deep_does_not_do(version):
     system = scored_system(version)
     draft = drafted_after(version, newer_snapshot(version))
-    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
+    frozen = freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
     run_on(frozen, system, depth=DEPTH - 1)
     some = request_run(
         project=version.gold_set.project,
@@ -192,7 +195,7 @@ def test_a_run_on_some_of_the_questions_or_less_deep_does_not_do(version):
     some.refresh_from_db()
     assert 0 < some.query_count < len(questions_of(frozen))
 
-    goldsets.release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
+    release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
     run_jobs()
 
     assert Run.objects.filter(system=system, snapshot=frozen.snapshot, job__kind=RUN_AGAIN).get().state == "complete"
@@ -284,7 +287,7 @@ def test_a_fusion_of_a_system_elsewhere_waits_for_a_lead_too(version, remote):
     fusion = create_fusion(project=project, name="Both", system_ids=[ours.pk, remote.pk], actor=lead_of(project), at=AT)
     score(version, run_on(version, fusion), measures="RR")
     draft = drafted_after(version, newer_snapshot(version))
-    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
+    frozen = freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
 
     again = run_again_of(frozen)
     request_on(frozen, remote)  # a fusion cannot take a run that is not complete

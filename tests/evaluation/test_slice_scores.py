@@ -7,12 +7,12 @@ from django.db import DatabaseError, transaction
 from django.urls import reverse
 
 from apps.evaluation import rules
-from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.grounds import grounds_of
 from apps.gates.selectors import gates
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.slices import add_to_slice, make_rotating_slice
 from apps.goldsets.models import Slice
 from tests.evaluation.factories import BAD, GOOD, Scene, ask, make_scene, qrels_of, score
 from tests.factories import AT
@@ -40,7 +40,7 @@ def dev_ids(scene: Scene) -> list[str]:
 
 
 def grow(scene: Scene, *names: str, kind: str = "canary") -> Slice:
-    part, _ = goldsets.add_to_slice(
+    part, _ = add_to_slice(
         version_id=scene.version.pk, kind=kind, names=dict.fromkeys(names, "Picked."), actor=scene.lead, at=AT
     )
     assert part is not None
@@ -114,7 +114,7 @@ def test_an_older_size_is_not_on_the_board_of_the_slice(scene):
 
 
 def test_a_quarter_is_named_as_it_is_and_as_rotating(scene):
-    made = goldsets.make_rotating_slice(version_id=scene.version.pk, quarter="2026-Q4", size=3, actor=scene.lead, at=AT)
+    made = make_rotating_slice(version_id=scene.version.pk, quarter="2026-Q4", size=3, actor=scene.lead, at=AT)
 
     assert ask(scene, "good", slice_name="rotating") == ask(scene, "good", slice_name="2026-Q4")
     run_jobs()

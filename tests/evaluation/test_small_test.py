@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.evaluation import models, rules
-from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import create_gate, make_badge
 from apps.gates.selectors import gates

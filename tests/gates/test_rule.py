@@ -7,7 +7,7 @@ from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, measures_
 from apps.gates.formats import read_rules
 from apps.goldsets.core.rotation import SLICE_NAMES
 from apps.goldsets.enums import SliceKind
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 
 FILE = """
 [[gate]]

@@ -9,7 +9,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.database import triggers
 from apps.corpus.models import Snapshot
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.judging.models import Round, Seat
@@ -98,12 +98,12 @@ def make_bench_of(project: Project, snapshot: Snapshot, queries: int, grade: int
 
 
 def make_gold_set(project: Project, name: str = "Handbook") -> GoldSet:
-    return actions.create_gold_set(project=project, name=name, actor=lead_of(project), at=AT)
+    return create_gold_set(project=project, name=name, actor=lead_of(project), at=AT)
 
 
 def draft(bench: Bench, gold_set: GoldSet | None = None, **inputs) -> Version:
     gold_set = gold_set or bench.project.gold_sets.first() or make_gold_set(bench.project)
-    return actions.draft_version(
+    return draft_version(
         gold_set_id=gold_set.pk,
         actor=bench.lead,
         at=AT,
@@ -116,10 +116,10 @@ def make_version(state: VersionState = VersionState.DRAFT, bench: Bench | None =
     version = draft(bench, **inputs)
     if state == VersionState.DRAFT:
         return version
-    version = actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    version = freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
     if state == VersionState.FROZEN:
         return version
-    version = actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+    version = release_version(version_id=version.pk, actor=bench.lead, at=AT)
     if state == VersionState.SUPERSEDED:
         make_version(VersionState.RELEASED, bench)
         version.refresh_from_db()

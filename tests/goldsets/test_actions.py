@@ -6,14 +6,22 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from apps.audit.models import Event
-from apps.goldsets import actions
-from apps.goldsets.actions import GoldSetRefused, VersionRefused
+from apps.goldsets.actions.versions import (
+    GoldSetRefused,
+    VersionRefused,
+    change_draft,
+    discard_draft,
+    freeze_version,
+    release_version,
+)
 from apps.goldsets.core.split_words import split_words
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_warnings
-from apps.judging.actions import adjudicate, claim_seats, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.queries.models import Query
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.models import Triple
@@ -39,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 
 def freeze(version: Version, bench: Bench) -> Version:
-    return actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    return freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
 
 
 def refusal_of(version: Version, bench: Bench) -> str:
@@ -106,7 +114,7 @@ def test_draft_version_refuses_what_belongs_to_another_project(bench):
 def test_discard_draft_removes_it_and_keeps_the_history(bench):
     version = draft(bench)
 
-    actions.discard_draft(version_id=version.pk, actor=bench.lead, at=AT)
+    discard_draft(version_id=version.pk, actor=bench.lead, at=AT)
 
     assert not Version.objects.exists()
     assert Event.objects.filter(action="version.discarded", object_id=str(version.pk)).count() == 1
@@ -115,7 +123,7 @@ def test_discard_draft_removes_it_and_keeps_the_history(bench):
 def test_change_draft_records_before_and_after(bench):
     version = draft(bench)
 
-    actions.change_draft(
+    change_draft(
         version_id=version.pk,
         snapshot=bench.snapshot,
         rounds=[],
@@ -574,7 +582,7 @@ def test_release_version_refuses_a_draft(bench):
     version = draft(bench)
 
     with pytest.raises(VersionRefused, match=r"v1 is a draft\. Freeze it first"):
-        actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+        release_version(version_id=version.pk, actor=bench.lead, at=AT)
 
 
 def test_an_older_frozen_version_never_replaces_a_newer_release(bench):
@@ -582,14 +590,14 @@ def test_an_older_frozen_version_never_replaces_a_newer_release(bench):
     make_version(VersionState.RELEASED, bench)
 
     with pytest.raises(VersionRefused, match="v2 was released after v1 was frozen"):
-        actions.release_version(version_id=older.pk, actor=bench.lead, at=AT)
+        release_version(version_id=older.pk, actor=bench.lead, at=AT)
 
 
 def test_every_step_writes_its_event_with_the_time_given(bench):
     version = draft(bench)
     later = AT + timedelta(hours=1)
 
-    actions.freeze_version(version_id=version.pk, actor=bench.lead, at=later)
+    freeze_version(version_id=version.pk, actor=bench.lead, at=later)
 
     event = Event.objects.get(action="version.frozen")
     assert (event.actor, event.at, event.after["state"]) == (bench.lead, later, "frozen")

@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 
 from apps.corpus.models import Block, Document
-from apps.goldsets.actions import change_draft, freeze_version
+from apps.goldsets.actions.versions import change_draft, freeze_version
 from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers

@@ -7,12 +7,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.goldsets import actions
+from apps.goldsets.actions.training import add_training_manifest
+from apps.goldsets.actions.versions import change_draft, discard_draft, freeze_version, release_version
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.execution.freezing import items_digest
 from apps.goldsets.models import TrainingEntry, Version
-from apps.judging.actions import adjudicate, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Seat
 from apps.queries.actions import revoke_permission
 from apps.triples.actions.triples import retire_triple
@@ -47,7 +49,7 @@ def test_of_two_leads_who_bring_the_same_training_manifest_one_is_told():
 
 def bring_manifest(bench):
     entries = [Entry(EntryKind.QUESTION, "Q1")]
-    return actions.add_training_manifest(
+    return add_training_manifest(
         project=bench.project, name="Ranker", file="f", entries=entries, actor=bench.lead, at=AT
     )
 
@@ -70,7 +72,7 @@ def decide_pair(bench, entry, grade):
 
 
 def freeze(bench, version):
-    return actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    return freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
 
 
 def grade_of(version, entry):
@@ -85,12 +87,12 @@ def test_what_meets_a_discarded_draft_is_refused(act):
     asked = {"version_id": version.pk, "actor": bench.lead, "at": AT}
     inputs = {"snapshot": version.snapshot, "rounds": [bench.round], "test_share": 0.5, "seed": 0, "group_by": []}
     acts = {
-        "freeze": lambda: actions.freeze_version(**asked),
-        "discard": lambda: actions.discard_draft(**asked),
-        "change": lambda: actions.change_draft(**asked, **inputs, note=""),
+        "freeze": lambda: freeze_version(**asked),
+        "discard": lambda: discard_draft(**asked),
+        "change": lambda: change_draft(**asked, **inputs, note=""),
     }
 
-    _, refused = overlapping(lambda: actions.discard_draft(**asked), acts[act])
+    _, refused = overlapping(lambda: discard_draft(**asked), acts[act])
 
     assert str(refused) == "This draft was discarded in the meantime. Nothing was done."
 
@@ -158,7 +160,7 @@ def test_a_freeze_that_meets_a_change_of_the_draft_freezes_what_it_was_changed_t
     other = make_snapshot(bench.project, corpus=bench.snapshot.corpus, texts={**TEXTS, "new": "A new block."})
 
     def change():
-        return actions.change_draft(
+        return change_draft(
             version_id=version.pk, snapshot=other, rounds=[bench.round], actor=bench.lead, at=AT, test_share=0.5,
             seed=7, group_by=[], note="",
         )  # fmt: skip
@@ -201,7 +203,7 @@ def test_a_revocation_marks_the_version_that_is_being_released(is_released_first
     bench = make_bench(queries=1)
     version = make_version(VersionState.FROZEN, bench)
     acts = [
-        lambda: actions.release_version(version_id=version.pk, actor=bench.lead, at=AT).state,
+        lambda: release_version(version_id=version.pk, actor=bench.lead, at=AT).state,
         lambda: revoke(bench).sentence,
     ]
 
@@ -269,7 +271,7 @@ def test_a_freeze_takes_what_was_there_before_an_import_or_after_it_and_never_a_
     assert grade_of(frozen, entry) == 1
     assert frozen.manifest["counts"]["triples"] == 1
     assert frozen.manifest["snapshot"]["digest"] == bench.snapshot.digest
-    released = actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+    released = release_version(version_id=version.pk, actor=bench.lead, at=AT)
     assert items_digest(released) == released.digest
 
 
@@ -314,7 +316,7 @@ def test_of_two_frozen_versions_released_at_once_the_later_one_is_released():
     second = make_version(VersionState.FROZEN, bench)
 
     def release(version: Version) -> None:
-        actions.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+        release_version(version_id=version.pk, actor=bench.lead, at=AT)
 
     at_once(lambda: release(first), lambda: release(second))
 

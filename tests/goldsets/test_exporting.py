@@ -20,10 +20,12 @@ from apps.goldsets.formats.verification import verify
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.diffs import diff
-from apps.judging.actions import close_round, give_judgement, import_judgements
+from apps.judging.actions.imports import import_judgements
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.rounds import close_round
 from apps.judging.core.answer import Answer
 from apps.judging.edges.imports import read_draft
-from apps.judging.selectors import resolved_grades
+from apps.judging.selectors.pairs import resolved_grades
 from apps.metrics.files.trec_rows import read_qrel_rows
 from apps.queries.models import Permission, Query
 from apps.triples.models import Triple

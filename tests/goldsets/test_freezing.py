@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import freezing
 from apps.goldsets.models import VersionGrade, VersionQuery
@@ -114,8 +114,8 @@ def recomputed(version, round_):
 def test_the_digest_is_that_of_the_work_itself():
     bench = unlike_bench()
 
-    first = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
-    again = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
+    first = freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
+    again = freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
 
     assert first.digest == recomputed(first, bench.round)
     assert again.digest == first.digest
@@ -145,7 +145,7 @@ def statements_of_a_freeze(queries):
     make_version(VersionState.FROZEN, bench)
     version = draft(bench)
     with CaptureQueriesContext(connection) as statements:
-        actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+        freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
     return len(statements)
 
 

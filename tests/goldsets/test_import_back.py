@@ -17,8 +17,8 @@ from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
-from apps.judging.actions import close_round
-from apps.judging.selectors import resolved_grades
+from apps.judging.actions.rounds import close_round
+from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
 from apps.triples.models import Triple
 from tests.factories import AT

@@ -2,8 +2,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.models import Project
-from apps.goldsets import actions
-from apps.goldsets.actions import VersionRefused, discard_draft
+from apps.goldsets.actions.versions import VersionRefused, discard_draft, freeze_version
 from apps.goldsets.enums import Answer, LeadCheckKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import Gathered, gather
@@ -112,7 +111,7 @@ def test_a_check_that_refuses_blocks_the_freeze_by_name():
     set_checks(bench, Answer.REFUSE, LeadCheckKind.RELEVANT)
 
     with pytest.raises(VersionRefused) as refused:
-        actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
+        freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
 
     assert "1 check of this project that is not met" in refused.value.sentence
     assert name_of_first(bench) in refused.value.sentence
@@ -123,7 +122,7 @@ def test_a_check_that_does_not_refuse_lets_the_version_be_frozen(answer):
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: 0)
     set_checks(bench, answer, *LeadCheckKind)
 
-    version = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
+    version = freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
 
     assert version.state == VersionState.FROZEN
 

@@ -15,10 +15,11 @@ from apps.agreement.selectors.agreement import fresh_ratings
 from apps.editions.actions.taking import take_snapshot
 from apps.editions.enums import Choice
 from apps.editions.execution.taking import TakeOrder
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import discard_draft, draft_version, freeze_version, release_version
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather
-from apps.judging.actions import adjudicate, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round
 from apps.queries.models import Query
 from tests.editions.stories import LATER
@@ -56,7 +57,7 @@ def editions(db, _editions):
 
 def drafted(editions, snapshot=None, rounds=None, gold_set=None):
     gold_set = gold_set or editions.project.gold_sets.first() or make_gold_set(editions.project)
-    return actions.draft_version(
+    return draft_version(
         gold_set_id=gold_set.pk,
         snapshot=snapshot or editions.autumn,
         rounds=[editions.first] if rounds is None else rounds,
@@ -67,7 +68,7 @@ def drafted(editions, snapshot=None, rounds=None, gold_set=None):
 
 def frozen(editions, **inputs):
     version = drafted(editions, **inputs)
-    return actions.freeze_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
+    return freeze_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
 
 
 def pairs_by_reason(losses):
@@ -133,7 +134,7 @@ def test_a_pair_that_a_round_reused_is_missing_without_the_round_that_graded_it(
     judge_all(second, editions.judge, grade_of)
 
     alone = gather(drafted(editions, rounds=[second]))
-    actions.discard_draft(version_id=alone.version.pk, actor=lead_of(editions.project), at=AT)
+    discard_draft(version_id=alone.version.pk, actor=lead_of(editions.project), at=AT)
     both = gather(drafted(editions, rounds=[editions.first, second]))
 
     assert len(alone.pairs) == len(asked(second)) == 18
@@ -428,7 +429,7 @@ def test_the_list_of_a_frozen_version_gives_no_advice_that_comes_too_late(client
     draft = drafted(editions)
     assert "What to do</th>" in client.get(page(draft)).text
 
-    actions.freeze_version(version_id=draft.pk, actor=lead_of(editions.project), at=AT)
+    freeze_version(version_id=draft.pk, actor=lead_of(editions.project), at=AT)
     text = client.get(page(draft)).text
 
     assert "What to do</th>" not in text
@@ -455,7 +456,7 @@ def test_of_a_pair_that_was_judged_on_two_texts_the_grade_on_the_latest_is_shown
 
 def test_only_leads_see_the_list_as_it_names_sealed_queries(client, editions):
     version = frozen(editions)
-    actions.release_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
+    release_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
     client.force_login(make_member(editions.project, Role.VIEWER))
 
     assert client.get(page(version)).status_code == 403

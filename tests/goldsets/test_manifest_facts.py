@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import Answer, LeadCheckKind
 from apps.goldsets.models import Version
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def freeze(bench: Bench) -> Version:
-    return actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
+    return freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
 
 
 def test_pairs_are_counted_by_how_far_their_grades_are_apart_and_by_what_ended_them():

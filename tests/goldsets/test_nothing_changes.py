@@ -14,11 +14,12 @@ from apps.accounts.selectors import membership_in
 from apps.corpus.actions.corpora import redact_version
 from apps.corpus.enums import ImportMode
 from apps.corpus.models import BlockVersion, Document
-from apps.goldsets import actions
+from apps.goldsets.actions.slices import add_to_slice, make_rotating_slice
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import GROWING, VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import questions_for_slices
-from apps.judging.actions import publish_guideline
+from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Judgement
 from apps.queries.actions import edit_query, edit_source, grant_permission, retire_query, set_source
 from apps.queries.enums import PermissionScope, SourceKind
@@ -144,10 +145,10 @@ def publish_another_guideline(version: Version) -> None:
 
 def draw_and_grow_slices(version: Version) -> None:
     lead = lead_of(version.gold_set.project)
-    actions.make_rotating_slice(version_id=version.pk, size=2, actor=lead, at=LATER)
+    make_rotating_slice(version_id=version.pk, size=2, actor=lead, at=LATER)
     names = {question.name: "Picked." for question in questions_for_slices(version)}
     for kind in GROWING:
-        actions.add_to_slice(version_id=version.pk, kind=kind, names=names, actor=lead, at=LATER)
+        add_to_slice(version_id=version.pk, kind=kind, names=names, actor=lead, at=LATER)
     assert set(version.slices.values_list("kind", flat=True)) == {"rotating", *GROWING}
 
 
@@ -157,15 +158,15 @@ def write_more(version: Version) -> None:
 
 def release_the_next(version: Version) -> None:
     lead = lead_of(version.gold_set.project)
-    following = actions.draft_version(
+    following = draft_version(
         gold_set_id=version.gold_set_id,
         snapshot=version.snapshot,
         rounds=list(version.rounds.all()),
         actor=lead,
         at=LATER,
     )
-    actions.freeze_version(version_id=following.pk, actor=lead, at=LATER)
-    actions.release_version(version_id=following.pk, actor=lead, at=LATER)
+    freeze_version(version_id=following.pk, actor=lead, at=LATER)
+    release_version(version_id=following.pk, actor=lead, at=LATER)
 
 
 def archive_the_project(version: Version) -> None:

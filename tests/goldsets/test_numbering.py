@@ -4,7 +4,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.goldsets import actions
+from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.core.numbering import Changes, draft_changelog, first_number, next_number
 from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.assembly import gather
@@ -152,6 +152,6 @@ def test_a_changelog_that_is_too_long_freezes_nothing(client, bench):
 
 
 def test_the_changelog_given_to_the_action_replaces_the_drafted_one(bench):
-    version = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT, changelog=" Doors. ")
+    version = freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT, changelog=" Doors. ")
 
     assert version.manifest["changelog"] == "Doors."

@@ -14,7 +14,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.config.commandline import main as karat
-from apps.goldsets.actions import make_signing_key
+from apps.goldsets.actions.signing import make_signing_key
 from apps.goldsets.core.signing import (
     BadSignature,
     NoKey,

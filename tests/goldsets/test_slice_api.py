@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.goldsets import actions
+from apps.goldsets.actions.slices import add_to_slice
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Slice
 from tests.factories import AT, lead_of, make_member
@@ -90,13 +91,13 @@ def test_questions_are_found_picked_and_read_in_their_order(ask, version):
 
 def test_what_an_earlier_version_had_is_offered_and_added(ask, version):
     names = queries_of(version)[:2]
-    actions.add_to_slice(
+    add_to_slice(
         version_id=version.pk, kind="challenge", names=dict.fromkeys(names, "Missed."), actor=lead(version), at=AT
     )
     inputs = {"snapshot": version.snapshot, "rounds": list(version.rounds.all()), "test_share": 0.0}
-    later = actions.draft_version(gold_set_id=version.gold_set_id, actor=lead(version), at=AT, **inputs)
-    actions.freeze_version(version_id=later.pk, actor=lead(version), at=AT)
-    later = actions.release_version(version_id=later.pk, actor=lead(version), at=AT)
+    later = draft_version(gold_set_id=version.gold_set_id, actor=lead(version), at=AT, **inputs)
+    freeze_version(version_id=later.pk, actor=lead(version), at=AT)
+    later = release_version(version_id=later.pk, actor=lead(version), at=AT)
 
     offered = ask(lead(version), later, "slice-offers", "challenge", found="yes").json()
     added = ask(lead(version), later, "slice-offers", "challenge", body={})

@@ -7,8 +7,7 @@ from django.db import DatabaseError, transaction
 
 from apps.audit.models import Event
 from apps.common.text.wording import utc_second
-from apps.goldsets import actions
-from apps.goldsets.actions import SliceRefused
+from apps.goldsets.actions.slices import SliceRefused, add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.enums import SliceKind, VersionState
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.content import SliceRow
@@ -39,11 +38,11 @@ def lead(version: Version):
 
 
 def rotate(version: Version, quarter: str = "2026-Q4", size: int = 3) -> Slice:
-    return actions.make_rotating_slice(version_id=version.pk, quarter=quarter, size=size, actor=lead(version), at=AT)
+    return make_rotating_slice(version_id=version.pk, quarter=quarter, size=size, actor=lead(version), at=AT)
 
 
 def grow(version: Version, kind: str = "canary", **names: str) -> tuple[Slice | None, int]:
-    return actions.add_to_slice(version_id=version.pk, kind=kind, names=names, actor=lead(version), at=AT)
+    return add_to_slice(version_id=version.pk, kind=kind, names=names, actor=lead(version), at=AT)
 
 
 def names_in(part: Slice) -> list[str]:
@@ -77,7 +76,7 @@ def test_a_rotating_slice_is_made_once_a_quarter_and_is_the_same_when_asked_for_
 
 
 def test_the_quarter_is_that_of_the_day_unless_one_is_named(version):
-    made = actions.make_rotating_slice(version_id=version.pk, size=2, actor=lead(version), at=AT)
+    made = make_rotating_slice(version_id=version.pk, size=2, actor=lead(version), at=AT)
 
     assert made.quarter == f"{AT.year}-Q{(AT.month + 2) // 3}"
 
@@ -178,7 +177,7 @@ def test_what_is_found_is_added_once_with_its_reason(version, monkeypatch):
     monkeypatch.setattr(slices, "_finders", {SliceKind.REGRESSION: [lambda version: found]})
 
     for expected in (1, 0):
-        part, added = actions.add_found(version_id=version.pk, kind="regression", actor=lead(version), at=AT)
+        part, added = add_found(version_id=version.pk, kind="regression", actor=lead(version), at=AT)
         assert added == expected
 
     assert list(slices.members_of(part).values_list("name", "why")) == [(name, "It fell.")]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.digests import sha256_hex
-from apps.goldsets import actions
-from apps.goldsets.actions import TrainingRefused, VersionRefused
+from apps.goldsets.actions.training import TrainingRefused, add_training_manifest, retire_training_manifest
+from apps.goldsets.actions.versions import VersionRefused, freeze_version
 from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, held_by_training, split, split_by_time, words_digest
 from apps.goldsets.core.training import Entry, Passage, Traceable, entries_digest, find_known
 from apps.goldsets.enums import EntryKind, KnownBy, VersionState
@@ -45,17 +45,17 @@ def hashed(text: str) -> Entry:
 
 
 def train(bench: Bench, *entries: Entry, name: str = "Ranker of May") -> TrainingManifest:
-    return actions.add_training_manifest(
+    return add_training_manifest(
         project=bench.project, name=name, file="trained.txt", entries=set(entries), actor=bench.lead, at=AT
     )
 
 
 def retire(bench: Bench, manifest: TrainingManifest) -> TrainingManifest:
-    return actions.retire_training_manifest(manifest_id=manifest.pk, actor=bench.lead, at=AT)
+    return retire_training_manifest(manifest_id=manifest.pk, actor=bench.lead, at=AT)
 
 
 def freeze(bench: Bench, version: Version) -> Version:
-    return actions.freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
+    return freeze_version(version_id=version.pk, actor=bench.lead, at=AT)
 
 
 def refusal_of(bench: Bench, version: Version) -> str:

@@ -7,14 +7,14 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.audit.models import Event
-from apps.goldsets import actions
+from apps.goldsets.actions.slices import make_rotating_slice
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.pages.drafts import draft_facts
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.queries.models import Permission
 from apps.reports.edges.version_reports.contents import basis_facts
 from tests.factories import AT, lead_of, make_member, make_project
@@ -281,7 +281,7 @@ def test_slices_are_downloaded_when_they_are_asked_for(client):
     version = make_version(VersionState.RELEASED, make_bench(queries=6), test_share=0.0)
     at_home(client, version)
     assert "With its slices" not in client.get(url("version", version)).text
-    actions.make_rotating_slice(version_id=version.pk, size=3, actor=version.created_by, at=AT)
+    make_rotating_slice(version_id=version.pk, size=3, actor=version.created_by, at=AT)
 
     assert "?format=jsonl&amp;slices=yes" in client.get(url("version", version)).text
     without = archive(client.get(url("export", version), {"format": "jsonl"}))

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from apps.accounts.models import Project, User
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Corpus, Snapshot
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round, Seat
-from apps.judging.selectors import resolved_grades
+from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
-from apps.retrieval.actions import choose_pairs
+from apps.retrieval.actions.chosen import choose_pairs
 from apps.retrieval.models import Pool
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_project

@@ -7,7 +7,10 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
-from apps.judging.actions import claim_seats, give_judgement, open_round, publish_guideline
+from apps.judging.actions.guidelines import publish_guideline
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.rounds import open_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
 from apps.judging.models import Guideline, Judgement, Round, Seat

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_round, people_of

@@ -9,8 +9,9 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
-from apps.judging.actions import adjudicate, claim_seats, close_round
-from apps.judging.actions.seats import return_seats_of
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats, return_seats_of
 from apps.judging.selectors import board
 from apps.judging.selectors.board import Overlap
 from tests.factories import AT, lead_of, make_member, make_project

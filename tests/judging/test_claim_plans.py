@@ -4,8 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.judging.actions import claim_seats
-from apps.judging.actions.seats import _rank
+from apps.judging.actions.seats import _rank, claim_seats
 from apps.judging.core.seeded_order import own_order
 from apps.judging.models import RoundAnnotator, Seat
 from apps.queries.models import Query

@@ -9,24 +9,17 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.agreement.selectors.agreement import grade_agreement
 from apps.common.errors import Refusal
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import freeze_version, release_version
 from apps.goldsets.execution import exporting
 from apps.goldsets.selectors.assembly import gather
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
-from apps.judging.selectors import (
-    Steadiness,
-    adjudicable,
-    check_results,
-    label_matrix,
-    repeats,
-    resolved_grades,
-    resolved_pairs,
-    steadiness,
-    stuck,
-)
+from apps.judging.selectors.consistency import Steadiness, check_results, repeats, steadiness
 from apps.judging.selectors.known import KnownGrade, known_pairs
+from apps.judging.selectors.pairs import adjudicable, label_matrix, resolved_grades, resolved_pairs
+from apps.judging.selectors.progress import stuck
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench
@@ -194,8 +187,8 @@ def test_an_export_contains_neither_duplicates_nor_checks():
     )
     for person in people:
         judge_all(round_, person, lambda seat: 1 if seat.pass_number == 1 else 3)
-    version = goldsets.freeze_version(version_id=draft(bench, rounds=[round_]).pk, actor=bench.lead, at=AT)
-    version = goldsets.release_version(version_id=version.pk, actor=bench.lead, at=AT)
+    version = freeze_version(version_id=draft(bench, rounds=[round_]).pk, actor=bench.lead, at=AT)
+    version = release_version(version_id=version.pk, actor=bench.lead, at=AT)
 
     with exporting.zipped(version, formats=["csv", "trec"]) as stream, zipfile.ZipFile(stream) as archive:
         rows = archive.read("csv/judgements.csv").decode().splitlines()[1:]

@@ -3,7 +3,8 @@
 import pytest
 
 from apps.accounts.models import Membership
-from apps.judging.actions import adjudicate, claim_seats
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Seat
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, make_round, people_of

@@ -5,8 +5,7 @@ from copy import deepcopy
 import pytest
 
 from apps.judging.models import Judgement, Seat
-from apps.retrieval import actions
-from apps.retrieval.actions import PoolRefused
+from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
 from apps.retrieval.selectors.known_grades import grades_of
@@ -50,7 +49,7 @@ def judged(pool, grade_of):
 
 
 def missing_of(pool):
-    actions.request_missing(project=pool.project, pool_id=pool.pk, actor=lead_of(pool.project), at=AT)
+    request_missing(project=pool.project, pool_id=pool.pk, actor=lead_of(pool.project), at=AT)
     run_jobs()
     pool.refresh_from_db()
     return pool.summary["missing"]
@@ -99,7 +98,7 @@ def test_random_blocks_that_a_run_brings_in_later_leave_the_sample(project, snap
     assert missing_of(pool)["missing"] == [20, 20, 20]
 
     more = [run_from(project, snapshot, 10)]
-    actions.grow_pool(project=project, pool_id=pool.pk, run_ids=more, actor=lead_of(project), at=AT)
+    grow_pool(project=project, pool_id=pool.pk, run_ids=more, actor=lead_of(project), at=AT)
     run_jobs()
     pool.refresh_from_db()
     assert "missing" not in pool.summary
@@ -121,7 +120,7 @@ def test_a_pool_without_random_blocks_cannot_tell(project, snapshot):
     pool = make_pool(project, snapshot, run_ids=[run_from(project, snapshot, 0)])
 
     with pytest.raises(PoolRefused, match="This pool has no random passages"):
-        actions.request_missing(project=project, pool_id=pool.pk, actor=lead_of(project), at=AT)
+        request_missing(project=project, pool_id=pool.pk, actor=lead_of(project), at=AT)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_growing_a_pool_leaves_what_is_judged_and_its_round_alone(project, snaps
 
     more = PoolPlan(pairs=3 if plan.has_budget else 0, random=2, easy=1)
     sources = {"run_ids": [run_from(project, snapshot, 15)], "depth": 9}
-    actions.grow_pool(project=project, pool_id=pool.pk, more=more, actor=lead_of(project), at=AT, **sources)
+    grow_pool(project=project, pool_id=pool.pk, more=more, actor=lead_of(project), at=AT, **sources)
     run_jobs()
 
     pool.refresh_from_db()

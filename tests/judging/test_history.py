@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from apps.accounts.actions import tokens
 from apps.accounts.enums import Scope
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from tests.judging.factories import give, make_round, people_of

@@ -14,14 +14,14 @@ from django.urls import reverse
 from apps.audit.models import Event
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.tabular import TableFile
-from apps.judging.actions import import_judgements
+from apps.judging.actions.imports import import_judgements
 from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import parse_grade_map
 from apps.judging.formats.ratings import USUAL, parse_rating_columns
 from apps.judging.models import Judgement
-from apps.judging.selectors import resolved_grades
+from apps.judging.selectors.pairs import resolved_grades
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import make_pool

@@ -6,11 +6,13 @@ from django.db import DatabaseError, connection, transaction
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round, give_judgement
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.answer import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 

@@ -8,10 +8,11 @@ import pytest
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_round, people_of
 from tests.races import each_at_once

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.agreement.core.weeks import week_of
-from apps.judging.actions import adjudicate, close_round
+from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.rounds import close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat
 from apps.judging.selectors import own_work

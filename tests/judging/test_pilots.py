@@ -5,7 +5,9 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round, open_after_pilot
+from apps.judging.actions.pilots import open_after_pilot
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import PilotDecision, Seat
 from apps.judging.selectors.pilots import pilot_progress
 from apps.judging.selectors.round_plan import pilot_queries, undecided_pilot_queries

@@ -6,11 +6,12 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.judging import selectors
-from apps.judging.actions import AdjudicationRefused, adjudicate
+from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.placeholders import ClaimRefused, claim_placeholder, end_claim
 from apps.judging.models import Judgement, PlaceholderClaim, Round
+from apps.judging.selectors.pairs import adjudicable, left_to_another_lead
 from apps.judging.selectors.placeholders import placeholders_in, selves_of
+from apps.judging.selectors.rounds import entry_in
 from apps.judging.selectors.waiting import undecided_in
 from apps.retrieval.models import PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project
@@ -74,15 +75,15 @@ def test_a_claim_changes_no_grade_and_is_in_the_audit(imported):
 def test_who_judged_a_pair_under_a_name_does_not_decide_it(imported):
     lead = make_member(imported.project, Role.LEAD, name="Ana K")
     other = lead_of(imported.project)
-    entry = selectors.adjudicable(imported, lead)[0].entry_id
+    entry = adjudicable(imported, lead)[0].entry_id
     claim(imported, "Ana", lead)
 
-    assert selectors.adjudicable(imported, lead) == []
-    assert selectors.left_to_another_lead(imported, lead) == 1
+    assert adjudicable(imported, lead) == []
+    assert left_to_another_lead(imported, lead) == 1
     assert [(work.own, work.others) for work in undecided_in(imported.project, lead)] == [(1, 0)]
-    assert len(selectors.adjudicable(imported, other)) == 1
+    assert len(adjudicable(imported, other)) == 1
     decision = {"grade": 2, "reason": "It says so.", "error_type": "slip", "at": AT}
-    pair = selectors.entry_in(imported, entry)
+    pair = entry_in(imported, entry)
     with pytest.raises(AdjudicationRefused, match="You judged this pair"):
         adjudicate(round_=imported, entry=pair, adjudicator=lead, **decision)
     assert adjudicate(round_=imported, entry=pair, adjudicator=other, **decision).grade == 2
@@ -90,7 +91,7 @@ def test_who_judged_a_pair_under_a_name_does_not_decide_it(imported):
 
 def test_the_page_of_a_pair_refuses_them_too(client, imported):
     lead = make_member(imported.project, Role.LEAD, name="Ana K")
-    entry = selectors.adjudicable(imported, lead)[0].entry_id
+    entry = adjudicable(imported, lead)[0].entry_id
     claim(imported, "Ana", lead)
     client.force_login(lead)
 

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round, give_judgement, give_plainly, release_seats
-from apps.judging.actions.plain_rounds import lease_plainly
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.plain_rounds import give_plainly, lease_plainly
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
 from apps.judging.enums import SeatState

@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.models import Adjudication, Guideline, Round, Seat
-from apps.judging.selectors import live_judgements
+from apps.judging.selectors.pairs import live_judgements
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import grade_texts, judge_all, make_guideline, make_pool, make_round, people_of

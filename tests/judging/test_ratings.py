@@ -13,14 +13,14 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.judging.actions import import_judgements
+from apps.judging.actions.imports import import_judgements
 from apps.judging.core.resolution import Resolution
 from apps.judging.enums import ErrorType
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import RATINGS, columns_of, parse_grade_map, read_judgements
 from apps.judging.formats.ratings import USUAL, parse_rating_columns
 from apps.judging.models import Adjudication, Judgement
-from apps.judging.selectors import adjudicable, resolved_grades
+from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.queries.models import Query
 from tests.conftest import SHARED_DATA
 from tests.factories import AT, lead_of, make_project

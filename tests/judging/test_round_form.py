@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import Plan
 from apps.judging.models import Round, RoundAnnotator
 from apps.judging.selectors import plans

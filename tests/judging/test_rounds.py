@@ -5,7 +5,10 @@ import pytest
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round, open_round, publish_guideline, rounds
+from apps.judging.actions import rounds
+from apps.judging.actions.guidelines import publish_guideline
+from apps.judging.actions.rounds import close_round, open_round
+from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution.jobs import seat_counts

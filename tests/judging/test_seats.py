@@ -4,8 +4,9 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.judging.actions import claim_seats, close_round, release_seats
 from apps.judging.actions.query_seats import claim_query_seats
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.own_share import own_progress

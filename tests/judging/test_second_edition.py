@@ -5,12 +5,11 @@ from copy import deepcopy
 import pytest
 
 from apps.common.errors import Refusal
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import KeptPair, Seat
-from apps.judging.selectors import resolved_grades
 from apps.judging.selectors.known import known_pairs
-from apps.judging.selectors.pairs import grades_for_pool
+from apps.judging.selectors.pairs import grades_for_pool, resolved_grades
 from apps.judging.selectors.plans import preview_of
 from apps.queries.models import Query
 from tests.factories import AT, lead_of

@@ -10,7 +10,7 @@ from apps.agreement.selectors.agreement import grade_agreement
 from apps.corpus.models import Import
 from apps.judging.actions import undoing
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.judging.selectors import adjudicable, resolved_grades
+from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.placeholders import placeholders_in
 from tests.factories import lead_of, make_project
 from tests.judging.factories import judge_all, make_pool, make_round, people_of

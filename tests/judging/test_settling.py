@@ -9,11 +9,11 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions import adjudicate
+from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
-from apps.judging.selectors import adjudicable, resolved_grades
+from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, make_round, people_of

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
-from apps.judging.actions import claim_seats, release_seats
+from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.core.shares import Shares
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
-from apps.judging.selectors import left_over, own_progress, stuck, to_go_by_person, totals
+from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.progress import left_over, stuck, to_go_by_person, totals
 from apps.queries.models import Query
 from tests.factories import AT, make_member, make_project
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from apps.judging.selectors.watching import grade_metrics, lease_metrics
 from tests.judging.factories import judge_all, make_round, people_of

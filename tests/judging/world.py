@@ -4,7 +4,8 @@ import hashlib
 
 from apps.accounts.enums import Role
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
-from apps.judging.actions import claim_seats, publish_guideline
+from apps.judging.actions.guidelines import publish_guideline
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolState

@@ -4,8 +4,8 @@ import pytrec_eval
 
 from apps.metrics.columns import faceted_columns, judged_columns, ranked_columns
 from apps.metrics.files.trec_rows import FacetRow
-from apps.metrics.measures import measure_run, parse_measure, parse_measures
 from apps.metrics.measures.notation import split_measures
+from apps.metrics.measures.registry import measure_run, parse_measure, parse_measures
 from apps.metrics.vocabulary import Vocabulary
 
 Qrels = dict[str, dict[str, int]]

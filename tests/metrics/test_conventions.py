@@ -1,6 +1,6 @@
 import pytest
 
-from apps.metrics.measures import parse_measures
+from apps.metrics.measures.registry import parse_measures
 from apps.metrics.scoring import conventions
 
 START = "Equal scores rank by id, descending. Judged queries missing from a run count as zero"

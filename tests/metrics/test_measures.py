@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.metrics.measures import GRADES_ALONE, REGISTRY
+from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY
 from tests.metrics.oracle import TREC_NAMES, trec_values, values
 
 ALL = " ".join(TREC_NAMES)

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.measures import REGISTRY, Measure, parse_measure, parse_measures
+from apps.metrics.measures.entries import REGISTRY, Measure
 from apps.metrics.measures.notation import MeasureError, split_measures, take_apart
+from apps.metrics.measures.registry import parse_measure, parse_measures
 
 
 @pytest.mark.parametrize(

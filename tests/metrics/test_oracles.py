@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.metrics.files.trec_rows import FacetRow
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from tests.metrics.oracle import facet_values, in_our_order, values
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]

@@ -7,7 +7,7 @@ import pytest
 from apps.common.errors import InputErrors
 from apps.metrics.columns import Ranked, in_rank_order, place_within
 from apps.metrics.files.reading import load_qrels, load_run
-from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.statistics.significance import mean_of
 from apps.metrics.vocabulary import Vocabulary
 from tests.conftest import SHARED_DATA

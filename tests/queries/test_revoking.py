@@ -9,13 +9,13 @@ from django.urls import reverse
 from apps.goldsets.enums import PublicState
 from apps.goldsets.selectors.public import no_longer_public
 from apps.jobs.models import Notification
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.queries.actions import revoke_permission
 from apps.queries.enums import PermissionScope
 from apps.queries.execution.revoking import resting_on
 from apps.queries.models import Query
-from apps.review.actions import submit_triple
 from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import submit_triple
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import review_queue

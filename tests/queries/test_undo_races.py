@@ -4,7 +4,8 @@ import pytest
 
 from apps.queries import actions
 from apps.queries.models import Query
-from apps.retrieval.actions import request_pool, request_run
+from apps.retrieval.actions.pools import request_pool
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Pool, Run
 from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple

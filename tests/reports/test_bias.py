@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.metrics.columns import Judged, Ranked
-from apps.metrics.measures import parse_measures
+from apps.metrics.measures.registry import parse_measures
 from apps.reports.core.bias import (
     BY_CHANCE,
     SEVERAL,

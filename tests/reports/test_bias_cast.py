@@ -6,7 +6,8 @@ import pytrec_eval
 
 from apps.metrics.columns import in_rank_order, place_within
 from apps.metrics.files.reading import load_qrels, load_run
-from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measures
 from apps.metrics.vocabulary import Vocabulary
 from apps.reports.core.bias import Finds, LeftOutSystem, SystemMeans, means_under, moves, sole_finders, verdict, without
 from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing

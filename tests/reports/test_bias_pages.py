@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.evaluation import actions
-from apps.judging.actions import open_round
+from apps.evaluation.actions.scoring import EvaluationRefused
+from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
 from apps.reports.actions import judge_next
 from apps.reports.actions.analyses import request_report
@@ -142,7 +142,7 @@ def test_a_report_that_is_computed_never_changes(scene):
     ],
 )
 def test_what_cannot_be_reported_is_refused(scene, options, said):
-    with pytest.raises(actions.EvaluationRefused, match=said):
+    with pytest.raises(EvaluationRefused, match=said):
         request_bias(scene, **options)
 
 
@@ -191,7 +191,7 @@ def test_nothing_to_judge_first_is_a_sentence():
     scene = make_scene(runs={"one": dict.fromkeys(["Q01"], GOOD), "two": dict.fromkeys(["Q01"], GOOD)}, queries=1)
     report = compute(scene)
 
-    with pytest.raises(actions.EvaluationRefused, match="can change the order of these runs"):
+    with pytest.raises(EvaluationRefused, match="can change the order of these runs"):
         judge_next.choose_first(report=report, most=5, actor=scene.lead, at=AT)
 
 

@@ -17,7 +17,7 @@ from apps.audit.models import Event
 from apps.corpus.core.near_duplicates import signatures
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import VersionState
-from apps.judging.actions import open_round
+from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
 from apps.queries.actions import revoke_permission
 from apps.reports.core.negatives import NegativesChoice

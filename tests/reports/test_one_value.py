@@ -20,7 +20,7 @@ from apps.evaluation.core.charts import delta_bars
 from apps.evaluation.edges import score_charts
 from apps.evaluation.serializers.comparison import MeasureComparisonSerializer
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, summaries

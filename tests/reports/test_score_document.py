@@ -7,7 +7,7 @@ import pytest
 
 from apps.metrics.estimate import NONE
 from apps.metrics.files.strata import QueryDivision, stratum_scores
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import summaries

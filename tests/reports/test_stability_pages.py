@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.database import triggers
-from apps.evaluation import actions
+from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.enums import RoundState
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import StabilityReport
@@ -128,7 +128,7 @@ def test_a_report_that_is_computed_never_changes(scene):
     ],
 )
 def test_what_cannot_be_reported_is_refused(scene, options, said):
-    with pytest.raises(actions.EvaluationRefused, match=said):
+    with pytest.raises(EvaluationRefused, match=said):
         request_stability(scene, **options)
 
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apps.metrics.columns import Judged, Ranked
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.bias import means_under
 from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.goldsets.actions import add_training_manifest
+from apps.goldsets.actions.training import add_training_manifest
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.models import Version

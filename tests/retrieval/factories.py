@@ -12,11 +12,15 @@ from apps.corpus.models import Snapshot
 from apps.queries.actions import import_queries
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.pools import request_pool
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_system
 from apps.retrieval.execution import intake
 from apps.retrieval.formats.results import draft_from_objects
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors.snapshots import position_of_blocks
+from apps.retrieval.selectors.systems import engines_in
 from tests.corpus.factories import import_text, make_corpus
 from tests.elsewhere import TEXTS
 from tests.factories import AT, lead_of
@@ -52,14 +56,12 @@ def make_queries(project: Project, texts: Mapping[str, str] = QUESTIONS, **field
 
 
 def make_system(project: Project, name: str = "BM25", kind: str = "bm25", **parameters) -> System:
-    return actions.create_system(
-        project=project, name=name, kind=kind, parameters=parameters, actor=lead_of(project), at=AT
-    )
+    return create_system(project=project, name=name, kind=kind, parameters=parameters, actor=lead_of(project), at=AT)
 
 
 def make_run(project: Project, snapshot: Snapshot, system: System | None = None, **options) -> Run:
     """A complete run of all the project's queries, made by its job."""
-    run = actions.request_run(
+    run = request_run(
         project=project,
         system_id=(system or make_system(project)).pk,
         snapshot_id=snapshot.pk,
@@ -77,7 +79,7 @@ def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: s
         (line.encode() for line in lines),
         name,
         queries=dict(Query.everything.filter(project=project).values_list("outside_id", "pk")),
-        blocks=selectors.position_of_blocks(snapshot),
+        blocks=position_of_blocks(snapshot),
     )
 
 
@@ -111,9 +113,9 @@ def import_results(project: Project, snapshot: Snapshot, *rows: dict, **options)
 def make_pool(project: Project, snapshot: Snapshot, *, name: str = "First pool", depth: int = 2, **sources) -> Pool:
     """A complete pool, made by its job; drawn from a BM25 system unless `system_ids` or `run_ids` are given."""
     if not sources:
-        systems = selectors.engines_in(project)
+        systems = engines_in(project)
         sources = {"system_ids": [systems[0].pk if systems else make_system(project).pk]}
-    pool = actions.request_pool(
+    pool = request_pool(
         project=project,
         name=name,
         snapshot_id=snapshot.pk,

@@ -6,13 +6,16 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job, JobChunk
-from apps.retrieval import actions, selectors
-from apps.retrieval.actions import PoolRefused
+from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_pool
+from apps.retrieval.actions.runs import annotate_run, request_run
+from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core import ranking
 from apps.retrieval.execution.indexes import engine_of
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.pools import pool_runs
+from apps.retrieval.selectors.queries import QueryChoice, queries_in
+from apps.retrieval.selectors.snapshots import position_of_blocks
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import (
     import_lines,
@@ -31,7 +34,7 @@ THEIRS = [("Q01", "a", 9.0), ("Q01", "d", 8.0), ("Q02", "c", 3.5)]
 
 
 def entries(pool):
-    ids = {query.pk: query.outside_id for query in selectors.queries_in(pool.project)}
+    ids = {query.pk: query.outside_id for query in queries_in(pool.project)}
     return {
         (ids[entry.query_id], entry.version.block.outside_id): entry.found_by
         for entry in PoolEntry.objects.filter(pool=pool).select_related("version__block")
@@ -39,7 +42,7 @@ def entries(pool):
 
 
 def rankings_of(run):
-    ids = [block for block, _ in sorted(selectors.position_of_blocks(run.snapshot).items(), key=lambda x: x[1])]
+    ids = [block for block, _ in sorted(position_of_blocks(run.snapshot).items(), key=lambda x: x[1])]
     found = {}
     for row in run.rankings.select_related("query"):
         positions, scores = ranking.unpack(bytes(row.packed))
@@ -73,7 +76,7 @@ def test_create_system_refuses(project, values, code):
     make_system(project)
 
     with pytest.raises(SystemRefused) as refused:
-        actions.create_system(project=project, actor=lead_of(project), at=AT, **{"name": "New", **values})
+        create_system(project=project, actor=lead_of(project), at=AT, **{"name": "New", **values})
 
     assert refused.value.code == code
     assert System.objects.count() == 1
@@ -95,7 +98,7 @@ def test_a_run_answers_every_query_and_completes(project, snapshot):
     }
     assert set(run.latency) == {"p50", "p95", "p99", "mean", "n"}
     assert run.latency["n"] == run.query_count
-    assert selectors.queries_in(project).filter(locked_at=AT).count() == 3
+    assert queries_in(project).filter(locked_at=AT).count() == 3
     job = Job.objects.get(pk=run.job_id)
     assert (job.result, job.done, job.total) == ({"run_id": run.pk}, 3, 3)
 
@@ -122,11 +125,11 @@ def test_request_run_refuses_uploaded_systems_and_empty_choices(project, snapsho
     options = {"project": project, "snapshot_id": snapshot.pk, "actor": lead_of(project), "at": AT}
 
     with pytest.raises(RunRefused, match="Upload its next run"):
-        actions.request_run(system_id=uploaded.pk, **options)
+        request_run(system_id=uploaded.pk, **options)
     with pytest.raises(RunRefused, match="No query was chosen"):
-        actions.request_run(system_id=make_system(project).pk, choice=QueryChoice(domain="none such"), **options)
+        request_run(system_id=make_system(project).pk, choice=QueryChoice(domain="none such"), **options)
     with pytest.raises(RunRefused, match="whole number from 1"):
-        actions.request_run(system_id=System.objects.get(kind="bm25").pk, depth=0, **options)
+        request_run(system_id=System.objects.get(kind="bm25").pk, depth=0, **options)
 
 
 def test_objects_of_another_project_are_not_found(project, snapshot):
@@ -134,18 +137,14 @@ def test_objects_of_another_project_are_not_found(project, snapshot):
     system = make_system(other)
 
     with pytest.raises(Http404):
-        actions.request_run(
-            project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT
-        )
+        request_run(project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT)
     with pytest.raises(Http404):
-        actions.request_run(project=other, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(other), at=AT)
+        request_run(project=other, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(other), at=AT)
 
 
 def test_a_cancelled_run_has_failed_and_resumes_with_its_job(project, snapshot):
     lead = lead_of(project)
-    run = actions.request_run(
-        project=project, system_id=make_system(project).pk, snapshot_id=snapshot.pk, actor=lead, at=AT
-    )
+    run = request_run(project=project, system_id=make_system(project).pk, snapshot_id=snapshot.pk, actor=lead, at=AT)
 
     cancel_job(job_id=run.job_id, actor=lead, at=AT)
     run.refresh_from_db()
@@ -194,7 +193,7 @@ def test_the_database_refuses_to_change_a_complete_run_or_a_pooled_pair(project,
 def test_note_and_commit_of_a_complete_run_can_be_written(project, snapshot):
     run = make_run(project, snapshot)
 
-    actions.annotate_run(run=run, note="Longer blocks", commit="a1b2c3", actor=lead_of(project), at=AT)
+    annotate_run(run=run, note="Longer blocks", commit="a1b2c3", actor=lead_of(project), at=AT)
 
     run.refresh_from_db()
     assert (run.note, run.commit, run.state) == ("Longer blocks", "a1b2c3", "complete")
@@ -213,7 +212,7 @@ def test_import_run_stores_rankings_by_score_with_ties_by_id_descending(project,
     assert imported.run.state == "complete"
     assert imported.run.latency == {}
     assert (imported.run.tag, imported.run.system.name, imported.run.depth) == ("theirs", "theirs", 3)
-    assert selectors.queries_in(project).get(outside_id="Q01").locked_at == AT
+    assert queries_in(project).get(outside_id="Q01").locked_at == AT
 
 
 def test_importing_the_same_run_twice_changes_nothing(project, snapshot):
@@ -339,7 +338,7 @@ def test_a_system_that_has_answered_already_is_not_run_again(project, snapshot):
 
     pool = make_pool(project, snapshot)
 
-    assert [made.pk for made in selectors.pool_runs(pool)] == [run.pk]
+    assert [made.pk for made in pool_runs(pool)] == [run.pk]
 
 
 def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_again(project, snapshot):
@@ -350,7 +349,7 @@ def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_again(project, snaps
 
     pool = make_pool(project, snapshot, system_ids=[system.pk])
 
-    assert not {shallow, partial} & set(selectors.pool_runs(pool))
+    assert not {shallow, partial} & set(pool_runs(pool))
     assert len(entries(pool)) == 6
 
 
@@ -369,7 +368,7 @@ def test_request_pool_refuses(project, snapshot, values, sentence):
     given = {"name": "New", "depth": 2, "system_ids": [System.objects.get().pk], **values}
 
     with pytest.raises(PoolRefused) as refused:
-        actions.request_pool(project=project, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT, **given)
+        request_pool(project=project, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT, **given)
 
     assert str(refused.value) == sentence
     assert Pool.objects.count() == 1
@@ -387,7 +386,7 @@ def test_a_grown_pool_keeps_its_pairs_and_gains_others(project, snapshot):
     before = dict(PoolEntry.objects.filter(pool=pool).values_list("pk", "version_id"))
     theirs = import_lines(project, snapshot, trec([("Q01", "a", 2.0), ("Q01", "b", 1.0)])).run
 
-    actions.grow_pool(project=project, pool_id=pool.pk, run_ids=[theirs.pk], depth=2, actor=lead_of(project), at=AT)
+    grow_pool(project=project, pool_id=pool.pk, run_ids=[theirs.pk], depth=2, actor=lead_of(project), at=AT)
     run_jobs()
 
     pool.refresh_from_db()
@@ -406,14 +405,14 @@ def test_grow_pool_refuses_to_shrink_or_to_change_nothing(project, snapshot, val
     pool = make_pool(project, snapshot, depth=2)
 
     with pytest.raises(PoolRefused) as refused:
-        actions.grow_pool(project=project, pool_id=pool.pk, actor=lead_of(project), at=AT, **values)
+        grow_pool(project=project, pool_id=pool.pk, actor=lead_of(project), at=AT, **values)
 
     assert refused.value.code == code
 
 
 def test_a_cancelled_pool_has_failed_together_with_the_runs_it_was_making(project, snapshot):
     lead = lead_of(project)
-    pool = actions.request_pool(
+    pool = request_pool(
         project=project, name="Pool", snapshot_id=snapshot.pk, depth=2,
         system_ids=[make_system(project).pk], actor=lead, at=AT,
     )  # fmt: skip

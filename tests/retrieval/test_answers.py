@@ -7,12 +7,17 @@ from django.utils import timezone
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job, JobChunk
-from apps.retrieval import actions, rules, selectors
+from apps.retrieval import rules
+from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
 from apps.retrieval.execution import answers
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.models import Ranking, Run
+from apps.retrieval.selectors.pools import pool_runs
+from apps.retrieval.selectors.queries import query_texts
+from apps.retrieval.selectors.runs import components_of
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import (
     import_lines,
@@ -45,9 +50,7 @@ def small_slices(monkeypatch):
 def queue_run(project, snapshot, system=None, **options):
     system = system or make_system(project)
     lead = lead_of(project)
-    return actions.request_run(
-        project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead, at=AT, **options
-    )
+    return request_run(project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead, at=AT, **options)
 
 
 def work_on(job):
@@ -166,9 +169,7 @@ def test_a_resumed_run_answers_what_is_missing(project, snapshot, small_slices, 
 def test_slices_of_another_size_leave_no_gap(project, snapshot, monkeypatch):
     run = queue_run(project, snapshot)
     ids = run.job.params["query_ids"]
-    found = answers.engine_of(run.system).search(
-        open_system(run.system, run.snapshot), selectors.query_texts(ids), run.depth
-    )
+    found = answers.engine_of(run.system).search(open_system(run.system, run.snapshot), query_texts(ids), run.depth)
     answers.write_rankings(run, ids, found, ranked=ids[4:6])
     monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 12)
 
@@ -180,7 +181,7 @@ def test_slices_of_another_size_leave_no_gap(project, snapshot, monkeypatch):
 
 def fused_system(project, *systems, k=60.0):
     ids = [system.pk for system in systems]
-    return actions.create_fusion(project=project, name="Fused", system_ids=ids, k=k, actor=lead_of(project), at=AT)
+    return create_fusion(project=project, name="Fused", system_ids=ids, k=k, actor=lead_of(project), at=AT)
 
 
 def tops(run, query):
@@ -191,7 +192,7 @@ def test_a_fused_run_makes_the_runs_it_draws_on_first(project, snapshot):
     both = make_system(project), make_system(project, "TF-IDF", "tfidf")
     run = make_run(project, snapshot, fused_system(project, *both))
 
-    parts = selectors.components_of(run)
+    parts = components_of(run)
     assert run.state == "complete"
     assert {part.system for part in parts} == set(both)
     assert {part.state for part in parts} == {"complete"}
@@ -203,7 +204,7 @@ def test_a_fused_ranking_adds_up_reciprocal_ranks(project, snapshot):
     run = make_run(project, snapshot, fused_system(project, *both, k=5.0))
 
     worth = np.zeros(4)
-    for part in selectors.components_of(run):
+    for part in components_of(run):
         positions, _ = tops(part, "Q00")
         worth[positions] += 1 / (5 + np.arange(1, len(positions) + 1))
     positions, scores = tops(run, "Q00")
@@ -217,7 +218,7 @@ def test_a_suitable_run_is_reused(project, snapshot):
 
     run = make_run(project, snapshot, fused_system(project, first, second))
 
-    assert served in selectors.components_of(run)
+    assert served in components_of(run)
     assert Run.objects.count() == 3
 
 
@@ -247,7 +248,7 @@ def test_a_pool_draws_on_a_fusion_that_has_not_run(project, snapshot):
     pool = make_pool(project, snapshot, system_ids=[fused.pk])
 
     assert pool.state == "complete"
-    assert [run.system for run in selectors.pool_runs(pool)] == [fused]
+    assert [run.system for run in pool_runs(pool)] == [fused]
     assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
 
 
@@ -255,7 +256,7 @@ def test_a_fusion_of_fusions_makes_the_innermost_first(project, snapshot):
     first, second, third = (make_system(project, f"B {k1}", k1=k1) for k1 in (1.0, 2.0, 3.0))
     inner = fused_system(project, first, second)
     ids = [inner.pk, third.pk]
-    outer = actions.create_fusion(project=project, name="Outer", system_ids=ids, actor=lead_of(project), at=AT)
+    outer = create_fusion(project=project, name="Outer", system_ids=ids, actor=lead_of(project), at=AT)
 
     run = make_run(project, snapshot, outer)
 
@@ -268,9 +269,7 @@ def test_the_order_of_the_systems_does_not_make_another_fusion(project):
     fused_system(project, first, second)
 
     with pytest.raises(rules.SystemRefused, match="already has exactly this configuration"):
-        actions.create_fusion(
-            project=project, name="Again", system_ids=[second.pk, first.pk], actor=lead_of(project), at=AT
-        )
+        create_fusion(project=project, name="Again", system_ids=[second.pk, first.pk], actor=lead_of(project), at=AT)
 
 
 def test_one_system_is_not_a_fusion(project):

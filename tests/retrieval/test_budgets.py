@@ -2,8 +2,7 @@
 
 import pytest
 
-from apps.retrieval import actions
-from apps.retrieval.actions import PoolRefused
+from apps.retrieval.actions.pools import PoolRefused, grow_pool
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
 from apps.retrieval.selectors import known_grades
@@ -44,7 +43,7 @@ def grades(monkeypatch):
 
 def grow(pool, **more):
     sources = {key: more.pop(key) for key in ("run_ids", "depth") if key in more}
-    actions.grow_pool(
+    grow_pool(
         project=pool.project, pool_id=pool.pk, more=PoolPlan(**more), actor=lead_of(pool.project), at=AT, **sources
     )
     run_jobs()

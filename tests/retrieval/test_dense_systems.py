@@ -7,7 +7,7 @@ from apps.retrieval.core.engines import encoder
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused
-from apps.retrieval.selectors import indexed_in
+from apps.retrieval.selectors.systems import indexed_in
 from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.tiny_models import make_model, needs_packages
 

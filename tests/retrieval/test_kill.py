@@ -11,9 +11,14 @@ from django.utils import timezone
 from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job, JobChunk
 from apps.queries.models import Query
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.intake import confirm_upload, push_run, upload_run
+from apps.retrieval.actions.pools import request_pool
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.execution.run_reading import reading_path
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.selectors.pools import pool_runs
+from apps.retrieval.selectors.runs import job_of_upload
+from apps.retrieval.selectors.systems import engines_in
 from tests.factories import lead_of, make_project
 from tests.jobs.workers import wait_until
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
@@ -45,11 +50,11 @@ def project():
 
 
 def queue_pool(project, name):
-    return actions.request_pool(
+    return request_pool(
         project=project,
         name=name,
         snapshot_id=project.corpora.get().snapshots.get().pk,
-        system_ids=[system.pk for system in selectors.engines_in(project)],
+        system_ids=[system.pk for system in engines_in(project)],
         depth=20,
         actor=lead_of(project),
         at=timezone.now(),
@@ -58,7 +63,7 @@ def queue_pool(project, name):
 
 def contents(pool):
     """Every pair with what found it, runs named by their systems."""
-    systems = {run.pk: run.system.name for run in selectors.pool_runs(pool)}
+    systems = {run.pk: run.system.name for run in pool_runs(pool)}
     rows = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by")
     return sorted((query, version, [(systems[run], rank) for run, rank in found]) for query, version, found in rows)
 
@@ -82,7 +87,7 @@ def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
     workers.stop()
 
     pool.refresh_from_db()
-    killed_runs = {run.system.name: run.digest for run in selectors.pool_runs(pool)}
+    killed_runs = {run.system.name: run.digest for run in pool_runs(pool)}
     assert Job.objects.get(pk=pool.job_id).attempt > KILLS, "the kills hit nobody"
     assert pool.state == "complete"
     assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
@@ -90,7 +95,7 @@ def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
     assert pool.entry_count == PoolEntry.objects.count()
 
     control = undisturbed_twin(project)
-    assert {run.system.name: run.digest for run in selectors.pool_runs(control)} == killed_runs
+    assert {run.system.name: run.digest for run in pool_runs(control)} == killed_runs
     assert contents(control) == contents(pool)
     assert {**control.summary, "runs": []} == {**pool.summary, "runs": []}
 
@@ -112,17 +117,17 @@ def press_retry_if_failed(project, pool):
 def undisturbed_twin(project):
     """The same pool from runs made anew, in one go."""
     runs = [
-        actions.request_run(
+        request_run(
             project=project,
             system_id=system.pk,
             snapshot_id=project.corpora.get().snapshots.get().pk,
             actor=lead_of(project),
             at=timezone.now(),
         )
-        for system in selectors.engines_in(project)
+        for system in engines_in(project)
     ]
     run_jobs()
-    pool = actions.request_pool(
+    pool = request_pool(
         project=project,
         name="Undisturbed",
         snapshot_id=runs[0].snapshot_id,
@@ -166,7 +171,7 @@ def test_a_run_among_workers_has_every_slice_once_after_kills(workers, project):
 
 
 def queue_run(project, system):
-    return actions.request_run(
+    return request_run(
         project=project,
         system_id=system.pk,
         snapshot_id=project.corpora.get().snapshots.get().pk,
@@ -209,9 +214,9 @@ def test_a_large_run_file_is_imported_whole_and_once_after_kills(workers, projec
 
 def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills(workers, project, settings):
     settings.MEDIA_ROOT = workers.data_dir / "files"  # where the workers look
-    upload = actions.upload_run(file=io.BytesIO(large_run().encode()), **intake_of(project))
+    upload = upload_run(file=io.BytesIO(large_run().encode()), **intake_of(project))
     upload.refresh_from_db()
-    job = selectors.job_of_upload(upload)
+    job = job_of_upload(upload)
 
     worker = workers.start()
     wait_until(lambda: is_reading(job, 1), "the reading")
@@ -221,7 +226,7 @@ def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills
     wait_until(lambda: Job.objects.get(pk=job.pk).state == "done", "the end of the reading")
 
     upload.place.write_bytes(b"nobody reads this")
-    job = actions.confirm_upload(upload=upload, skip_unknown=False, actor=lead_of(project), at=timezone.now())
+    job = confirm_upload(upload=upload, skip_unknown=False, actor=lead_of(project), at=timezone.now())
     wait_until(lambda: Job.objects.get(pk=job.pk).state != "queued", "the import")
     workers.kill(worker)
     workers.start()
@@ -235,7 +240,7 @@ def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills
 
 
 def push_large_run(project):
-    return actions.push_run(trec=large_run(), skip_unknown=False, at_once=False, **intake_of(project))
+    return push_run(trec=large_run(), skip_unknown=False, at_once=False, **intake_of(project))
 
 
 def large_run():

@@ -10,7 +10,9 @@ from apps.audit.models import Event
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
-from apps.retrieval import actions, workflow
+from apps.retrieval import workflow
+from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines import dense, encoder
 from apps.retrieval.core.engines.remote import loading
@@ -53,7 +55,7 @@ def dense_system(project, settings, tmp_path, monkeypatch):
 
 
 def request(project, snapshot, cluster, **options):
-    return actions.load_snapshot(
+    return load_snapshot(
         project=project, snapshot_id=snapshot.pk, url=cluster.url, actor=lead_of(project), at=AT, **options
     )
 
@@ -73,13 +75,13 @@ def retry(project, index):
 
 
 def search_system(project, index, search="bm25", **options):
-    return actions.create_loaded_system(
+    return create_loaded_system(
         project=project, index_id=index.pk, search=search, actor=lead_of(project), at=AT, **options
     )
 
 
 def drop(project, index):
-    actions.drop_index(index=index, actor=lead_of(project), at=AT)
+    drop_index(index=index, actor=lead_of(project), at=AT)
     run_jobs()
     index.refresh_from_db()
     return index
@@ -244,7 +246,7 @@ def test_an_index_that_somebody_else_made_is_neither_filled_nor_dropped(project,
 def test_a_cancelled_load_can_be_dropped(project, snapshot, cluster):
     index = request(project, snapshot, cluster)
     with pytest.raises(LoadRefused, match=r"is being loaded\. Cancel its job first"):
-        actions.drop_index(index=index, actor=lead_of(project), at=AT)
+        drop_index(index=index, actor=lead_of(project), at=AT)
     cancel_job(job_id=index.job_id, actor=lead_of(project), at=AT)
     index.refresh_from_db()
 
@@ -280,19 +282,17 @@ def test_a_load_that_was_overtaken_by_a_drop_does_nothing(project, snapshot, clu
 def test_an_index_in_use_is_not_dropped(project, snapshot, cluster):
     index = load(project, snapshot, cluster)
     system = search_system(project, index)
-    run = actions.request_run(
-        project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT
-    )
+    run = request_run(project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT)
 
     with pytest.raises(LoadRefused, match=f"The run {run.tag} searches"):
-        actions.drop_index(index=index, actor=lead_of(project), at=AT)
+        drop_index(index=index, actor=lead_of(project), at=AT)
 
 
 def test_a_drop_that_is_asked_for_twice_is_one(project, snapshot, cluster):
     index = load(project, snapshot, cluster)
-    first = actions.drop_index(index=index, actor=lead_of(project), at=AT)
+    first = drop_index(index=index, actor=lead_of(project), at=AT)
 
-    assert actions.drop_index(index=index, actor=lead_of(project), at=AT).job_id == first.job_id
+    assert drop_index(index=index, actor=lead_of(project), at=AT).job_id == first.job_id
 
 
 def test_a_system_searches_only_the_snapshot_that_was_loaded(project, snapshot, cluster):
@@ -351,7 +351,7 @@ def test_a_load_that_cannot_work_is_refused(project, snapshot, options, words):
     values = {"url": "https://search.example", **options}
 
     with pytest.raises(LoadRefused, match=words):
-        actions.load_snapshot(project=project, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT, **values)
+        load_snapshot(project=project, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT, **values)
 
 
 def test_vectors_come_from_a_dense_system_alone(project, snapshot, cluster):

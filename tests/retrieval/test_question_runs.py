@@ -13,11 +13,12 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Upload
 from apps.queries.models import Query
-from apps.retrieval import actions
+from apps.retrieval.actions.pools import request_pool
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolQuery, Ranking, Run
 from apps.retrieval.rules import RunRefused
-from apps.retrieval.selectors import QueryChoice, queries_in
+from apps.retrieval.selectors.queries import QueryChoice, queries_in
 from apps.triples.models import AskedRevision
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import Bench, draft, make_bench, make_version
@@ -69,9 +70,7 @@ def test_a_run_on_the_questions_of_a_version_ranks_its_queries_and_the_questions
     system = make_system(bench.project)
     at_now = {"actor": bench.lead, "at": AT}
 
-    run = actions.request_run(
-        project=bench.project, system_id=system.pk, snapshot_id=bench.snapshot.pk, choice=BOTH, **at_now
-    )
+    run = request_run(project=bench.project, system_id=system.pk, snapshot_id=bench.snapshot.pk, choice=BOTH, **at_now)
     run_jobs()
 
     run.refresh_from_db()
@@ -89,7 +88,7 @@ def test_questions_of_a_version_are_not_filtered(bench):
     system = make_system(bench.project)
 
     with pytest.raises(RunRefused, match="Choose one of them"):
-        actions.request_run(
+        request_run(
             project=bench.project,
             system_id=system.pk,
             snapshot_id=bench.snapshot.pk,
@@ -211,12 +210,12 @@ def test_the_questions_of_a_version_are_downloaded_with_their_ids(lead, bench):
 
 def test_pools_are_made_of_queries_alone(bench):
     system = make_system(bench.project)
-    actions.request_run(
+    request_run(
         project=bench.project, system_id=system.pk, snapshot_id=bench.snapshot.pk, choice=BOTH, actor=bench.lead, at=AT
     )
     run_jobs()
 
-    pool = actions.request_pool(
+    pool = request_pool(
         project=bench.project,
         name="Second",
         snapshot_id=bench.snapshot.pk,
@@ -234,7 +233,7 @@ def test_pools_are_made_of_queries_alone(bench):
 
 def test_the_page_of_the_run_shows_the_results_of_a_question(lead, bench):
     system = make_system(bench.project)
-    run = actions.request_run(
+    run = request_run(
         project=bench.project, system_id=system.pk, snapshot_id=bench.snapshot.pk, choice=BOTH, actor=bench.lead, at=AT
     )
     run_jobs()

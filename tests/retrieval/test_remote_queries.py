@@ -12,10 +12,12 @@ from apps.accounts.models import Secret
 from apps.audit.models import Event
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.queries.models import Query
-from apps.retrieval import actions
-from apps.retrieval.actions import PoolRefused
+from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.actions.pools import PoolRefused, request_pool
+from apps.retrieval.actions.remote import change_pace, create_remote_system
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import remote_queries
@@ -44,7 +46,7 @@ def http(port, path="search", **changes):
 
 
 def make_remote_system(project, parameters, *, kind="http", name="Elsewhere", **pace):
-    return actions.create_remote_system(
+    return create_remote_system(
         project=project,
         name=name,
         kind=kind,
@@ -187,9 +189,7 @@ def test_an_address_inside_fails_the_run_at_once(project, snapshot, port):
 
 def test_a_cancelled_run_sends_no_more_requests(project, snapshot, port, monkeypatch):
     system = make_remote_system(project, http(port), at_once=1, per_second=0.01)
-    run = actions.request_run(
-        project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT
-    )
+    run = request_run(project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT)
     search_all = remote_queries.search_all
 
     def cancelled_meanwhile(*args):
@@ -291,13 +291,13 @@ def test_the_request_is_part_of_the_identity_and_the_pace_is_not(project, port):
 def test_a_system_may_get_a_gentler_pace_and_keeps_its_identity(project, port):
     system = make_remote_system(project, http(port))
 
-    changed = actions.change_pace(system=system, pace={"at_once": 1}, actor=lead_of(project), at=AT)
+    changed = change_pace(system=system, pace={"at_once": 1}, actor=lead_of(project), at=AT)
 
     assert changed.digest == system.digest
     assert changed.config["pace"] == {**system.config["pace"], "at_once": 1}
     assert Event.objects.get(action="system.paced").after["at_once"] == 1
     with pytest.raises(SystemRefused, match="from 1 to 32"):
-        actions.change_pace(system=system, pace={"at_once": 99}, actor=lead_of(project), at=AT)
+        change_pace(system=system, pace={"at_once": 99}, actor=lead_of(project), at=AT)
 
 
 @pytest.mark.parametrize("url", ["http://user:pw@a.example/{{query}}", "http://0x7f.1/{{query}}", "file:///{{query}}"])
@@ -384,9 +384,9 @@ def test_its_results_are_neither_pooled_nor_fused(project, snapshot, port):
     this = {"project": project, "actor": lead_of(project), "at": AT}
 
     with pytest.raises(PoolRefused, match="Elsewhere returns passages of its own"):
-        actions.request_pool(name="First", snapshot_id=snapshot.pk, system_ids=[system.pk], depth=3, **this)
+        request_pool(name="First", snapshot_id=snapshot.pk, system_ids=[system.pk], depth=3, **this)
     with pytest.raises(SystemRefused, match="Elsewhere returns passages of its own"):
-        actions.create_fusion(name="Both", system_ids=[system.pk, make_system(project).pk], **this)
+        create_fusion(name="Both", system_ids=[system.pk, make_system(project).pk], **this)
 
 
 def test_a_trial_of_it_shows_the_beginning_of_its_texts(project, snapshot, port):

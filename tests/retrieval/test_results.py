@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Upload
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.queries.models import Query
-from apps.retrieval import actions
+from apps.retrieval.actions.pools import PoolRefused, request_pool
 from apps.retrieval.core.passages import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import run_reading
@@ -343,8 +343,8 @@ def test_who_still_judges_a_query_downloads_no_ranks_of_it(client, lead, project
 def test_a_pool_takes_no_run_of_passages_and_says_why(lead, project, snapshot):
     run = import_results(lead, project, snapshot)
 
-    with pytest.raises(actions.PoolRefused, match="A pool has passages of the snapshot, which people grade"):
-        actions.request_pool(
+    with pytest.raises(PoolRefused, match="A pool has passages of the snapshot, which people grade"):
+        request_pool(
             project=project,
             name="First",
             snapshot_id=snapshot.pk,

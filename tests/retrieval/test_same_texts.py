@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.corpus.models import BlockVersion
-from apps.retrieval import actions
+from apps.retrieval.actions.pools import grow_pool
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, PoolEntry
 from tests.factories import AT, lead_of
@@ -50,7 +50,7 @@ def marks(pool, query="Q1"):
 
 def grow(pool, **sources):
     more = sources.pop("more", PoolPlan())
-    actions.grow_pool(project=pool.project, pool_id=pool.pk, more=more, actor=lead_of(pool.project), at=AT, **sources)
+    grow_pool(project=pool.project, pool_id=pool.pk, more=more, actor=lead_of(pool.project), at=AT, **sources)
     run_jobs()
     pool.refresh_from_db()
     return pool

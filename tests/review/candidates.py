@@ -4,7 +4,13 @@ import itertools
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, roles_of
-from apps.review.actions import answer_candidate, decide_candidate, note_miss, propose_block, withdraw_candidate
+from apps.review.actions.candidate_blocks import (
+    answer_candidate,
+    decide_candidate,
+    note_miss,
+    propose_block,
+    withdraw_candidate,
+)
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind
 from apps.review.models import CandidateBlock, MissNote
 from apps.triples.models import Triple

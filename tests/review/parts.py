@@ -16,16 +16,8 @@ from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.queries.models import Source
-from apps.review.actions import (
-    adjudicate,
-    drop_triple,
-    re_pin,
-    revise,
-    reword,
-    split_triple,
-    submit_triple,
-    withdraw_flag,
-)
+from apps.review.actions.disputes import adjudicate, drop_triple, split_triple, withdraw_flag
+from apps.review.actions.submitting import re_pin, revise, reword, submit_triple
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate

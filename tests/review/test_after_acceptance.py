@@ -5,12 +5,9 @@ from django.http import Http404
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.review.actions import (
-    SubmitRefused,
-    re_pin,
-    submit_triple,
-    withdraw_flag,
-)
+from apps.review.actions.disputes import withdraw_flag
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import re_pin, submit_triple
 from apps.review.enums import Category, VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, start_draft
 from apps.triples.enums import State

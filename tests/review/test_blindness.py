@@ -6,7 +6,7 @@ from django.db import transaction
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
-from apps.review.actions import reseat
+from apps.review.actions.seating import reseat
 from apps.review.core.visibility import Involvement
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat

@@ -9,8 +9,10 @@ from django.urls import reverse
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
-from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers
+from apps.review.actions.disputes import post_message
 from apps.review.actions.periodic import escalate_long_waits
+from apps.review.actions.reminding import ReminderRefused, remind_reviewers
+from apps.review.actions.submitting import begin_revision
 from apps.review.enums import VerdictChoice
 from apps.review.models import Escalation
 from apps.review.selectors.board import BoardFilters, board_page

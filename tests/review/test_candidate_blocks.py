@@ -12,7 +12,13 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.jobs.models import Notification
-from apps.review.actions import answer_candidate, note_miss, propose_block, withdraw_candidate, withdraw_note
+from apps.review.actions.candidate_blocks import (
+    answer_candidate,
+    note_miss,
+    propose_block,
+    withdraw_candidate,
+    withdraw_note,
+)
 from apps.review.core.outcome import candidate_step
 from apps.review.core.visibility import CandidatePart, candidate_sight
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind

@@ -6,7 +6,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.review.actions import withdraw_candidate
+from apps.review.actions.candidate_blocks import withdraw_candidate
 from apps.review.enums import CandidateChoice
 from apps.review.models import CandidateAnswer
 from apps.triples.selectors.triples import expected_blocks

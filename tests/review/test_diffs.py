@@ -5,7 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.review.actions import adjudicate, re_pin, revise
+from apps.review.actions.disputes import adjudicate
+from apps.review.actions.submitting import re_pin, revise
 from apps.review.enums import Decision, VerdictChoice
 from apps.review.selectors.diffs import difference, last_difference
 from apps.triples.enums import State

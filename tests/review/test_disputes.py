@@ -4,17 +4,9 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.review.actions import (
-    Claim,
-    DisputeRefused,
-    SubmitRefused,
-    adjudicate,
-    begin_revision,
-    drop_triple,
-    post_message,
-    revise,
-    split_triple,
-)
+from apps.review.actions.disputes import Claim, DisputeRefused, adjudicate, drop_triple, post_message, split_triple
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import begin_revision, revise
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.triples.enums import State
 from apps.triples.models import Triple

@@ -4,7 +4,9 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from apps.accounts.enums import Role
-from apps.review.actions import begin_revision, note_miss, post_message
+from apps.review.actions.candidate_blocks import note_miss
+from apps.review.actions.disputes import post_message
+from apps.review.actions.submitting import begin_revision
 from apps.review.enums import VerdictChoice
 from apps.review.models import (
     CandidateAnswer,

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.review.actions import pull_seat
+from apps.review.actions.seating import pull_seat
 from apps.review.models import ReviewSeat
 from tests.factories import AT, make_member
 from tests.races import at_once

@@ -3,7 +3,8 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.review.actions import begin_revision, post_message
+from apps.review.actions.disputes import post_message
+from apps.review.actions.submitting import begin_revision
 from apps.review.selectors.queues import (
     disputed_with,
     disputes_of_others,

@@ -10,7 +10,9 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.review.actions import give_back_seat, give_verdict, pull_seat, reseat, reseat_many, submit_triple
+from apps.review.actions.seating import give_back_seat, pull_seat, reseat, reseat_many
+from apps.review.actions.submitting import submit_triple
+from apps.review.actions.verdicts import give_verdict
 from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate

@@ -7,7 +7,9 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import VersionState
-from apps.review.actions import SubmitRefused, begin_revision, reword, submit_triple, withdraw_note
+from apps.review.actions.candidate_blocks import withdraw_note
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import begin_revision, reword, submit_triple
 from apps.review.enums import VerdictChoice
 from apps.review.selectors.candidate_blocks import doubts_about
 from apps.review.selectors.participation import participation_of

@@ -5,11 +5,8 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.review.actions import (
-    SubmitRefused,
-    begin_revision,
-    submit_triple,
-)
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.triples.actions.triples import copy_wording, save_draft

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.review.actions import begin_revision
+from apps.review.actions.submitting import begin_revision
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State

@@ -9,7 +9,8 @@ from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
 from apps.jobs.models import Notification
-from apps.review.actions import SubmitRefused, submit_triple
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import submit_triple
 from apps.review.models import ReviewSeat
 from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, reject_candidate
 from apps.triples.actions.triples import DraftRefused, save_draft, start_draft, withdraw_draft

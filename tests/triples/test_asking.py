@@ -14,7 +14,7 @@ from apps.common.files.tabular import TableFile
 from apps.queries.actions import QueryRefused, create_query, edit_query, import_queries, lock_queries
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
-from apps.review.actions import begin_revision, submit_triple
+from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import Decision, VerdictChoice
 from apps.triples.actions.triples import save_draft
 from apps.triples.enums import State

@@ -19,7 +19,7 @@ import numpy as np
 from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
 from apps.agreement.core.weeks import lean_of, monday_of
 from apps.common.text.wording import number, percent
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import student_quantile, wilson

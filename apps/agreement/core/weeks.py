@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
-from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.ratings import Dated, Ratings
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 
 FEWEST_FOR_A_MEDIAN = 6

@@ -33,7 +33,7 @@ from apps.common.drawing.svg import clip
 from apps.common.text.wording import interval, number
 from apps.judging.core.guidelines import GradeText
 from apps.judging.models import Round
-from apps.judging.selectors import latest_guideline
+from apps.judging.selectors.rounds import latest_guideline
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Query

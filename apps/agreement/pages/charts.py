@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import svg
 from apps.common.drawing.svg import Scale, clip, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import interval, number
-from apps.metrics.agreement import ACCEPTABLE, TOO_NOISY, Coefficient
+from apps.metrics.agreement.results import ACCEPTABLE, TOO_NOISY, Coefficient
 from apps.metrics.estimate import Estimate
 
 CELL_WIDTH, CELL_HEIGHT = 58.0, 32.0

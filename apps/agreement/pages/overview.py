@@ -29,8 +29,9 @@ from apps.agreement.selectors.grade_cache import ratings_in
 from apps.calibration import rules
 from apps.common.drawing.charts import plot
 from apps.common.drawing.svg import DrawnEstimate, clip
-from apps.metrics.agreement import Coefficient, cohen_kappa, kappa_of_maximum, pair_gwet_ac
+from apps.metrics.agreement.pairs import cohen_kappa, kappa_of_maximum, pair_gwet_ac
 from apps.metrics.agreement.ratings import Ratings, alpha_of_table, pair_agreement
+from apps.metrics.agreement.results import Coefficient
 
 MOST_DRAWN = 12
 PERCENT = "percent agreement"

@@ -25,8 +25,9 @@ from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.judging.selectors.project_rounds import known_rounds
-from apps.metrics.agreement import Coefficient, fleiss_kappa
+from apps.metrics.agreement.many import fleiss_kappa
 from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
+from apps.metrics.agreement.results import Coefficient
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
 

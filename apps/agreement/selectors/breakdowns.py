@@ -16,7 +16,7 @@ from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.agreement.selectors.guideline_clarity import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
 from apps.common.digests import digest_of
 from apps.judging.models import Round
-from apps.metrics.agreement import MISSING, Coefficient
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.grouped_alpha import (
     Boundary,
     Differing,
@@ -38,6 +38,7 @@ from apps.metrics.agreement.ratings import (
     pairs_sharing,
     shared_items,
 )
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import ANALYTIC
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Query

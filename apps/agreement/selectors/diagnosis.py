@@ -8,7 +8,7 @@ import numpy as np
 from apps.accounts.models import Project
 from apps.agreement.selectors.grade_cache import cached, ratings_in
 from apps.judging.models import Round
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.label_model import AnnotatorDiagnosis, Diagnosis, Labels, diagnose
 from apps.metrics.agreement.ratings import Ratings
 

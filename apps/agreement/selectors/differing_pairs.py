@@ -15,7 +15,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.corpus.selectors.naming import places_of
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round, RoundAnnotator
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry

@@ -10,7 +10,7 @@ import numpy as np
 
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
 
 

@@ -23,7 +23,8 @@ from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.periods import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.ratings import (
     PairAgreement,
     Rate,
@@ -33,6 +34,7 @@ from apps.metrics.agreement.ratings import (
     pairs_of,
     pairs_sharing,
 )
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.review.models import Verdict
 from apps.review.selectors import tracking

@@ -8,8 +8,9 @@ import numpy as np
 
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors.calibrations import live_verdicts
-from apps.metrics.agreement import Coefficient, cohen_kappa, undefined
+from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
+from apps.metrics.agreement.results import Coefficient, undefined
 from apps.review.core.policies import ASPECTS, aspects_flagged
 from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict

@@ -15,8 +15,8 @@ from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
-from apps.metrics.agreement import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.agreement.alpha_values import LEVELS
+from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.files.labels import (
     REPEATS,
     LabelLayout,

@@ -25,13 +25,13 @@ from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
-from apps.metrics.expected import can_be_of_hits
+from apps.metrics.expected.measures import can_be_of_hits
 from apps.metrics.expected.rules import BLOCK
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_judged
-from apps.metrics.measures import Measure, parse_measures
-from apps.metrics.measures.entries import EXPECTED
+from apps.metrics.measures.entries import EXPECTED, Measure
 from apps.metrics.measures.notation import MeasureError, faults_of
+from apps.metrics.measures.registry import parse_measures
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
 

@@ -15,10 +15,10 @@ from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.scoring import Wanted
 from apps.cli.score.triples import hit_rule
 from apps.gates.core.rule import TIERS
-from apps.metrics.expected import DEFAULT_HIT_MEASURES, can_be_of_hits
+from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, can_be_of_hits
 from apps.metrics.expected.rules import BLOCK
-from apps.metrics.measures import parse_measures
 from apps.metrics.measures.entries import EXPECTED
+from apps.metrics.measures.registry import parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import HttpJson, Pace, RemoteEngine

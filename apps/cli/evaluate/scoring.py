@@ -16,11 +16,12 @@ from apps.cli.score.triple_files import names_of
 from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
 from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
-from apps.metrics.expected import BY_GRADES, HitRule, Returned, parse_hit_rule
+from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.files.fitted_ids import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.files.strata import stratum_scores
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM

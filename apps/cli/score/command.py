@@ -17,9 +17,9 @@ from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.metrics.estimate import INTERVALS, NONE, PERCENTILE
-from apps.metrics.expected import DEFAULT_HIT_MEASURES
+from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
 from apps.metrics.expected.rules import BLOCK
-from apps.metrics.measures import REGISTRY
+from apps.metrics.measures.entries import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED

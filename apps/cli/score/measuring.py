@@ -8,11 +8,14 @@ from itertools import compress
 import numpy as np
 
 from apps.metrics.estimate import NONE, PERCENTILE
-from apps.metrics.expected import HitRule, Question, Returned, find_hits, measure_hits
+from apps.metrics.expected.hits import find_hits
+from apps.metrics.expected.measures import measure_hits
+from apps.metrics.expected.questions import Question, Returned
+from apps.metrics.expected.rules import HitRule
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.files.strata import QueryDivision
 from apps.metrics.items import QUESTIONS
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Input, Scorecard, ScoredRun, StratumScores, compared_with_first
 from apps.metrics.scoring import RunScores
 

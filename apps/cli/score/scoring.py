@@ -14,8 +14,9 @@ from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.metrics.files.strata import QueryDivision, load_strata, stratum_scores
-from apps.metrics.measures import FACETS, GRADES, Measure, named_measures, needs_of, refuse_unmet
+from apps.metrics.measures.entries import FACETS, GRADES, Measure
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, compared_with_first, with_distinct_tags
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import Summary

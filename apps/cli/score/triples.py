@@ -12,19 +12,13 @@ from apps.cli.score.returned import Answers, Names, block_facts, returned_by_res
 from apps.cli.score.triple_files import load_triples, names_of, opened, with_texts
 from apps.common.files.linefiles import name_of
 from apps.metrics.estimate import NONE
-from apps.metrics.expected import (
-    DEFAULT_HIT_MEASURES,
-    HitRule,
-    HitRuleError,
-    Returned,
-    parse_hit_rule,
-    refuse_without_hits,
-)
-from apps.metrics.expected.rules import BLOCK
+from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
+from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import BLOCK, HitRule, HitRuleError, parse_hit_rule
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.strata import load_strata
-from apps.metrics.measures import named_measures
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import named_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, with_distinct_tags
 
 WITHOUT_CORPUS = "Name the passages with --corpus corpus.jsonl, or measure with --hit block."

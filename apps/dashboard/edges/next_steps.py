@@ -10,7 +10,7 @@ from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolRun, Run
-from apps.retrieval.selectors import pools_in
+from apps.retrieval.selectors.pools import pools_in
 
 
 def after_import(item: Import) -> NextStep | None:

@@ -25,12 +25,12 @@ from apps.common.database.questions import CountOf, Question, answer_to
 from apps.common.drawing import charts
 from apps.common.drawing.control_charts import Period, control_chart
 from apps.dashboard.pages.round_forecast import forecast
-from apps.judging import selectors as judging
 from apps.judging.models import Round
-from apps.judging.selectors import Totals, board
+from apps.judging.selectors import board
+from apps.judging.selectors.progress import Totals, seat_counts
 from apps.judging.selectors.project_rounds import newest_round
 from apps.judging.selectors.workload import Paces, paces_in
-from apps.metrics.agreement import Coefficient
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
@@ -106,7 +106,7 @@ def judging_progress(project: Project, at: datetime) -> Judging | None:
 
 def seats_asked(round_: Round, at: datetime) -> Question[tuple[Totals, int]]:
     """The seats of a round, and how many leases have lapsed, for a page that asks other things with it."""
-    seats, late = judging.seat_counts(round_), board.lapsed(round_, at=at)
+    seats, late = seat_counts(round_), board.lapsed(round_, at=at)
     return Question({**seats.asks, "lapsed": CountOf(late.values("pk"))}, lambda n: (seats.read(n), n["lapsed"]))
 
 

@@ -19,7 +19,7 @@ from apps.evaluation.rules import ground_words
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
-from apps.metrics.agreement import Coefficient
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.significance import NO_VALUE, few_words
 

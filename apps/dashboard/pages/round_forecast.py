@@ -5,11 +5,11 @@ from datetime import date, datetime, timedelta
 from django.utils import timezone
 
 from apps.common.text.wording import count, day, percent
-from apps.judging import selectors as judging
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
-from apps.judging.selectors import Totals
+from apps.judging.selectors import progress
+from apps.judging.selectors.progress import Totals
 from apps.judging.selectors.workload import Paces
 
 WEEK = timedelta(days=7)
@@ -22,7 +22,7 @@ def forecast(round_: Round, seats: Totals, lapsed: int, paces: Paces, *, at: dat
     if round_.state == RoundState.CLOSED:
         closed = f"closed on {day(timezone.localdate(round_.closed_at), today)}" if round_.closed_at else "closed"
         return f"{overlap}, {closed}."
-    stuck = judging.stuck(round_)
+    stuck = progress.stuck(round_)
     end = ending(seats.to_go - stuck, paces.lately, today)
     left = f" {_seats(stuck)} that nobody can give." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)

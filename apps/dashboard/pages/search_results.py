@@ -16,7 +16,7 @@ from apps.dashboard.edges.paths import path
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import versions_in
 from apps.queries.selectors import queries_in
-from apps.retrieval.selectors import runs_in
+from apps.retrieval.selectors.runs import runs_in
 from apps.triples.selectors.listing import Narrowing, page_of
 
 MOST_WORDS = 8

@@ -17,7 +17,7 @@ from apps.common.text.wording import age, day
 from apps.dashboard.edges.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.judging import selectors as judging
+from apps.judging.selectors.waiting import JudgingWork, what_waits_for
 from apps.queries.models import Permission
 from apps.review.selectors import queues as review
 
@@ -97,11 +97,11 @@ def _oldest(since: datetime | None, at: datetime) -> str:
 
 
 def _judging(member: Member, at: datetime) -> Question[list[Task]]:
-    waits = judging.what_waits_for(member.user, member.project, member.roles)
+    waits = what_waits_for(member.user, member.project, member.roles)
     return Question(waits.asks, lambda found: _judging_tasks(member, waits.read(found), at))
 
 
-def _judging_tasks(member: Member, waits: judging.JudgingWork, at: datetime) -> list[Task]:
+def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Task]:
     items = []
     if waits.to_adjudicate and waits.adjudicate_round:
         items.append(

@@ -10,7 +10,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions.execution.taking import EditionRefused
 from apps.editions.selectors.taken import systems_to_run
-from apps.retrieval.actions import request_run
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Run
 
 

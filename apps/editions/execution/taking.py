@@ -22,15 +22,15 @@ from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
 from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
 from apps.editions.selectors.work import PairInNew, Work, work_of
-from apps.goldsets.actions import change_draft
+from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging.actions import open_round
 from apps.judging.actions.carrying import GradeToCarry, carry_along
+from apps.judging.actions.rounds import open_round
 from apps.judging.models import Round
-from apps.judging.selectors import latest_guideline
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
-from apps.retrieval.actions import choose_pairs
+from apps.judging.selectors.rounds import latest_guideline
+from apps.retrieval.actions.chosen import choose_pairs
 from apps.retrieval.models import Pool
 
 SEED_DIGITS = 7

@@ -18,7 +18,7 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round, RoundAnnotator
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.selectors import pools_in
+from apps.retrieval.selectors.pools import pools_in
 
 T = TypeVar("T")
 TAKEN = "edition.taken"

@@ -18,7 +18,7 @@ from apps.editions.enums import ChangeKind
 from apps.editions.selectors.editions import Edition
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
 from apps.judging.models import Judgement, Round
-from apps.judging.selectors import settled_texts
+from apps.judging.selectors.pairs import settled_texts
 from apps.queries.models import Query
 from apps.triples.models import ExpectedBlock
 from apps.triples.selectors.staleness import MAY_BE_ACCEPTED

@@ -14,7 +14,7 @@ from apps.evaluation.selectors import evaluations as evaluation_evaluations
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import Version, VersionQuery
-from apps.retrieval.actions import choose_pairs
+from apps.retrieval.actions.chosen import choose_pairs
 from apps.retrieval.models import Pool
 
 JUDGED_AGAIN = 10

@@ -16,7 +16,7 @@ from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.questions import questions_of
 from apps.goldsets.selectors.versions import frozen_in
 from apps.jobs.actions.jobs import enqueue
-from apps.retrieval.actions import add_runs_again
+from apps.retrieval.actions.runs import add_runs_again
 from apps.retrieval.models import Run
 
 

@@ -14,18 +14,18 @@ from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import canonical_hit, default_measures, grades_refusal, version_measures
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart, part_named
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.actions.versions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import slices_of
 from apps.goldsets.selectors.versions import frozen_in
 from apps.jobs.actions.jobs import enqueue
-from apps.metrics.expected import BY_GRADES, HitRuleError
-from apps.metrics.measures import Measure
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError
+from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.models import Run
-from apps.retrieval.selectors import run_in
+from apps.retrieval.selectors.runs import run_in
 
 SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
 

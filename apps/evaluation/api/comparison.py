@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.evaluation import actions, rules
+from apps.evaluation import rules
+from apps.evaluation.actions.ledger import write_ledger
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.evaluation.serializers.comparison import (
@@ -19,7 +20,7 @@ from apps.evaluation.serializers.comparison import (
     RunNoteSerializer,
     comparison_facts,
 )
-from apps.retrieval.selectors import run_in
+from apps.retrieval.selectors.runs import run_in
 
 
 class ComparisonDetail(ProjectAPIView):
@@ -58,5 +59,5 @@ class LedgerLine(ProjectAPIView):
         run = run_in(self.project, pk)
         given = LedgerSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        note = actions.write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        note = write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
         return Response(RunNoteSerializer(note).data)

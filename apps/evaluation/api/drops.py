@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
-from apps.evaluation import actions, rules
-from apps.evaluation.actions.comparisons import JUDGED_AGAIN
+from apps.evaluation import rules
+from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, judge_again, pool_unjudged
+from apps.evaluation.actions.drops import decide_drop
 from apps.evaluation.edges.comparison import BY_QUESTIONS
 from apps.evaluation.edges.hit_comparison import HitDrop, pair_sheet_between
 from apps.evaluation.edges.sheets import EvaluationSheet
@@ -129,7 +130,7 @@ class DropDecision(PairView):
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
         values = self.validated(DropDecisionInput(data=request.data), pair)
-        note = actions.decide_drop(
+        note = decide_drop(
             baseline=first,
             candidate=second,
             measure=values["measure"],
@@ -149,7 +150,7 @@ class ComparisonClose(PairView):
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
         values = self.validated(MeasureInput(data=request.data), pair)
-        closed = actions.close_comparison(
+        closed = close_comparison(
             baseline=first, candidate=second, measure=values["measure"], member=self.member, at=timezone.now()
         )
         return Response(ClosedOut(closed).data, status=201)
@@ -162,7 +163,7 @@ class JudgeAgain(PairView):
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
         values = self.validated(DropsRejudgeInput(data=request.data), pair)
-        pool = actions.judge_again(
+        pool = judge_again(
             baseline=first,
             candidate=second,
             measure=values["measure"],
@@ -208,7 +209,7 @@ class Unjudged(PairView):
         query = next((one for one in queries if one.outside_id == values["query"]), None)
         if query is None:
             raise ValidationError({"query": [f"This comparison has no query {values['query'][:60]}."]})
-        pool = actions.pool_unjudged(
+        pool = pool_unjudged(
             baseline=first,
             candidate=second,
             query=query,

@@ -12,7 +12,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
 from apps.common.web.paging import only_known
-from apps.evaluation import actions
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.edges.hit_sheets import kind_facts
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations
@@ -58,7 +58,7 @@ class EvaluationList(ProjectAPIView):
         body = RequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         values = body.validated_data
-        evaluation = actions.request_evaluation(
+        evaluation = request_evaluation(
             project=self.project,
             run_id=values["run"],
             version_id=values["version"],

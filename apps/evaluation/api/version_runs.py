@@ -12,8 +12,8 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import only_known
-from apps.evaluation import actions
-from apps.evaluation.actions.scoring import runs_to_score, usual_names
+from apps.evaluation.actions.run_again import run_again
+from apps.evaluation.actions.scoring import runs_to_score, score_missing, usual_names
 from apps.evaluation.rules import EVERY_SPLIT, SPLITS, canonical_hit
 from apps.evaluation.selectors.run_again import run_again_of
 from apps.evaluation.serializers.evaluations import EvaluationSerializer
@@ -21,7 +21,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.questions import questions_of
 from apps.goldsets.selectors.versions import frozen_in
-from apps.metrics.expected import BY_GRADES, HitRuleError
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 
@@ -141,7 +141,7 @@ class ScoreRest(ProjectAPIView):
         """202 with what is being scored; 200 with nothing where every run is scored already."""
         version = frozen_in(self.project, version_pk)
         values, _ = self._ground(version, request.data)
-        requested = actions.score_missing(
+        requested = score_missing(
             version=version,
             split=values["split"],
             hit=values["hit"],
@@ -180,7 +180,7 @@ class SystemsAgain(ProjectAPIView):
         version = frozen_in(self.project, version_pk)
         body = RunAgainInput(data=request.data)
         body.is_valid(raise_exception=True)
-        runs = actions.run_again(
+        runs = run_again(
             project=self.project,
             version_id=version.pk,
             system_ids=body.validated_data["systems"],

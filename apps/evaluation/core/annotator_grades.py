@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
-from apps.metrics.measures import Measure, measure_run
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import measure_run
 
 
 class GivenGrades(NamedTuple):

@@ -18,7 +18,7 @@ from apps.common.drawing.charts import (
 )
 from apps.common.text.wording import interval, number, percent, percent_interval, signed
 from apps.evaluation.edges.hit_sheets import KindRow, is_yes_or_no
-from apps.metrics.expected import RankBin
+from apps.metrics.expected.measures import RankBin
 
 WIDTH, RANKS_HEIGHT = 592.0, 220.0
 BASE, TOP, TALLEST = 188.0, 16.0, 150.0

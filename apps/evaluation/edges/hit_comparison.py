@@ -15,8 +15,8 @@ from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionTriple
 from apps.metrics.comparison import MeasureComparison, QueryChange
-from apps.metrics.expected import KINDS
-from apps.metrics.measures import parse_measure
+from apps.metrics.expected.rules import KINDS
+from apps.metrics.measures.registry import parse_measure
 
 
 class OtherRule(NamedTuple):

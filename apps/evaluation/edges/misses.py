@@ -11,8 +11,8 @@ from apps.evaluation.edges.hit_sheets import HitSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.miss_rows import Missed, MissRow, miss_rows
 from apps.evaluation.selectors.misses import Miss
-from apps.metrics.measures import parse_measure
-from apps.review.actions import propose_block
+from apps.metrics.measures.registry import parse_measure
+from apps.review.actions.candidate_blocks import propose_block
 from apps.review.models import CandidateBlock
 from apps.triples.core.evidence import Span, spans_of
 

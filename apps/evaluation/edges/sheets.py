@@ -17,7 +17,7 @@ from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import conventions
 from apps.retrieval.selectors.blinding import hidden_queries
 

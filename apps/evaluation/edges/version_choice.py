@@ -13,8 +13,7 @@ from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.expected import BY_GRADES, KINDS, HitRuleError, parse_hit_rule
-from apps.metrics.expected.rules import BLOCK
+from apps.metrics.expected.rules import BLOCK, BY_GRADES, KINDS, HitRuleError, parse_hit_rule
 
 SECTION = {"section": "Scores"}
 

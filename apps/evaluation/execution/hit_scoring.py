@@ -8,9 +8,11 @@ from apps.evaluation.execution.listeners import ScoredByHits, follow_hits
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import names_of
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.metrics.expected import Hits, rank_bins
+from apps.metrics.expected.hits import Hits
+from apps.metrics.expected.measures import rank_bins
 from apps.metrics.expected.summaries import hit_summaries
-from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measures
 
 RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""

@@ -11,8 +11,10 @@ import numpy as np
 from apps.evaluation.selectors.expected import ExpectedGround, expected_of, returned_for
 from apps.goldsets.models import Version, VersionTriple
 from apps.metrics.columns import Floats
-from apps.metrics.expected import HitRule, Hits, find_hits, measure_hits
-from apps.metrics.measures import Measure
+from apps.metrics.expected.hits import Hits, find_hits
+from apps.metrics.expected.measures import measure_hits
+from apps.metrics.expected.rules import HitRule
+from apps.metrics.measures.entries import Measure
 from apps.retrieval.models import Run
 
 

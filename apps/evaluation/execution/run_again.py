@@ -13,7 +13,7 @@ from apps.retrieval.execution.answers import Steps
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.execution.jobs import follow_job, make_run
 from apps.retrieval.models import Run
-from apps.retrieval.selectors import runs_to_make
+from apps.retrieval.selectors.runs import runs_to_make
 
 
 @job_kind(RUN_AGAIN, title="Run systems again", follower=follow_job)

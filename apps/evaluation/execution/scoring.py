@@ -14,7 +14,8 @@ from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
-from apps.metrics.measures import Measure, measure_run, parse_measures
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
 from apps.metrics.statistics.bootstrap import Interval, including, people_intervals
 from apps.metrics.statistics.significance import mean_of, summaries

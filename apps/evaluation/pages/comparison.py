@@ -15,7 +15,10 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
-from apps.evaluation import actions, rules
+from apps.evaluation import rules
+from apps.evaluation.actions import comparisons
+from apps.evaluation.actions.comparisons import close_comparison, judge_again
+from apps.evaluation.actions.drops import decide_drop
 from apps.evaluation.core.charts import Bounds
 from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
 from apps.evaluation.edges.hit_charts import (
@@ -142,7 +145,7 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
     values = form.cleaned_data
-    actions.decide_drop(
+    decide_drop(
         baseline=sheet.baseline.evaluation,
         candidate=sheet.candidate.evaluation,
         measure=values["measure"],
@@ -180,7 +183,7 @@ def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, go
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Close the comparison with its verdict."""
     sheet = requested_pair(request, project, baseline, candidate)
-    actions.close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
+    close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
     return redirect(f"{page}?{urlencode({'measure': sheet.measure})}")
@@ -192,7 +195,7 @@ def again(request: HttpRequest, project: Project, baseline: int, candidate: int)
     """Create a pool of the pairs with wrong grades, and redirect to the plan of its round."""
     sheet = requested_comparison(request, project, baseline, candidate)
     member, at = member_of(request), timezone.now()
-    return _to_round(project, actions.judge_again(**_pair_of(sheet), measure=sheet.measure, member=member, at=at))
+    return _to_round(project, judge_again(**_pair_of(sheet), measure=sheet.measure, member=member, at=at))
 
 
 @require_POST
@@ -202,7 +205,7 @@ def pool_unjudged(request: HttpRequest, project: Project, baseline: int, candida
     sheet = requested_comparison(request, project, baseline, candidate)
     query = rankings.version_query_in(sheet.candidate.evaluation.version, pk)
     member, at = member_of(request), timezone.now()
-    return _to_round(project, actions.pool_unjudged(**_pair_of(sheet), query=query, member=member, at=at))
+    return _to_round(project, comparisons.pool_unjudged(**_pair_of(sheet), query=query, member=member, at=at))
 
 
 class ComparedRuns(TypedDict):

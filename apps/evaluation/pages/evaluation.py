@@ -22,7 +22,7 @@ from apps.evaluation.pages.evaluation_context import Scores
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 
 SECTION = {"section": "Scores"}
 QUERIES_A_PAGE = 100

@@ -18,7 +18,7 @@ from apps.evaluation.edges.sheets import EvaluationSheet
 from apps.evaluation.models import Score
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import Looks, looks_at_test
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.evaluation import actions, rules
+from apps.evaluation import rules
+from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.edges.hit_sheets import LOWER_END
 from apps.evaluation.edges.version_choice import (
     SECTION,
@@ -30,8 +31,8 @@ from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
-from apps.metrics.expected import HitRuleError
-from apps.retrieval.selectors import is_ready_for_runs
+from apps.metrics.expected.rules import HitRuleError
+from apps.retrieval.selectors.runs import is_ready_for_runs
 
 IN_PROGRESS_SHOWN = 20
 
@@ -94,7 +95,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, hit, form)
         return render(request, "evaluation/overview.html", context, status=400)
     values = form.cleaned_data
-    requested = actions.request_evaluations(
+    requested = request_evaluations(
         project=project,
         run_ids=values["runs"],
         version_id=version.pk,

@@ -19,7 +19,7 @@ from apps.evaluation.selectors.evaluations import SlicePart
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected import BY_GRADES, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
 from apps.metrics.statistics.places import Places, RankRange, places
 from apps.retrieval.models import Run
 

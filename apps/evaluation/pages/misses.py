@@ -22,7 +22,7 @@ from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.misses import Miss
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
-from apps.review.actions import note_miss, withdraw_candidate, withdraw_note
+from apps.review.actions.candidate_blocks import note_miss, withdraw_candidate, withdraw_note
 from apps.review.enums import NoteKind
 
 WORKERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.evaluation import actions
+from apps.evaluation.actions import run_again as evaluation_run_again
 from apps.evaluation.edges.run_again import names_of
 from apps.goldsets.selectors.versions import frozen_in
 
@@ -20,7 +20,7 @@ def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
     """Run the chosen systems again on the snapshot of a released version."""
     version = frozen_in(project, version_pk)
     chosen = [int(pk) for pk in request.POST.getlist("system") if pk.isdecimal() and len(pk) < 18]
-    runs = actions.run_again(
+    runs = evaluation_run_again.run_again(
         project=project, version_id=version.pk, system_ids=chosen, actor=member_of(request).user, at=timezone.now()
     )
     names = names_of(run.system.name for run in runs)

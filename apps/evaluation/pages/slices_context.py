@@ -30,7 +30,7 @@ from apps.goldsets.core.rotation import (
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors import slices
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
 
 LIMIT = 5

@@ -13,7 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.evaluation import actions, rules
+from apps.evaluation import rules
+from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.scoring import score_missing
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
@@ -28,8 +30,8 @@ from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.goldsets.selectors.versions import frozen_in
-from apps.metrics.expected import BY_GRADES
-from apps.retrieval.selectors import run_in
+from apps.metrics.expected.rules import BY_GRADES
+from apps.retrieval.selectors.runs import run_in
 
 LEDGER = "Ledger"
 RUNS_A_PAGE = 50
@@ -57,7 +59,7 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     form = RestForm(request.POST)
     chosen = form.cleaned_data if form.is_valid() else {"split": rules.EVERY_SPLIT, "measure": "", "hit": BY_GRADES}
     ground = {"split": chosen["split"], "hit": chosen["hit"]}
-    queued = actions.score_missing(
+    queued = score_missing(
         version=version, **ground, lacking=chosen["measure"], actor=member_of(request).user, at=timezone.now()
     )
     runs = "run is" if len(queued) == 1 else "runs are"
@@ -105,7 +107,7 @@ def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     note = leaderboard.notes_of([run]).get(run.pk)
     form = LedgerForm(request.POST or None, run=run, note=note)
     if request.method == "POST" and form.is_valid():
-        actions.write_ledger(run=run, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
+        write_ledger(run=run, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
         messages.success(request, f"The ledger entry of {run.tag} is saved.")
         return redirect("evaluation:ledger", slug=project.slug)
     evaluations = evaluations_in(project).filter(run=run).exclude(scored_at=None)

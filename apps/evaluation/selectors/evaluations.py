@@ -16,9 +16,9 @@ from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote,
 from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors.slices import items_in, slice_named
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
-from apps.retrieval.selectors import complete_runs_on
+from apps.retrieval.selectors.runs import complete_runs_on
 
 LARGEST_KEY = 2**63 - 1
 

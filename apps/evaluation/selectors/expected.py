@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from apps.goldsets.models import Version, VersionTriple
-from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
-from apps.metrics.expected.rules import EVIDENCE
+from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import EVIDENCE, HitRule
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.returned import returned_of
 from apps.review.enums import VerdictChoice

@@ -24,7 +24,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 

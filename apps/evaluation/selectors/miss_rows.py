@@ -11,7 +11,7 @@ from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.misses import ReadPassage
 from apps.evaluation.selectors.said_since import SaidSince
 from apps.goldsets.models import VersionTriple
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of

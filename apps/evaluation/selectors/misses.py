@@ -25,8 +25,9 @@ from apps.evaluation.selectors.evaluations import on_ground, ranks_by_system
 from apps.evaluation.selectors.expected import question_of
 from apps.evaluation.selectors.said_since import SaidSince
 from apps.goldsets.models import VersionTriple
-from apps.metrics.expected import HitRule, Question, Returned
 from apps.metrics.expected.evidence import Words
+from apps.metrics.expected.questions import Question, Returned
+from apps.metrics.expected.rules import HitRule
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.returned import returned_of
 from apps.triples.models import ExpectedBlock as PinnedBlock

@@ -10,7 +10,7 @@ from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.questions import condition_of
 from apps.jobs.models import Job
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.queries.models import Query
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Ranking, Run, System

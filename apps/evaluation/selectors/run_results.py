@@ -13,7 +13,7 @@ from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.core import ranking
 from apps.retrieval.models import Ranking, Run
 

@@ -9,7 +9,7 @@ from apps.evaluation.models import RegressionNote
 from apps.evaluation.selectors.slice_values import dev_scores
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import FoundQuestion, dev_queries
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 
 FEWEST_RUNS = 2
 

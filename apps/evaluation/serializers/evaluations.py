@@ -12,7 +12,7 @@ from apps.evaluation.rules import SPLITS
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.estimate import BCA, Estimate
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
 

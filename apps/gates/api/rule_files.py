@@ -21,7 +21,8 @@ from apps.gates.edges import file_response
 from apps.gates.selectors import rule_files
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import gold_set_in
-from apps.retrieval.selectors import run_in, system_in
+from apps.retrieval.selectors.runs import run_in
+from apps.retrieval.selectors.systems import system_in
 
 
 class GateFileRequestSerializer(serializers.Serializer[Any]):

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from apps.goldsets.core.rotation import SLICE_NAMES
-from apps.metrics.expected import BY_GRADES, HitRuleError, parse_hit_rule, refuse_without_hits
-from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.expected.measures import refuse_without_hits
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
+from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import parse_measure
 
 TIERS = ("smoke", "full", "deep")
 PASSED, FAILED, UNKNOWN, NOTHING = STATES = ("passed", "failed", "unknown", "nothing")

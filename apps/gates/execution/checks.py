@@ -38,7 +38,8 @@ from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
 from apps.metrics.items import items_of
-from apps.metrics.measures import Measure, measure_run
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata
 from apps.retrieval.models import Ranking, Run
 

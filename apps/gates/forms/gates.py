@@ -18,8 +18,9 @@ from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, na
 from apps.gates.selectors.gates import rule_of, slices_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
-from apps.metrics.expected import KINDS as HIT_KINDS
-from apps.retrieval.selectors import runs_in, system_in, systems_in
+from apps.metrics.expected.rules import KINDS as HIT_KINDS
+from apps.retrieval.selectors.runs import runs_in
+from apps.retrieval.selectors.systems import system_in, systems_in
 
 AT_LEAST, AT_MOST, NO_WORSE = "at_least", "at_most", "no_worse_than"
 KINDS = {

@@ -19,7 +19,8 @@ from apps.gates.selectors import gates, rule_files
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
 from apps.goldsets.selectors.versions import gold_set_in
-from apps.retrieval.selectors import run_in, system_in
+from apps.retrieval.selectors.runs import run_in
+from apps.retrieval.selectors.systems import system_in
 
 SECTION = {"section": "Gates"}
 

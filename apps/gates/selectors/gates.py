@@ -16,7 +16,7 @@ from apps.gates.models import Badge, Gate, GateResult
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors.slices import slice_named
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.expected import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 

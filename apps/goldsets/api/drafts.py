@@ -11,7 +11,15 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.versions import (
+    change_draft,
+    create_gold_set,
+    discard_draft,
+    draft_version,
+    freeze_version,
+    release_version,
+)
 from apps.goldsets.edges.sealed import log_names, names_told
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
@@ -27,7 +35,7 @@ from apps.goldsets.serializers import (
     GoldSetSerializer,
     VersionSerializer,
 )
-from apps.retrieval.selectors import snapshot_named
+from apps.retrieval.selectors.snapshots import snapshot_named
 
 
 class LeadAPIView(ProjectAPIView):
@@ -74,7 +82,7 @@ class GoldSetList(LeadAPIView):
     def post(self, request: Request, slug: str) -> Response:
         body = GoldSetRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        gold_set = actions.create_gold_set(
+        gold_set = create_gold_set(
             project=self.project, actor=self.member.user, at=timezone.now(), **body.validated_data
         )
         return Response(GoldSetSerializer(gold_set).data, status=201)
@@ -89,7 +97,7 @@ class DraftList(LeadAPIView):
         body = DraftRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(body.validated_data)}
-        draft = actions.draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        draft = draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(draft, status=201)
 
 
@@ -102,7 +110,7 @@ class DraftChange(LeadAPIView):
         body = DraftChangeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         inputs = _inputs_of(version) | self.inputs(body.validated_data)
-        actions.change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(version)
 
 
@@ -142,7 +150,7 @@ class VersionFreeze(LeadAPIView):
     def post(self, request: Request, **ids: Any) -> Response:
         body = FreezeRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        frozen = actions.freeze_version(
+        frozen = freeze_version(
             version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now(), **body.validated_data
         )
         return self.facts(frozen)
@@ -154,7 +162,7 @@ class VersionRelease(LeadAPIView):
     @extend_schema(operation_id="versions_release", request=None, responses=VersionSerializer)
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        return self.facts(actions.release_version(version_id=version.pk, actor=self.member.user, at=timezone.now()))
+        return self.facts(release_version(version_id=version.pk, actor=self.member.user, at=timezone.now()))
 
 
 class DraftDiscard(LeadAPIView):
@@ -162,5 +170,5 @@ class DraftDiscard(LeadAPIView):
 
     @extend_schema(operation_id="versions_discard", request=None, responses={204: None})
     def post(self, request: Request, **ids: Any) -> Response:
-        actions.discard_draft(version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now())
+        discard_draft(version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now())
         return Response(status=204)

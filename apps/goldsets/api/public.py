@@ -14,7 +14,13 @@ from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
 from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import cut_list, only_known
-from apps.goldsets import actions
+from apps.goldsets.actions.public import (
+    ask_to_sign,
+    decide_public_texts,
+    publish_release,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.edges.public import (
     built_release_of,
     open_preview,
@@ -101,7 +107,7 @@ class PublicReleaseAsk(PublicAPIView):
     def post(self, request: Request, **ids: Any) -> Response:
         body = AskRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
+        return self.step(ids, ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
 
 
 class PublicReleaseTexts(PublicAPIView):
@@ -117,7 +123,7 @@ class PublicReleaseTexts(PublicAPIView):
     def post(self, request: Request, **ids: Any) -> Response:
         body = TextsRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.step(ids, actions.decide_public_texts, status=202, **body.validated_data)
+        return self.step(ids, decide_public_texts, status=202, **body.validated_data)
 
 
 class PublicReleaseSign(PublicAPIView):
@@ -125,7 +131,7 @@ class PublicReleaseSign(PublicAPIView):
 
     @extend_schema(operation_id="public_release_sign", request=None, responses={202: PublicReleaseDetailSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, actions.sign_public_release, status=202)
+        return self.step(ids, sign_public_release, status=202)
 
 
 class PublicReleaseRelease(PublicAPIView):
@@ -133,7 +139,7 @@ class PublicReleaseRelease(PublicAPIView):
 
     @extend_schema(operation_id="public_release_release", request=None, responses={202: PublicReleaseDetailSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, actions.publish_release, status=202)
+        return self.step(ids, publish_release, status=202)
 
 
 class PublicReleaseWithdraw(PublicAPIView):
@@ -147,7 +153,7 @@ class PublicReleaseWithdraw(PublicAPIView):
     def post(self, request: Request, **ids: Any) -> Response:
         body = WithdrawRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.step(ids, actions.withdraw_public_release, reason=body.validated_data["reason"])
+        return self.step(ids, withdraw_public_release, reason=body.validated_data["reason"])
 
 
 class PublicReleasePreview(PublicAPIView):

@@ -13,7 +13,8 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut_list, only_known
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.slices import SliceRefused, add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.rotation import USUAL_SIZE
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import LONGEST_WHY, MOST_QUESTIONS
@@ -104,7 +105,7 @@ class SliceView(ProjectAPIView):
         if part not in GROWING:
             raise Http404("No such slice that takes questions.")
         if reason := rules.slicing_refusal(version):
-            raise actions.SliceRefused(reason, code="slice_refused")
+            raise SliceRefused(reason, code="slice_refused")
         return version
 
     def grown(self, version: Version, part: Slice | None, added: int) -> Response:
@@ -132,7 +133,7 @@ class SliceDraw(SliceView):
         body = DrawInput(data=request.data)
         body.is_valid(raise_exception=True)
         at = timezone.now()
-        made = actions.make_rotating_slice(
+        made = make_rotating_slice(
             version_id=version.pk, actor=self.member.user, at=at, size=body.validated_data["size"]
         )
         status = 201 if made.created_at == at else 200
@@ -163,7 +164,7 @@ class SliceDetail(SliceView):
         body = PickInput(data=request.data)
         body.is_valid(raise_exception=True)
         names = dict.fromkeys(body.validated_data["names"], body.validated_data["why"])
-        made, added = actions.add_to_slice(
+        made, added = add_to_slice(
             version_id=version.pk, kind=part, names=names, actor=self.member.user, at=timezone.now()
         )
         return self.grown(version, made, added)
@@ -200,7 +201,7 @@ class SliceOffers(SliceView):
     @extend_schema(operation_id="slices_add_found", request=None, responses=GrownOut)
     def post(self, request: Request, part: str, **ids: Any) -> Response:
         version = self.growing(ids, part)
-        made, added = actions.add_found(version_id=version.pk, kind=part, actor=self.member.user, at=timezone.now())
+        made, added = add_found(version_id=version.pk, kind=part, actor=self.member.user, at=timezone.now())
         return self.grown(version, made, added)
 
 

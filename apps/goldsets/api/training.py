@@ -14,7 +14,7 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.edges.import_api import import_urls
-from apps.goldsets import actions
+from apps.goldsets.actions.training import retire_training_manifest
 from apps.goldsets.edges.imports import FORMAT_NAMES, ID_KINDS, TrainingImport
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import KnownBy, Split
@@ -94,7 +94,7 @@ class ManifestRetire(ProjectAPIView):
     @extend_schema(operation_id="training_retire", request=None, responses=ManifestOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         manifest = manifest_in(self.project, pk)
-        actions.retire_training_manifest(manifest_id=manifest.pk, actor=self.member.user, at=timezone.now())
+        retire_training_manifest(manifest_id=manifest.pk, actor=self.member.user, at=timezone.now())
         return Response(ManifestOut(manifest_in(self.project, pk)).data)
 
 

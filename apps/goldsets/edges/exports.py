@@ -5,7 +5,8 @@ from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.versions import log_export
 from apps.goldsets.enums import Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
@@ -63,7 +64,7 @@ def export_response(
         answers=answers_refusal is None,
         with_slices=with_slices,
     )
-    actions.log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
+    log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
     name = exporting.file_name(version, [form], splits, with_slices=with_slices)
     answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
     answer["X-Content-Type-Options"] = "nosniff"

@@ -15,7 +15,8 @@ from apps.corpus.core.import_plans import SAMPLE_LENGTH, UNTOUCHED, ImportPlan
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.training import add_training_manifest, retire_training_manifest
 from apps.goldsets.core.training import Entry, counted_entries, entries_digest
 from apps.goldsets.enums import EntryKind
 from apps.goldsets.formats.training import AUTO, FORMATS, IDS, read_entries
@@ -104,7 +105,7 @@ class TrainingImport(ImportKind):
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
         if not plan.changes_nothing:
-            actions.add_training_manifest(
+            add_training_manifest(
                 project=project, name=options["name"], file=source.name, entries=entries.keys(), actor=actor, at=at
             )
         return plan
@@ -116,7 +117,7 @@ class TrainingImport(ImportKind):
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
         manifest = _made_by(item)
         assert manifest is not None  # the refusal has seen it
-        actions.retire_training_manifest(manifest_id=manifest.pk, actor=actor, at=at)
+        retire_training_manifest(manifest_id=manifest.pk, actor=actor, at=at)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the training manifests of this project"

@@ -9,8 +9,14 @@ from django.http import FileResponse, Http404, HttpResponse
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
-from apps.goldsets import actions, rules
-from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets import rules
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    log_public_download,
+    log_public_look,
+    prepare_again,
+    prepare_public_release,
+)
 from apps.goldsets.edges.sealed import log_names, open_test
 from apps.goldsets.enums import PublicState, Split
 from apps.goldsets.execution.public_files import stored_zip
@@ -25,9 +31,9 @@ def prepare_public(version: Version, order: Order, *, actor: User, at: datetime)
     """Prepare a release of the version, or the live one again. Without a card in `order` the live one's is kept."""
     release = live_release(version)
     if release is None:
-        return actions.prepare_public_release(version_id=version.pk, order=order, actor=actor, at=at)
+        return prepare_public_release(version_id=version.pk, order=order, actor=actor, at=at)
     kept = order if order.card is not None else replace(order, card=release.card or None)
-    return actions.prepare_again(release_id=release.pk, order=kept, actor=actor, at=at)
+    return prepare_again(release_id=release.pk, order=kept, actor=actor, at=at)
 
 
 def public_release_of(version: Version) -> PublicRelease:
@@ -52,7 +58,7 @@ def open_preview(release: PublicRelease, kind: str, number: int, *, member: Memb
         raise Http404("No such records.")
     shown = preview_record(release, kind, number, at=at)
     log_names(release.version, member, [shown.name], "preview of the public release")
-    actions.log_public_look(release=release, actor=member.user, at=at)
+    log_public_look(release=release, actor=member.user, at=at)
     return shown
 
 
@@ -63,7 +69,7 @@ def public_zip_response(release: PublicRelease, member: Member, *, at: datetime)
     if Split.TEST in release.splits and release.state != PublicState.RELEASED:
         open_test(release.version, member, "files of the public release")
     stream = stored_zip(release)
-    actions.log_public_download(release=release, actor=member.user, at=at)
+    log_public_download(release=release, actor=member.user, at=at)
     name = labels_of(release.version, release).file_name
     answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
     answer["X-Content-Type-Options"] = "nosniff"

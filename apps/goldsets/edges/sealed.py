@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.versions import log_test_look
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.versions import names_in_test
@@ -16,7 +17,7 @@ def open_test(version: Version, member: Member, what: str) -> None:
     """Count a look at items of test, or at scores of single ones. Raises Forbidden for whom they are sealed."""
     if reason := rules.sealed_refusal(member):
         raise Forbidden(reason, code="test_is_sealed")
-    actions.log_test_look(version=version, actor=member.user, what=what, at=timezone.now())
+    log_test_look(version=version, actor=member.user, what=what, at=timezone.now())
 
 
 def names_told(gathered: Gathered) -> set[str]:

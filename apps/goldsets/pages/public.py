@@ -16,8 +16,16 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import member_user
 from apps.corpus.actions.publishing import allow_public_texts, end_public_texts
-from apps.goldsets import actions, rules
-from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets import rules
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    ask_to_sign,
+    decide_public_texts,
+    prepare_again,
+    publish_release,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.edges.public import (
     built_release_of,
     open_preview,
@@ -104,7 +112,7 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
     form = CardForm(request.POST or None, initial=release.card)
     if request.method == "POST" and form.is_valid():
         order = Order(release.title, release.holder, release.licence, tuple(release.splits), form.texts)
-        actions.prepare_again(release_id=release.pk, order=order, actor=member_of(request).user, at=timezone.now())
+        prepare_again(release_id=release.pk, order=order, actor=member_of(request).user, at=timezone.now())
         messages.success(request, "The data card is saved, and the release is being prepared with it.")
         return _back(release.version)
     context = {
@@ -159,7 +167,7 @@ def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -
     done = "These texts may go out." if allowed else "These texts must not go out any more."
     inputs = {"texts": request.POST.getlist("text"), "allowed": allowed, "reason": request.POST.get("reason", "")}
     done = f"{done} Karat is preparing the release again."
-    return _step(request, _release(project, gold_set, number), actions.decide_public_texts, done, **inputs)
+    return _step(request, _release(project, gold_set, number), decide_public_texts, done, **inputs)
 
 
 @require_POST
@@ -170,21 +178,21 @@ def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> H
         raise PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
     lead = member_user(project, int(chosen))
     done = f"{lead} is asked to read the preview and sign."
-    return _step(request, _release(project, gold_set, number), actions.ask_to_sign, done, lead=lead)
+    return _step(request, _release(project, gold_set, number), ask_to_sign, done, lead=lead)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def sign(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     done = "Your signature is noted. It counts once Karat has seen that what goes out is what you read."
-    return _step(request, _release(project, gold_set, number), actions.sign_public_release, done)
+    return _step(request, _release(project, gold_set, number), sign_public_release, done)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def publish(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     done = "It goes out once Karat has seen that it is what was signed."
-    return _step(request, _release(project, gold_set, number), actions.publish_release, done)
+    return _step(request, _release(project, gold_set, number), publish_release, done)
 
 
 @require_POST
@@ -194,7 +202,7 @@ def withdraw(request: HttpRequest, project: Project, gold_set: str, number: int)
     done = "The public release is withdrawn."
     if release.released_at is not None:
         done = f"{done} Copies that others have stay where they are."
-    return _step(request, release, actions.withdraw_public_release, done, reason=reason)
+    return _step(request, release, withdraw_public_release, done, reason=reason)
 
 
 def _step(

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.goldsets import actions
+from apps.goldsets.actions.signing import make_signing_key
 from apps.goldsets.selectors.signing import keys_of
 
 
@@ -28,6 +28,6 @@ def signing(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def make_key(request: HttpRequest, project: Project) -> HttpResponse:
-    key = actions.make_signing_key(project=project, actor=member_of(request).user, at=timezone.now())
+    key = make_signing_key(project=project, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"Downloads are signed from now on, with the key {key.fingerprint}.")
     return redirect("goldsets:signing", slug=project.slug)

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions import slices as goldsets_slices
+from apps.goldsets.actions.slices import SliceRefused, add_to_slice, make_rotating_slice
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import DrawForm, PickForm
 from apps.goldsets.models import Version
@@ -56,8 +58,8 @@ def draw(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
     version = versions.version_in(project, gold_set, number)
     form = DrawForm(request.POST)
     if not form.is_valid():
-        raise actions.SliceRefused(f"Questions: {form.errors['size'][0]}", code="slice_refused")
-    made = actions.make_rotating_slice(
+        raise SliceRefused(f"Questions: {form.errors['size'][0]}", code="slice_refused")
+    made = make_rotating_slice(
         version_id=version.pk, actor=member_of(request).user, at=timezone.now(), size=form.cleaned_data["size"]
     )
     messages.success(request, f"{made.words} is drawn and stays as it is.")
@@ -74,7 +76,7 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
     form = PickForm(request.POST or None, questions=[one.name for one in questions])
     if request.method == "POST" and form.is_valid():
         names = dict.fromkeys(form.cleaned_data["names"], form.cleaned_data["why"].strip())
-        _, added = actions.add_to_slice(
+        _, added = add_to_slice(
             version_id=version.pk, kind=part, names=names, actor=member_of(request).user, at=timezone.now()
         )
         messages.success(request, _added(added, part))
@@ -100,7 +102,9 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
 def add_found(request: HttpRequest, project: Project, gold_set: str, number: int, part: str) -> HttpResponse:
     """Add what was found for a slice: disputes, drops and misses, and what the version before had in it."""
     version = _frozen(project, gold_set, number, part)
-    made, added = actions.add_found(version_id=version.pk, kind=part, actor=member_of(request).user, at=timezone.now())
+    made, added = goldsets_slices.add_found(
+        version_id=version.pk, kind=part, actor=member_of(request).user, at=timezone.now()
+    )
     messages.success(request, _added(added, part))
     if made is None:
         return redirect("goldsets:pick-questions", project.slug, gold_set, number, part)
@@ -112,7 +116,7 @@ def _frozen(project: Project, gold_set: str, number: int, part: str) -> Version:
     if part not in GROWING:
         raise Http404("No such slice.")
     if reason := rules.slicing_refusal(version):
-        raise actions.SliceRefused(reason, code="slice_refused")
+        raise SliceRefused(reason, code="slice_refused")
     return version
 
 

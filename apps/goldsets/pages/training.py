@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.goldsets import actions
+from apps.goldsets.actions.training import retire_training_manifest
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import manifest_in, manifests_of, training_leaks
@@ -30,7 +30,7 @@ def training_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    manifest = actions.retire_training_manifest(
+    manifest = retire_training_manifest(
         manifest_id=manifest_in(project, pk).pk, actor=member_of(request).user, at=timezone.now()
     )
     messages.success(request, f"{manifest.name} is retired. No draft is checked against it any more.")

@@ -15,7 +15,16 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.versions import (
+    VersionRefused,
+    change_draft,
+    create_gold_set,
+    discard_draft,
+    draft_version,
+    freeze_version,
+    release_version,
+)
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.split_words import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
@@ -62,7 +71,7 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
 def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
     form = GoldSetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        gold_set = actions.create_gold_set(
+        gold_set = create_gold_set(
             project=project, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
         )
         return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
@@ -76,9 +85,7 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
     parent = versions.gold_set_in(project, gold_set)
     form = VersionForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
-        version = actions.draft_version(
-            gold_set_id=parent.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs
-        )
+        version = draft_version(gold_set_id=parent.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": parent, "version": None}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -89,10 +96,10 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
 def change_version(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
     if reason := rules.change_refusal(version):
-        raise actions.VersionRefused(reason, code="change_refused")
+        raise VersionRefused(reason, code="change_refused")
     form = VersionForm(request.POST or None, project=project, version=version)
     if request.method == "POST" and form.is_valid():
-        actions.change_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
+        change_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -139,8 +146,8 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
     version = versions.version_in(project, gold_set, number)
     form = ChangelogForm(request.POST)
     if not form.is_valid():
-        raise actions.VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
-    version = actions.freeze_version(
+        raise VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
+    version = freeze_version(
         version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
     )
     stayed_out = rules.counted_losses(version.manifest["left_out"])
@@ -157,7 +164,7 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    version = actions.release_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    version = release_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"{version.label} is released.")
     return redirect(page_of(version))
 
@@ -166,7 +173,7 @@ def release(request: HttpRequest, project: Project, gold_set: str, number: int) 
 @require_POST
 def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    actions.discard_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    discard_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"The draft of {version.label} is discarded.")
     return redirect("goldsets:list", slug=project.slug)
 

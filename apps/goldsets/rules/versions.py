@@ -11,7 +11,7 @@ from apps.goldsets.enums import GROWING, BlockerKind, SliceKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.freeze_checks import Blocker
 from apps.judging.models import Round
-from apps.judging.selectors import open_rounds_of
+from apps.judging.selectors.rounds import open_rounds_of
 
 NAMED_IN_A_SENTENCE = 20
 

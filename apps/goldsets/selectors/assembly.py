@@ -46,7 +46,7 @@ from apps.goldsets.selectors.training import (
 )
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
-from apps.judging.selectors import ResolvedPair, resolved_grades, settled_texts
+from apps.judging.selectors.pairs import ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.unanswered import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple

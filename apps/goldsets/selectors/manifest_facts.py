@@ -16,7 +16,7 @@ from apps.goldsets.enums import Answer
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.lead_checks import LeadCheck
-from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
 from apps.queries.models import Source
 from apps.review.enums import VerdictChoice

@@ -19,7 +19,7 @@ from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
 from apps.goldsets.selectors.losses import Loss
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat
-from apps.judging.selectors import rounds_in
+from apps.judging.selectors.rounds import rounds_in
 from apps.metrics.agreement.results import informative
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source

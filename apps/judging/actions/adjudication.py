@@ -7,11 +7,12 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.judging import rules, selectors
+from apps.judging import rules
 from apps.judging.actions.locks import locked_round
 from apps.judging.core.resolution import Resolved
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
+from apps.judging.selectors.pairs import pair_of
 from apps.judging.selectors.placeholders import has_judged
 from apps.retrieval.models import PoolEntry
 
@@ -67,7 +68,7 @@ def adjudicate(
 
 
 def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
-    pair = selectors.pair_of(round_, entry)
+    pair = pair_of(round_, entry)
     refusal = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
         pair.resolved, planned=pair.planned, has_judged=has_judged(entry, round_.pk, adjudicator)
     )

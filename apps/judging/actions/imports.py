@@ -20,7 +20,7 @@ from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, 
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import FIRST_PASS
 from apps.judging.selectors.resting import BESIDE
-from apps.retrieval.actions import lock_queries
+from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 

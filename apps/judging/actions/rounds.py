@@ -25,7 +25,7 @@ from apps.judging.selectors.known import KnownGrade, known_pairs
 from apps.judging.selectors.plans import judges_by_query, keeps_grades, pairs_to_plan, pilot_of, split_by_grade
 from apps.judging.selectors.round_plan import plan_of
 from apps.queries.models import Query
-from apps.retrieval.actions import lock_queries
+from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
 
 MOST_PAIRS_AT_ONCE = 5_000

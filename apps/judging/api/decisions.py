@@ -12,15 +12,17 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import only_known
-from apps.judging import selectors
-from apps.judging.actions import adjudicate
+from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.carrying import carry_over, mark_of
 from apps.judging.actions.settling import IN_WORDS, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
+from apps.judging.selectors import pairs as judging_pairs
 from apps.judging.selectors import settling
 from apps.judging.selectors.carrying import CarryRule, carry_of
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entries_in, entry_in, pool_in, round_in
 from apps.judging.selectors.voices import voices
 from apps.judging.serializers import BlockOut, QueryOut, RoundFacts
 
@@ -161,15 +163,15 @@ class UndecidedView(LeadView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         only_known(request.query_params, set(AfterInput().fields))
         wanted = self.given(AfterInput, request.query_params)
-        round_ = selectors.round_in(self.project, pk)
-        pairs = sorted(selectors.adjudicable(round_, self.member.user), key=lambda pair: pair.entry_id)
+        round_ = round_in(self.project, pk)
+        pairs = sorted(adjudicable(round_, self.member.user), key=lambda pair: pair.entry_id)
         later = [pair for pair in pairs if pair.entry_id > wanted["after"]]
         page = later[: wanted["limit"]]
-        entries = selectors.entries_in(round_, [pair.entry_id for pair in page])
+        entries = entries_in(round_, [pair.entry_id for pair in page])
         rows = [{"entry": entries[pair.entry_id], "voices": voices(round_, pair)} for pair in page]
         answer = {
             "pairs": rows,
-            "left_to_another_lead": selectors.left_to_another_lead(round_, self.member.user),
+            "left_to_another_lead": judging_pairs.left_to_another_lead(round_, self.member.user),
             "next": page[-1].entry_id if len(later) > len(page) else None,
         }
         return Response(UndecidedPageOut(answer).data)
@@ -182,8 +184,8 @@ class DecideView(LeadView):
 
     @extend_schema(operation_id="judging_decide", request=DecisionInput, responses={201: DecisionOut})
     def post(self, request: Request, slug: str, pk: int, entry: int) -> Response:
-        round_ = selectors.round_in(self.project, pk)
-        row = selectors.entry_in(round_, entry)
+        round_ = round_in(self.project, pk)
+        row = entry_in(round_, entry)
         given = self.given(DecisionInput, request.data)
         decision = adjudicate(round_=round_, entry=row, adjudicator=self.member.user, at=timezone.now(), **given)
         return Response(DecisionOut(decision).data, status=201)
@@ -194,10 +196,10 @@ class SettleView(LeadView):
 
     @extend_schema(operation_id="judging_settling", responses=SettlingOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(SettlingOut({"rules": self._rules(selectors.round_in(self.project, pk))}).data)
+        return Response(SettlingOut({"rules": self._rules(round_in(self.project, pk))}).data)
 
     def _rules(self, round_: Round) -> list[dict[str, Any]]:
-        undecided = selectors.adjudicable(round_, self.member.user)
+        undecided = adjudicable(round_, self.member.user)
         rows = []
         for rule in settling.rules_for(round_):
             pairs = settling.trivial_among(undecided, rule)[: settling.MOST_AT_ONCE]
@@ -206,7 +208,7 @@ class SettleView(LeadView):
 
     @extend_schema(operation_id="judging_settle", request=SettleInput, responses={201: SettledOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.round_in(self.project, pk)
+        round_ = round_in(self.project, pk)
         given = self.given(SettleInput, request.data)
         rule = ResolutionRule(given.pop("rule"))
         decided = settle_bulk(round_=round_, rule=rule, adjudicator=self.member.user, at=timezone.now(), **given)
@@ -222,7 +224,7 @@ class CarryView(LeadView):
     @extend_schema(operation_id="judging_carrying", parameters=[AfterInput], responses=CarryOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         wanted = self.given(AfterInput, request.query_params)
-        found = carry_of(selectors.pool_in(self.project, pk))
+        found = carry_of(pool_in(self.project, pk))
         later = sorted(found.under(CarryRule.NEAR), key=lambda each: each.entry.pk)
         later = [each for each in later if each.entry.pk > wanted["after"]]
         page = later[: wanted["limit"]]
@@ -239,9 +241,9 @@ class CarryView(LeadView):
 
     @extend_schema(operation_id="judging_carry", request=CarryInput, responses={201: RoundFacts})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        pool = selectors.pool_in(self.project, pk)
+        pool = pool_in(self.project, pk)
         given = self.given(CarryInput, request.data)
         round_ = carry_over(
             pool=pool, rule=CarryRule(given["rule"]), seen=given["seen"], actor=self.member.user, at=timezone.now()
         )
-        return Response(RoundFacts(selectors.round_in(self.project, round_.pk)).data, status=201)
+        return Response(RoundFacts(round_in(self.project, round_.pk)).data, status=201)

@@ -12,13 +12,13 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.form_bodies import checked
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.judging import selectors
-from apps.judging.actions import publish_guideline
+from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge
 from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, as_example, as_stored
 from apps.judging.forms.guidelines import PARTS, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
+from apps.judging.selectors.rounds import guideline_in, guidelines_in
 
 
 class ExampleSerializer(serializers.Serializer):
@@ -110,7 +110,7 @@ class GuidelineList(ProjectAPIView):
 
     @extend_schema(operation_id="judging_guidelines", responses=GuidelinesOut)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(GuidelinesOut({"guidelines": selectors.guidelines_in(self.project)}).data)
+        return Response(GuidelinesOut({"guidelines": guidelines_in(self.project)}).data)
 
     @extend_schema(operation_id="judging_guideline_publish", request=GuidelineInput, responses={201: GuidelineOut})
     def post(self, request: Request, slug: str) -> Response:
@@ -134,7 +134,7 @@ class EarlierGrades(ProjectAPIView):
 
     @extend_schema(operation_id="judging_guideline_earlier", responses=EarlierOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
-        guideline = selectors.guideline_in(self.project, number)
+        guideline = guideline_in(self.project, number)
         found = {
             "snapshots": rejudging.earlier_by_snapshot(guideline),
             "is_kept": rejudging.keep_decision(guideline) is not None,
@@ -151,7 +151,7 @@ class JudgeAgain(ProjectAPIView):
 
     @extend_schema(operation_id="judging_guideline_judge_again", request=RejudgeInput, responses={201: RejudgePoolOut})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        guideline = selectors.guideline_in(self.project, number)
+        guideline = guideline_in(self.project, number)
         body = RejudgeInput(data=request.data)
         body.is_valid(raise_exception=True)
         snapshots = [(each.snapshot.pk, each.snapshot.name) for each in rejudging.earlier_by_snapshot(guideline)]
@@ -174,6 +174,6 @@ class KeepGrades(ProjectAPIView):
 
     @extend_schema(operation_id="judging_guideline_keep", request=None, responses={204: None})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        guideline = selectors.guideline_in(self.project, number)
+        guideline = guideline_in(self.project, number)
         keep_grades(guideline=guideline, actor=self.member.user, at=timezone.now())
         return Response(status=204)

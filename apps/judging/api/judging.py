@@ -10,10 +10,11 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.rules import ProjectArchived
 from apps.common.web.idempotency import body_with_key
-from apps.judging import selectors
-from apps.judging.actions import claim_seats, give_judgement
-from apps.judging.actions.seats import MOST_SEATS
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.seats import MOST_SEATS, claim_seats
 from apps.judging.rules import USUAL_PAIRS
+from apps.judging.selectors.reading import readings
+from apps.judging.selectors.rounds import own_round, rounds_of, seat_in
 from apps.judging.serializers import JudgementInput, JudgementOut, PairsOut, RoundsOut
 
 N = OpenApiParameter("n", int, description=f"How many pairs to lease, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
@@ -28,7 +29,7 @@ class RoundsView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_rounds", responses=RoundsOut)
     def get(self, request: Request, slug: str) -> Response:
-        rounds = selectors.rounds_of(self.member.user, self.project)
+        rounds = rounds_of(self.member.user, self.project)
         return Response(RoundsOut({"rounds": rounds}).data)
 
 
@@ -42,9 +43,9 @@ class PairsView(ProjectAPIView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
         ProjectArchived.unless_open(self.project)
-        round_ = selectors.own_round(person, self.project, pk)
+        round_ = own_round(person, self.project, pk)
         seats = claim_seats(round_=round_, annotator=person, n=wanted(request.query_params.get("n")), at=timezone.now())
-        pairs = selectors.readings(seats, annotator_id=person.pk)
+        pairs = readings(seats, annotator_id=person.pk)
         return Response(PairsOut({"round": round_, "pairs": pairs}).data)
 
 
@@ -59,11 +60,11 @@ class JudgementsView(ProjectAPIView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
-        round_ = selectors.own_round(person, self.project, pk)
+        round_ = own_round(person, self.project, pk)
         serializer = JudgementInput(data=body_with_key(request))
         serializer.is_valid(raise_exception=True)
         judgement = give_judgement(
-            seat=selectors.seat_in(round_, serializer.validated_data["seat"]),
+            seat=seat_in(round_, serializer.validated_data["seat"]),
             annotator=person,
             answer=serializer.answer(),
             idempotency_key=serializer.validated_data["idempotency_key"],

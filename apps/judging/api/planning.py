@@ -14,12 +14,12 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
-from apps.judging import selectors
-from apps.judging.actions import open_round
+from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.selectors.offers import round_offer
+from apps.judging.selectors.rounds import latest_guideline, round_in
 from apps.judging.serializers import RoundFacts
 
 MOST_KEY = 2**63 - 1
@@ -103,7 +103,7 @@ class PlanView(ProjectAPIView):
             project=self.project,
             actor=self.member.user,
             pool=form.cleaned_data["pool"],
-            guideline=selectors.latest_guideline(self.project),
+            guideline=latest_guideline(self.project),
             annotators=list(form.cleaned_data["annotators"]),
             plan=form.plan(),
             name=form.cleaned_data["name"],
@@ -112,7 +112,7 @@ class PlanView(ProjectAPIView):
             known=form.known_pairs(),
             at=timezone.now(),
         )
-        return Response(RoundFacts(selectors.round_in(self.project, round_.pk)).data, status=201)
+        return Response(RoundFacts(round_in(self.project, round_.pk)).data, status=201)
 
     def _form(self, given: dict[str, Any]) -> RoundForm:
         """The form of the page, filled as the page proposes and then with what was given."""

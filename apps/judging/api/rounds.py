@@ -10,9 +10,11 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.judging import selectors
-from apps.judging.actions import close_round, open_after_pilot, release_seats
-from apps.judging.actions.seats import return_seats_of
+from apps.judging.actions.pilots import open_after_pilot
+from apps.judging.actions.rounds import close_round
+from apps.judging.actions.seats import release_seats, return_seats_of
+from apps.judging.selectors.rounds import own_round, person_of_round, round_in
+from apps.judging.selectors.summaries import round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
 
 
@@ -24,7 +26,7 @@ class AllRoundsView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_rounds_all", responses=SummariesOut)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(SummariesOut({"rounds": selectors.round_summaries(self.project)}).data)
+        return Response(SummariesOut({"rounds": round_summaries(self.project)}).data)
 
 
 class CloseView(ProjectAPIView):
@@ -35,7 +37,7 @@ class CloseView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_round_close", request=None, responses=RoundFacts)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.round_in(self.project, pk)
+        round_ = round_in(self.project, pk)
         closed = close_round(round_id=round_.pk, actor=self.member.user, at=timezone.now())
         return Response(RoundFacts(closed).data)
 
@@ -48,11 +50,11 @@ class OpenTheRestView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_round_open_the_rest", request=PilotInput, responses=RoundFacts)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.round_in(self.project, pk)
+        round_ = round_in(self.project, pk)
         body = PilotInput(data=request.data)
         body.is_valid(raise_exception=True)
         open_after_pilot(round_id=round_.pk, actor=self.member.user, at=timezone.now(), **body.validated_data)
-        return Response(RoundFacts(selectors.round_in(self.project, pk)).data)
+        return Response(RoundFacts(round_in(self.project, pk)).data)
 
 
 class GiveBackView(ProjectAPIView):
@@ -63,10 +65,10 @@ class GiveBackView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_round_give_back", request=GiveBackInput, responses=ReturnedOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.round_in(self.project, pk)
+        round_ = round_in(self.project, pk)
         body = GiveBackInput(data=request.data)
         body.is_valid(raise_exception=True)
-        holder = selectors.person_of_round(round_, body.validated_data["person"])
+        holder = person_of_round(round_, body.validated_data["person"])
         if holder is None:
             raise ValidationError({"person": ["Nobody of this round has that id."]})
         n = return_seats_of(round_=round_, holder=holder, actor=self.member.user, at=timezone.now())
@@ -81,5 +83,5 @@ class ReleaseView(ProjectAPIView):
 
     @extend_schema(operation_id="judging_round_release", request=None, responses=ReturnedOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        round_ = selectors.own_round(self.member.user, self.project, pk)
+        round_ = own_round(self.member.user, self.project, pk)
         return Response(ReturnedOut({"returned": release_seats(round_=round_, annotator=self.member.user)}).data)

@@ -26,8 +26,8 @@ from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging import rules
-from apps.judging.actions import import_judgements, undoing
-from apps.judging.actions.imports import ImportedRound, prepare_rows
+from apps.judging.actions import undoing
+from apps.judging.actions.imports import ImportedRound, import_judgements, prepare_rows
 from apps.judging.core.table_roles import parse_table_columns
 from apps.judging.execution import judgement_readings
 from apps.judging.execution.judgement_import import (

@@ -31,8 +31,8 @@ from apps.accounts.models import Project, User
 from apps.common.database.statements import prepared_cursor
 from apps.common.errors import Refusal
 from apps.common.web.request_counts import count_as
-from apps.judging.actions import give_plainly, lease_seats
-from apps.judging.actions.seats import MOST_SEATS
+from apps.judging.actions.plain_rounds import give_plainly
+from apps.judging.actions.seats import MOST_SEATS, lease_seats
 from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 from apps.judging.models import Guideline, Round

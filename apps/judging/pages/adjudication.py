@@ -15,16 +15,18 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
 from apps.corpus.selectors.naming import places_of
-from apps.judging import rules, selectors
-from apps.judging.actions import AdjudicationRefused, adjudicate
+from apps.judging import rules
+from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.resolution import ResolutionRule, settled_by
 from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Round
-from apps.judging.selectors import JudgedPair, board
+from apps.judging.selectors import board
 from apps.judging.selectors.deciders import deciders_of_left, deciders_of_pair
+from apps.judging.selectors.pairs import JudgedPair, adjudicable, adjudicated, left_to_another_lead, pair_of
 from apps.judging.selectors.placeholders import has_judged
+from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.judging.selectors.voices import Voice, voices
 from apps.retrieval.models import PoolEntry
 
@@ -45,9 +47,9 @@ class DisputedPair(NamedTuple):
 @member_view(Role.LEAD)
 def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The undecided pairs of this round for this lead, and the decisions."""
-    round_ = selectors.round_in(project, pk)
-    pairs = selectors.adjudicable(round_, user_of(request))
-    entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
+    round_ = round_in(project, pk)
+    pairs = adjudicable(round_, user_of(request))
+    entries = entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
     places = places_of_pairs(entries)
     rows = [
         DisputedPair(pair, entries[pair.entry_id], places[pair.entry_id], voices(round_, pair))
@@ -59,8 +61,8 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "withdrawn": rules.withdrawn_refusal(round_),
         "rows": rows,
         "waiting": len(pairs),
-        "decisions": selectors.adjudicated(round_)[:SHOWN],
-        "decided": selectors.adjudicated(round_).count(),
+        "decisions": adjudicated(round_)[:SHOWN],
+        "decided": adjudicated(round_).count(),
         "trivial": _trivial(pairs),
         "left": left_words(round_, user_of(request)),
         "is_open": round_.state == RoundState.OPEN,
@@ -77,7 +79,7 @@ class Left(NamedTuple):
 
 
 def left_words(round_: Round, user: User) -> Left | None:
-    pairs = selectors.left_to_another_lead(round_, user)
+    pairs = left_to_another_lead(round_, user)
     if not pairs:
         return None
     who = deciders_of_left(round_, user)
@@ -99,9 +101,9 @@ def _trivial(pairs: list[JudgedPair]) -> int:
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpResponse:
     """One pair: its judges' answers side by side, the text, the guideline they used, and the decision."""
-    round_ = selectors.round_in(project, pk)
-    row = selectors.entry_in(round_, entry)
-    judged = selectors.pair_of(round_, row)
+    round_ = round_in(project, pk)
+    row = entry_in(round_, entry)
+    judged = pair_of(round_, row)
     person = user_of(request)
     is_judge = has_judged(row, round_.pk, person)
     reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
@@ -131,7 +133,7 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
 
 
 def _next(request: HttpRequest, project: Project, round_: Round, person: User) -> HttpResponse:
-    pairs = selectors.adjudicable(round_, person)
+    pairs = adjudicable(round_, person)
     if pairs:
         return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=pairs[0].entry_id)
     messages.success(request, "You have decided every pair of this round that you can decide.")
@@ -143,7 +145,7 @@ def _context(
 ) -> dict[str, object]:
     guideline = round_.guideline
     marked = sorted(tuple(span) for judgement in judged.judgements for span in judgement.spans)
-    undecided = selectors.adjudicable(round_, person)
+    undecided = adjudicable(round_, person)
     return {
         "section": "Rounds",
         "round": round_,

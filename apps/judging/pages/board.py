@@ -14,18 +14,21 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
-from apps.judging import rules, selectors
+from apps.judging import rules
 from apps.judging.actions.carrying import ALONG
 from apps.judging.actions.seats import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
-from apps.judging.selectors import PersonProgress, QueryProgress, board
+from apps.judging.selectors import board
+from apps.judging.selectors import progress as judging_progress
 from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
 from apps.judging.selectors.consistency import Steadiness, steadiness
 from apps.judging.selectors.pilots import pilot_progress
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
+from apps.judging.selectors.progress import PersonProgress, QueryProgress, answers_by_person, left_over, to_go_by_person
+from apps.judging.selectors.rounds import person_of_round, round_in
 
 SHOWN_QUERIES = 500
 COUNTED_AT_ONCE = 50_000
@@ -52,17 +55,17 @@ class BoardQuery(NamedTuple):
 @member_view(Role.LEAD)
 def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One round for its leads: by person and by query, and what is to be decided. Shows no grade."""
-    round_ = selectors.round_in(project, pk)
+    round_ = round_in(project, pk)
     totals, undecided = board.totals_and_undecided(round_, user_of(request))
     is_imported = round_.kind in (RoundKind.IMPORTED, RoundKind.PROPAGATED)
     now = timezone.now()
     since = now - timedelta(days=board.looks_back(round_, at=now))
-    answers, seats = selectors.answers_by_person(round_, since=since), board.taken_seats(round_, at=now)
+    answers, seats = answers_by_person(round_, since=since), board.taken_seats(round_, at=now)
     lately, of_person = board.lately(round_, at=now, answers=answers)
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     is_open = round_.state == RoundState.OPEN
-    stuck = selectors.stuck(round_) if is_open else 0
+    stuck = judging_progress.stuck(round_) if is_open else 0
     plan = round_.pool.plan or {}
     context = {
         "is_full": is_open and totals.planned > 0 and not totals.to_go,
@@ -71,7 +74,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
-        "left_over": selectors.left_over(round_) if is_open else None,
+        "left_over": left_over(round_) if is_open else None,
         "waiting": undecided if _has_disputes(round_) else 0,
         "left": left_words(round_, user_of(request)),
         "is_asked": board.is_asked(round_, user_of(request)),
@@ -87,7 +90,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_several": is_imported and round_.judges > 1,
         **_rows(
             round_,
-            selectors.by_person(round_, answers, board.held_by(seats)),
+            judging_progress.by_person(round_, answers, board.held_by(seats)),
             is_hidden=is_blind or is_put_off,
             of_person=of_person,
         ),
@@ -109,11 +112,11 @@ def _rows(
 
     In a large round they are counted only on request, since that reads every grade.
     """
-    queries = selectors.by_query(round_)
+    queries = judging_progress.by_query(round_)
     by_query, by_person = Overlaps({}, {}) if is_hidden else board.overlaps(round_)
     steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]
-    to_go = selectors.to_go_by_person(round_) if round_.state == RoundState.OPEN else {}
+    to_go = to_go_by_person(round_) if round_.state == RoundState.OPEN else {}
     return {
         "is_hidden": is_hidden,
         "shows_steadiness": bool(steady),
@@ -152,10 +155,10 @@ def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup],
 @member_view(Role.LEAD)
 def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Return somebody else's leased pairs to the queue."""
-    round_ = selectors.round_in(project, pk)
+    round_ = round_in(project, pk)
     written = request.POST.get("person", "")
     is_key = written.isascii() and written.isdecimal() and len(written) < 19
-    person = selectors.person_of_round(round_, int(written)) if is_key else None
+    person = person_of_round(round_, int(written)) if is_key else None
     if person is None:
         messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)

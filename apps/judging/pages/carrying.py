@@ -12,10 +12,10 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
-from apps.judging import selectors
 from apps.judging.actions.carrying import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
 from apps.judging.forms.carrying import CarryForm
 from apps.judging.selectors.carrying import Carried, CarryRule, carry_of
+from apps.judging.selectors.rounds import pool_in
 
 SHOWN = 100
 
@@ -41,7 +41,7 @@ class CarryingChoice(NamedTuple):
 @member_view(Role.LEAD)
 def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """What can be carried over in a pool, pair by pair, with one button for each rule."""
-    pool = selectors.pool_in(project, pk)
+    pool = pool_in(project, pk)
     form = CarryForm(request.POST or None)
     if request.method == "POST":
         if not form.is_valid():

@@ -14,40 +14,40 @@ from apps.accounts.models import Project
 from apps.common.text.markdown import to_html
 from apps.common.web.requests import own_page
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.judging import selectors
-from apps.judging.actions import GuidelineRefused, publish_guideline
+from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline
 from apps.judging.actions.rejudging import RejudgingRefused, keep_grades, pool_to_rejudge
 from apps.judging.core.guidelines import few_examples, highest_first
 from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
-from apps.retrieval.actions import ChoiceRefused
+from apps.judging.selectors.rounds import guideline_in, guidelines_in, latest_guideline, wants_first_round
+from apps.retrieval.actions.chosen import ChoiceRefused
 
 
 @require_safe
 @member_view()
 def latest(request: HttpRequest, project: Project) -> HttpResponse:
     """The version that new rounds use."""
-    return _page(request, project, selectors.latest_guideline(project))
+    return _page(request, project, latest_guideline(project))
 
 
 @require_safe
 @member_view()
 def version(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """One version as it was published."""
-    return _page(request, project, selectors.guideline_in(project, number))
+    return _page(request, project, guideline_in(project, number))
 
 
 def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -> HttpResponse:
     context = {
         "section": "Guideline",
         "guideline": guideline,
-        "versions": selectors.guidelines_in(project),
+        "versions": guidelines_in(project),
         "grades": highest_first(guideline.grades) if guideline else [],
         "few": few_examples(guideline.grades) if guideline else [],
         "limit": ":50",
         "undecided": _undecided(request, guideline),
-        "wants_round": bool(guideline) and member_of(request).is_lead and selectors.wants_first_round(project),
+        "wants_round": bool(guideline) and member_of(request).is_lead and wants_first_round(project),
         "html": mark_safe(to_html(guideline.markdown)) if guideline else "",
     }
     return render(request, "judging/guideline.html", context)
@@ -67,7 +67,7 @@ def _undecided(request: HttpRequest, guideline: Guideline | None) -> int:
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Write the next version, starting from the latest; then go on with the page that `then` of the address names."""
     then = own_page(request, request.GET.get("then", ""))
-    before = selectors.latest_guideline(project)
+    before = latest_guideline(project)
     form = GuidelineForm(request.POST or None, scale=project.scale, latest=before)
     if request.method == "POST" and form.is_valid():
         try:
@@ -93,7 +93,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def differences(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """The changes of a version, the earlier grades it touches, and the choice to judge them again."""
-    guideline = selectors.guideline_in(project, number)
+    guideline = guideline_in(project, number)
     again = rejudging.earlier_by_snapshot(guideline)
     snapshots = [(each.snapshot.pk, each.snapshot.name) for each in again]
     form = RejudgeForm(request.POST or None, grades=project.grades, snapshots=snapshots)
@@ -117,7 +117,7 @@ def differences(request: HttpRequest, project: Project, number: int) -> HttpResp
 @member_view(Role.LEAD)
 def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """Keep the earlier grades."""
-    keep_grades(guideline=selectors.guideline_in(project, number), actor=user_of(request), at=timezone.now())
+    keep_grades(guideline=guideline_in(project, number), actor=user_of(request), at=timezone.now())
     messages.success(request, "The earlier grades are kept. Your decision is recorded.")
     return redirect("judging:guideline", slug=project.slug, number=number)
 
@@ -137,5 +137,5 @@ def _differences(
         "pools": rejudging.rejudging_pools(guideline),
         "keep_decision": rejudging.keep_decision(guideline),
         "open_rounds": rejudging.open_under_earlier(guideline),
-        "is_latest": selectors.latest_guideline(guideline.project) == guideline,
+        "is_latest": latest_guideline(guideline.project) == guideline,
     }

@@ -19,18 +19,23 @@ from apps.accounts.rules import ProjectArchived
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
-from apps.judging import rules, selectors
-from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
+from apps.judging import rules
+from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.query_seats import claim_query_seats
+from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.progress_strip import ticks
 from apps.judging.enums import CantJudgeReason
 from apps.judging.forms.judging import GradeForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import OwnProgress, PairReading
-from apps.judging.selectors.own_share import OwnPlace
-from apps.judging.selectors.reading import ReadSeats, read_seats
+from apps.judging.selectors import reading as judging_reading
+from apps.judging.selectors.keys import keys_question
+from apps.judging.selectors.own_share import OwnPlace, OwnProgress, own_place, share_question
+from apps.judging.selectors.progress import leased_now
+from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats
 from apps.judging.selectors.round_plan import undecided_pilot_queries
+from apps.judging.selectors.rounds import own_round, seat_in
 
 SHOWN_EXAMPLES = 1
 EARLIER = 5
@@ -46,7 +51,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
     `view` chooses between one pair at a time and all pairs of a query, and is stored until changed.
     """
-    place = selectors.own_place(user_of(request), project, pk)
+    place = own_place(user_of(request), project, pk)
     round_ = place.round
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
@@ -55,7 +60,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if progress.is_past and not own and not _goes_on(request, round_):
         return _share_done(request, place, progress, keys)
     seats = _claim(request, round_, view, USUAL_PAIRS)
-    before = selectors.earlier_answers(round_, user_of(request), before=own.seat_id if own else None, n=1)
+    before = earlier_answers(round_, user_of(request), before=own.seat_id if own else None, n=1)
     answers = [*before, own] if own else before
     shown = [*seats, *(answer.seat for answer in answers)]
     known = read_seats(shown, annotator_id=user_of(request).pk, answers=answers)
@@ -73,7 +78,7 @@ def _share_done(request: HttpRequest, place: OwnPlace, progress: OwnProgress, ke
     round_ = place.round
     ProjectArchived.unless_open(round_.project)
     release_seats(round_=round_, annotator=user_of(request))
-    last = next(iter(selectors.earlier_answers(round_, user_of(request), before=None, n=1)), None)
+    last = next(iter(earlier_answers(round_, user_of(request), before=None, n=1)), None)
     context = {"round": round_, "section": "Rounds", "progress": progress, "keys": keys, "last": last}
     return render(request, "judging/share_done.html", context)
 
@@ -106,7 +111,7 @@ def _readings(
     request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str, known: ReadSeats | None = None
 ) -> list[PairReading]:
     seed = round_.seed if view == BY_QUERY else None
-    return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
+    return judging_reading.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
 
 
 def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
@@ -114,9 +119,9 @@ def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
     seat = request.GET.get("seat", "")
     if not (seat.isascii() and seat.isdigit()):
         return None
-    answer = selectors.own_answer(round_, user_of(request), int(seat[:12]))
+    answer = own_answer(round_, user_of(request), int(seat[:12]))
     if answer is None:
-        selectors.seat_in(round_, int(seat[:12]))  # which is not found where there is no such seat
+        seat_in(round_, int(seat[:12]))  # which is not found where there is no such seat
     return answer
 
 
@@ -154,8 +159,8 @@ def _context(
 def _progress_and_keys(request: HttpRequest, place: OwnPlace) -> tuple[OwnProgress, dict[str, str]]:
     """In one statement."""
     questions: dict[str, Question[Any]] = {
-        "progress": selectors.share_question(place),
-        "keys": selectors.keys_question(user_of(request)),
+        "progress": share_question(place),
+        "keys": keys_question(user_of(request)),
     }
     found = answer_to(place.round, joined(questions))
     return found["progress"], found["keys"]
@@ -163,7 +168,7 @@ def _progress_and_keys(request: HttpRequest, place: OwnPlace) -> tuple[OwnProgre
 
 def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
     round_ = place.round
-    recent = selectors.earlier_answers(round_, user_of(request), before=None, n=1)
+    recent = earlier_answers(round_, user_of(request), before=None, n=1)
     progress, keys = _progress_and_keys(request, place)
     return {
         "round": round_,
@@ -172,7 +177,7 @@ def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
         "last": recent[0].seat if recent else None,
         "undo_key": keys["undo"],
         "is_in_pilot": undecided_pilot_queries(round_) is not None,
-        "held_by_others": selectors.leased_now(round_),
+        "held_by_others": leased_now(round_),
     }
 
 
@@ -180,7 +185,7 @@ def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
 @member_view(Role.ANNOTATOR)
 def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The next pairs as fragments that the page preloads. Those in `has` keep their lease and are not sent again."""
-    round_ = selectors.own_round(user_of(request), project, pk)
+    round_ = own_round(user_of(request), project, pk)
     view = BY_QUERY if request.GET.get("view") == BY_QUERY else BY_PAIR
     requested = request.GET.get("n", "")
     n = int(requested) if requested.isascii() and requested.isdigit() and len(requested) < 3 else USUAL_PAIRS
@@ -194,10 +199,10 @@ def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.ANNOTATOR)
 def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The person's grades before that of `seat`, latest first, for undo."""
-    round_ = selectors.own_round(user_of(request), project, pk)
+    round_ = own_round(user_of(request), project, pk)
     requested = request.GET.get("seat", "")
     before = int(requested[:12]) if requested.isascii() and requested.isdigit() else None
-    answers = selectors.earlier_answers(round_, user_of(request), before=before, n=EARLIER)
+    answers = earlier_answers(round_, user_of(request), before=before, n=EARLIER)
     seats = [answer.seat for answer in answers]
     known = read_seats(seats, annotator_id=user_of(request).pk, answers=answers)
     return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY, known)})
@@ -207,7 +212,7 @@ def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.ANNOTATOR)
 def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Store a grade from the plain form and show the next pair."""
-    round_ = selectors.own_round(user_of(request), project, pk)
+    round_ = own_round(user_of(request), project, pk)
     screen = reverse("judging:judge", args=[project.slug, pk])
     form = GradeForm(request.POST, scale=project.grades)
     if not form.is_valid():
@@ -215,7 +220,7 @@ def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return redirect(screen)
     try:
         give_judgement(
-            seat=selectors.seat_in(round_, form.cleaned_data["seat"]),
+            seat=seat_in(round_, form.cleaned_data["seat"]),
             annotator=user_of(request),
             answer=form.answer(),
             idempotency_key=form.cleaned_data["key"],
@@ -230,7 +235,7 @@ def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.ANNOTATOR)
 def release(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Return the person's leased pairs to the queue."""
-    round_ = selectors.own_round(user_of(request), project, pk)
+    round_ = own_round(user_of(request), project, pk)
     n = release_seats(round_=round_, annotator=user_of(request))
     word = "pair is" if n == 1 else "pairs are"
     messages.success(request, f"{n} {word} free for others again.")

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.judging import selectors
-from apps.judging.actions import KeysRefused, choose_keys, reset_keys
+from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
 from apps.judging.forms.judging import KeysForm
+from apps.judging.selectors.keys import own_keys
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -18,7 +18,7 @@ from apps.judging.forms.judging import KeysForm
 def keys(request: HttpRequest, project: Project) -> HttpResponse:
     """Give each act of the judging screen a key."""
     person = user_of(request)
-    form = KeysForm(request.POST or None, scale=project.scale, chosen=selectors.own_keys(person))
+    form = KeysForm(request.POST or None, scale=project.scale, chosen=own_keys(person))
     if request.method == "POST" and form.is_valid():
         try:
             choose_keys(person=person, keys=form.keys, digits_are_free=form.cleaned_data["digits_are_free"])

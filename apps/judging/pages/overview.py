@@ -8,10 +8,12 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.judging import selectors
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.enums import RoundState
 from apps.judging.selectors import own_work
+from apps.judging.selectors.own_share import own_progress_in
+from apps.judging.selectors.rounds import latest_guideline, open_rounds_of, round_in, rounds_of
+from apps.judging.selectors.summaries import round_summaries
 
 
 @require_safe
@@ -21,15 +23,15 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     own = []
     if member.holds(Role.ANNOTATOR):
-        rounds = list(selectors.open_rounds_of(user_of(request), project))
-        progress = selectors.own_progress_in(rounds, user_of(request))
+        rounds = list(open_rounds_of(user_of(request), project))
+        progress = own_progress_in(rounds, user_of(request))
         own = [(round_, progress[round_.pk]) for round_ in rounds]
     context = {
         "section": "Rounds",
         "own": own,
-        "guideline": selectors.latest_guideline(project),
-        "rounds": selectors.round_summaries(project) if member.is_lead else [],
-        "closed": selectors.rounds_of(user_of(request), project).filter(state=RoundState.CLOSED),
+        "guideline": latest_guideline(project),
+        "rounds": round_summaries(project) if member.is_lead else [],
+        "closed": rounds_of(user_of(request), project).filter(state=RoundState.CLOSED),
         "is_annotator": member.holds(Role.ANNOTATOR),
     }
     return render(request, "judging/index.html", context)
@@ -53,6 +55,6 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """End a round."""
-    round_ = selectors.round_in(project, pk)
+    round_ = round_in(project, pk)
     close_round(round_id=round_.pk, actor=user_of(request), at=timezone.now())
     return redirect("judging:round", slug=project.slug, pk=pk)

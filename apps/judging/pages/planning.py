@@ -14,20 +14,21 @@ from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
-from apps.judging import rules, selectors
-from apps.judging.actions import RoundRefused, open_round
+from apps.judging import rules
+from apps.judging.actions.rounds import RoundRefused, open_round
 from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Guideline
 from apps.judging.selectors.offers import round_offer
 from apps.judging.selectors.plans import pace_of, preview_of
+from apps.judging.selectors.rounds import latest_guideline
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new_round(request: HttpRequest, project: Project) -> HttpResponse:
     """The form of a new round. Stores nothing before it is sent. Leads by the guideline, as long as there is none."""
-    guideline, offer = selectors.latest_guideline(project), round_offer(project)
+    guideline, offer = latest_guideline(project), round_offer(project)
     if guideline is None and offer.pools:
         back = urlencode({"then": request.get_full_path()})
         return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.judging import selectors
 from apps.judging.actions.settling import SettlingRefused, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.settling import SettleForm
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import places_of_pairs
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entries_in, round_in
 from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.voices import Voice, voices
 from apps.retrieval.models import PoolEntry
@@ -45,8 +46,8 @@ class SettlingPair(NamedTuple):
 @member_view(Role.LEAD)
 def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The pairs that a rule settles, each with the grade it gets; and the one decision on all of them."""
-    round_ = selectors.round_in(project, pk)
-    undecided = selectors.adjudicable(round_, user_of(request))
+    round_ = round_in(project, pk)
+    undecided = adjudicable(round_, user_of(request))
     under = {rule: trivial_among(undecided, rule)[:MOST_AT_ONCE] for rule in rules_for(round_)}
     rule = _chosen(request, under)
     pairs = under[rule]
@@ -85,7 +86,7 @@ def _context(
 ) -> dict[str, object]:
     listed = under[rule]
     shown = listed[:SHOWN]
-    entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
+    entries = entries_in(round_, [each.pair.entry_id for each in shown])
     places = places_of_pairs(entries)
     return {
         "section": "Rounds",

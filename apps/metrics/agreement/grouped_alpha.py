@@ -14,10 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.agreement import CONFIDENCE, RESAMPLES, Coefficient, category_counts, krippendorff_alpha
+from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.alpha_values import Floats, Parts, alpha_parts, chance_corrected
-from apps.metrics.agreement.counting import distinct_rows
+from apps.metrics.agreement.counting import category_counts, distinct_rows
 from apps.metrics.agreement.ratings import Ratings
+from apps.metrics.agreement.results import Coefficient
+from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.bootstrap import interval_of_defined
 from apps.metrics.statistics.seeds import DEFAULT_SEED

@@ -8,20 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.agreement import (
-    MISSING,
-    Coefficient,
-    Scale,
-    all_coefficients,
-    category_counts,
-    cohen_kappas,
-    every_pair,
-    krippendorff_alpha,
-    pair_table,
-    percent_agreement,
-    table_counts,
-)
-from apps.metrics.agreement.counting import distinct_rows
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.counting import MISSING, category_counts, distinct_rows, pair_table, table_counts
+from apps.metrics.agreement.overall import Scale, all_coefficients, every_pair
+from apps.metrics.agreement.pairs import cohen_kappas, percent_agreement
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import DEFAULTS
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import wilson

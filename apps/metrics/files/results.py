@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.metrics.expected import Returned
-from apps.metrics.expected.questions import Pages
+from apps.metrics.expected.questions import Pages, Returned
 from apps.metrics.files.rag_results import as_results
 
 FIELDS = ("qid", "rank", "id", "document_id", "pages", "text")

@@ -8,37 +8,3 @@ has no gain.
 `entries` defines what a measure is, `registry` lists the measures and parses them; `passes` is the run that they share;
 the other modules compute the values, a family each.
 """
-
-from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, GRADES_ALONE, REGISTRY, Entry, Measure
-from apps.metrics.measures.graded import refuse_above
-from apps.metrics.measures.parameters import DCG_FORMS, PARAMETERS, Parameter
-from apps.metrics.measures.passes import Pass
-from apps.metrics.measures.registry import (
-    measure_run,
-    named_measures,
-    needs_of,
-    parse_measure,
-    parse_measures,
-    refuse_unmet,
-)
-
-__all__ = [
-    "DCG_FORMS",
-    "EXPECTED",
-    "FACETS",
-    "GRADES",
-    "GRADES_ALONE",
-    "PARAMETERS",
-    "REGISTRY",
-    "Entry",
-    "Measure",
-    "Parameter",
-    "Pass",
-    "measure_run",
-    "named_measures",
-    "needs_of",
-    "parse_measure",
-    "parse_measures",
-    "refuse_above",
-    "refuse_unmet",
-]

@@ -4,7 +4,8 @@ import re
 import sys
 from pathlib import Path
 
-from apps.metrics.measures import PARAMETERS, REGISTRY, Entry
+from apps.metrics.measures.entries import REGISTRY, Entry
+from apps.metrics.measures.parameters import PARAMETERS
 
 
 def measures_table() -> str:

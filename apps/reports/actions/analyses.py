@@ -15,7 +15,7 @@ from apps.goldsets.selectors.versions import frozen_in
 from apps.reports import rules
 from apps.reports.models import BiasReport, NegativesReport, Report, StabilityReport
 from apps.reports.selectors.analyses import AnyReport
-from apps.retrieval.selectors import run_in
+from apps.retrieval.selectors.runs import run_in
 
 
 class Analysis(NamedTuple):

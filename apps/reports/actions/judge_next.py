@@ -9,7 +9,7 @@ from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.reports import rules
 from apps.reports.models import BiasReport
 from apps.reports.selectors import unjudged_pairs
-from apps.retrieval.actions import choose_pairs
+from apps.retrieval.actions.chosen import choose_pairs
 from apps.retrieval.models import Pool
 
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
-from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split

@@ -14,7 +14,8 @@ import numpy as np
 
 from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
-from apps.metrics.measures import Measure, measure_run
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.rank_correlation import EQUAL_PLACES
 from apps.metrics.statistics.significance import mean_of
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from apps.metrics.columns import Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.estimate import PERCENTILE, Estimate
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.statistics.significance import NO_INTERVAL, Difference, Summary, differences, summaries
 from apps.reports.core.negatives import Alike
 from apps.reports.core.unjudged_priority import Top

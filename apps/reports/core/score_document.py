@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.common.text.wording import number
 from apps.evaluation.core.charts import stratum_bounds, stratum_dots, stratum_legend
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard, notes_of
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.places import places

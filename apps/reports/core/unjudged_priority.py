@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BLOCK_BITS, Floats, Ints, Judged, pair_keys
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.passes import ratio
 
 DEEPEST = 100

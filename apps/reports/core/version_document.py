@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apps.metrics.measures import Measure
+from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import EVERY_RESAMPLE
 from apps.metrics.scoring import conventions
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportSection, Table

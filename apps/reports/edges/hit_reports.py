@@ -10,7 +10,8 @@ import numpy as np
 from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.edges.hit_comparison import HitComparison
 from apps.evaluation.edges.hit_sheets import HitSheet, kind_rows
-from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE

@@ -9,7 +9,7 @@ from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden, Refusal
 from apps.evaluation import rules
 from apps.evaluation.selectors.evaluations import scorable_runs
-from apps.goldsets.actions import log_export
+from apps.goldsets.actions.versions import log_export
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.goldsets.rules import blind_refusal

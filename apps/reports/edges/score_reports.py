@@ -18,7 +18,8 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
 from apps.metrics.files.strata import QueryDivision, stratum_scores
-from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE

@@ -9,7 +9,8 @@ from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Ints, Judged
-from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measures
 from apps.reports.core import unjudged_priority
 from apps.reports.core.bias import UNKNOWN, means_under, sole_finders, without
 from apps.reports.execution.analyses import compute_report

@@ -12,7 +12,7 @@ from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Judged
-from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.reports.core.negative_effect import effects_of, find_hard, without_pairs
 from apps.reports.core.negatives import alike_by
 from apps.reports.core.unjudged_priority import Top

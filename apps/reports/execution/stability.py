@@ -11,7 +11,7 @@ from apps.evaluation.selectors import annotators, rankings
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats
-from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core.stability import HIGHER, PERSON, StabilityGround, facts_of, grounds_of, order_under
 from apps.reports.execution.analyses import compute_report

@@ -6,13 +6,14 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.retrieval import rules, selectors
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval import rules
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.fusion import DEFAULT_K, Fusion
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused
+from apps.retrieval.selectors.systems import system_in
 
 
 @transaction.atomic
@@ -23,7 +24,7 @@ def create_fusion(
 
     Raises SystemRefused.
     """
-    systems = [selectors.system_in(project, pk) for pk in dict.fromkeys(system_ids)]
+    systems = [system_in(project, pk) for pk in dict.fromkeys(system_ids)]
     if reason := next(filter(None, map(rules.blocks_refusal, systems)), None):
         raise SystemRefused(reason, code="own_passages")
     try:

@@ -10,7 +10,7 @@ from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval.enums import INDEX
-from apps.retrieval.selectors import indexing_job
+from apps.retrieval.selectors.systems import indexing_job
 
 
 @transaction.atomic

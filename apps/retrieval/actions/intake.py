@@ -19,7 +19,6 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, remover, written
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
-from apps.retrieval import selectors
 from apps.retrieval.enums import IMPORT_FILE, READ_FILE, RUN_IMPORT
 from apps.retrieval.execution.intake import ImportedRun, check_open, facts_of_upload, import_run, import_upload
 from apps.retrieval.execution.registration import check_tag
@@ -34,6 +33,7 @@ from apps.retrieval.execution.run_reading import (
 )
 from apps.retrieval.formats.runs import RunDraft
 from apps.retrieval.rules import RunRefused, check_lengths
+from apps.retrieval.selectors.runs import job_of_upload
 
 PUSHED = "run pushed over the API"
 
@@ -156,7 +156,7 @@ def _tagged(*, upload_id: int, tag: str) -> Upload:
 def request_import(*, upload_id: int, skip_unknown: bool, actor: User, at: datetime) -> Job:
     """Queue the import of a large file that a job has read. A second request returns the same job."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
-    job = selectors.job_of_upload(upload)
+    job = job_of_upload(upload)
     if upload.state != UploadState.STORED or job is None:
         raise RunRefused("This file was imported or discarded already. Upload it again.", code="upload_closed")
     if job.kind == IMPORT_FILE and not job.is_ended:
@@ -173,7 +173,7 @@ def request_import(*, upload_id: int, skip_unknown: bool, actor: User, at: datet
 def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
     """Delete a run file that will not be imported. Raises RunRefused while a job works on it."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
-    job = selectors.job_of_upload(upload)
+    job = job_of_upload(upload)
     if job is not None and not job.is_ended:
         raise RunRefused("A job is working on this file. Wait for it, or cancel it first.", code="upload_busy")
     transaction.on_commit(remover(reading_path(upload)), robust=True)

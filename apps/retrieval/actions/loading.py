@@ -13,9 +13,9 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
-from apps.retrieval import rules, selectors
+from apps.retrieval import rules
 from apps.retrieval.actions.remote import create_remote_system
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
 from apps.retrieval.core.engines.remote.servers import TITLES
 from apps.retrieval.enums import DROP, LOAD, IndexState, SystemKind
@@ -23,6 +23,7 @@ from apps.retrieval.execution.loading import engine_at
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.rules import LONGEST, LoadRefused
 from apps.retrieval.selectors.loaded import loaded_index_in
+from apps.retrieval.selectors.systems import system_in
 
 LONGEST_ADDRESS = 1_000
 
@@ -45,7 +46,7 @@ def load_snapshot(
     """
     Project.objects.select_for_update().get(pk=project.pk)
     snapshot: Snapshot = snapshot_in(project, snapshot_id)
-    dense = selectors.system_in(project, dense_id) if dense_id is not None else None
+    dense = system_in(project, dense_id) if dense_id is not None else None
     if reason := rules.load_refusal(snapshot, dense):
         raise LoadRefused(reason, code="load_refused")
     name, address = index_name(snapshot, dense), url.strip().rstrip("/")

@@ -13,7 +13,7 @@ from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
-from apps.retrieval import rules, selectors, workflow
+from apps.retrieval import rules, workflow
 from apps.retrieval.actions.runs import add_components, lock_queries
 from apps.retrieval.actions.systems import create_built_in_systems
 from apps.retrieval.core.sampling import PLAIN, PoolPlan, plan_of
@@ -22,7 +22,10 @@ from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
 from apps.retrieval.rules import RUN_DEPTH
-from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
+from apps.retrieval.selectors.pools import missing_job, pool_in, pool_query_ids
+from apps.retrieval.selectors.queries import ALL_QUERIES, QueryChoice, queries_in
+from apps.retrieval.selectors.runs import reusable_run, run_in
+from apps.retrieval.selectors.systems import system_in
 
 
 class PoolRefused(Refusal):
@@ -54,7 +57,7 @@ def request_pool(
     if with_built_in:
         made = create_built_in_systems(project=project, actor=actor, at=at)
         system_ids = [*system_ids, *(system.pk for system in made)]
-    query_ids = list(selectors.queries_in(project, choice).values_list("pk", flat=True))
+    query_ids = list(queries_in(project, choice).values_list("pk", flat=True))
     name = name.strip()
     _check_request(project, name, depth, query_ids)
     pool = Pool.objects.create(
@@ -109,7 +112,7 @@ def grow_pool(
     The counts of `more` are added to those of the pool's plan; its method and seed are ignored. An adaptive method
     chooses with the judgements at the time of the job.
     """
-    pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
+    pool = Pool.objects.select_for_update(of=("self",)).get(pk=pool_in(project, pool_id).pk)
     depth = depth or pool.depth
     reason = rules.grow_refusal(pool) or rules.depth_refusal(depth)
     if reason is None and depth < pool.depth:
@@ -119,7 +122,7 @@ def grow_pool(
     is_deeper, pool.depth = depth > pool.depth, depth
     before = set(pool.pool_runs.values_list("run_id", flat=True))
     wanted = [pk for pk in run_ids if pk not in before]
-    pending = _link_runs(pool, selectors.pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
+    pending = _link_runs(pool, pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
     is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != before
     plan = _grown(plan_of(pool.plan), more)
     if not is_wider and not is_deeper and plan == plan_of(pool.plan):
@@ -136,10 +139,10 @@ def grow_pool(
 @transaction.atomic
 def request_missing(*, project: Project, pool_id: int, actor: User, at: datetime) -> Job:
     """Queue a job that estimates what a pool misses from the current grades, or return an unfinished one."""
-    pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
+    pool = Pool.objects.select_for_update(of=("self",)).get(pk=pool_in(project, pool_id).pk)
     if reason := rules.missing_refusal(pool):
         raise PoolRefused(reason, code="nothing_drawn")
-    if (job := selectors.missing_job(pool)) is not None:
+    if (job := missing_job(pool)) is not None:
         return job
     title = f"Estimate what {pool.name} misses"
     return enqueue(kind=MISSING, params={"pool_id": pool.pk}, project=project, actor=actor, at=at, title=title)
@@ -182,17 +185,17 @@ def _link_runs(
     may_be_empty: bool = False,
 ) -> list[Run]:
     """Link the pool to the chosen runs, and to one run per system; returns the runs that still have to be made."""
-    runs = [selectors.run_in(pool.project, pk) for pk in dict.fromkeys(run_ids)]
+    runs = [run_in(pool.project, pk) for pk in dict.fromkeys(run_ids)]
     for run in runs:
         if reason := rules.pool_source_refusal(run, pool.snapshot):
             raise PoolRefused(reason, code="run_refused")
     pending: list[Run] = []
     for pk in dict.fromkeys(system_ids):
-        system = selectors.system_in(pool.project, pk)
+        system = system_in(pool.project, pk)
         size = len(query_ids)
         if reason := rules.blocks_refusal(system) or rules.run_refusal(system, pool.snapshot, size, pool.depth):
             raise PoolRefused(reason, code="run_refused")
-        run_of_system = selectors.reusable_run(system, pool.snapshot, pool.depth, query_ids)
+        run_of_system = reusable_run(system, pool.snapshot, pool.depth, query_ids)
         if run_of_system is None:
             run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
             pending += [run_of_system, *add_components(run_of_system, query_ids, actor, at)]

@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.web.addresses import BadAddress, parse_url
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
 from apps.retrieval.enums import ELSEWHERE
 from apps.retrieval.execution.registration import add_system

@@ -12,12 +12,14 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.queries.actions import lock_queries
-from apps.retrieval import rules, selectors
+from apps.retrieval import rules
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Run, System
 from apps.retrieval.rules import RUN_DEPTH, RunRefused, check_lengths
-from apps.retrieval.selectors import ALL_QUERIES, QueryChoice
+from apps.retrieval.selectors.queries import ALL_QUERIES, QueryChoice, queries_in
+from apps.retrieval.selectors.runs import reusable_run
+from apps.retrieval.selectors.systems import system_in
 
 
 @transaction.atomic
@@ -38,11 +40,11 @@ def request_run(
 
     Raises RunRefused.
     """
-    system = selectors.system_in(project, system_id)
+    system = system_in(project, system_id)
     snapshot = snapshot_in(project, snapshot_id)
     if reason := rules.choice_refusal(choice):
         raise RunRefused(reason, code="run_refused")
-    query_ids = list(selectors.queries_in(project, choice).values_list("pk", flat=True))
+    query_ids = list(queries_in(project, choice).values_list("pk", flat=True))
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
     run = add_run(system, snapshot, depth, tag, note, commit, actor, at, returns=rules.returns_of(system))
@@ -99,7 +101,7 @@ def add_components(
     for digest in run.system.config["engine"]["systems"]:
         system = System.objects.get(project_id=run.project_id, digest=digest)
         waiting = (one for one in [*among, *pending] if one.system_id == system.pk and one.depth >= run.depth)
-        component = next(waiting, None) or selectors.reusable_run(system, run.snapshot, run.depth, query_ids)
+        component = next(waiting, None) or reusable_run(system, run.snapshot, run.depth, query_ids)
         if component is None:
             if reason := rules.run_refusal(system, run.snapshot, len(query_ids), run.depth):
                 raise RunRefused(f"{run.system.name} fuses {system.name}. {reason}", code="run_refused")

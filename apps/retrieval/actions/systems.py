@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.retrieval.core.engines import BadParameters, make
+from apps.retrieval.core.engines.base import BadParameters
+from apps.retrieval.core.engines.registry import make
 from apps.retrieval.enums import BUILT_IN, BlockText
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System

@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.enums import Role, Scope
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.api.systems import SystemView
 from apps.retrieval.models import LoadedIndex
 from apps.retrieval.selectors.loaded import loaded_in, loaded_index_in
+from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.serializers.loaded import (
     LoadedIndexSerializer,
     LoadedSystemRequestSerializer,
@@ -43,10 +44,10 @@ class LoadedList(LoadedView):
     )
     def post(self, request: Request, slug: str) -> Response:
         values: dict[str, Any] = self.validated(LoadRequestSerializer, request)
-        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
+        snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
-        index = actions.load_snapshot(
+        index = load_snapshot(
             project=self.project,
             snapshot_id=snapshot.pk,
             url=values["url"],
@@ -78,7 +79,7 @@ class LoadedDrop(LoadedView):
     @extend_schema(operation_id="loaded_indexes_drop", request=None, responses={202: LoadedIndexSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         index = loaded_index_in(self.project, pk)
-        return self.index_out(actions.drop_index(index=index, actor=self.member.user, at=timezone.now()), 202)
+        return self.index_out(drop_index(index=index, actor=self.member.user, at=timezone.now()), 202)
 
 
 class LoadedSystems(LoadedView):
@@ -95,7 +96,7 @@ class LoadedSystems(LoadedView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         index = loaded_index_in(self.project, pk)
         values = self.validated(LoadedSystemRequestSerializer, request)
-        system = actions.create_loaded_system(
+        system = create_loaded_system(
             project=self.project, index_id=index.pk, actor=self.member.user, at=timezone.now(), **values
         )
         return self.out(system, 201)

@@ -15,9 +15,13 @@ from apps.accounts.enums import Role, Scope
 from apps.corpus.models import Snapshot
 from apps.jobs.serializers import JobSerializer
 from apps.queries.models import Source
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.api.runs import CURSOR, newest_first
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.pools import pool_in, pools_in
+from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.runs import poolable_runs_on
+from apps.retrieval.selectors.snapshots import snapshot_named
+from apps.retrieval.selectors.systems import engines_in
 from apps.retrieval.serializers.pools import (
     GrowRequestSerializer,
     PoolDetailSerializer,
@@ -35,13 +39,13 @@ class PoolView(ProjectAPIView):
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     def out(self, pk: int, status: int = 200) -> Response:
-        return Response(pool_out(selectors.pool_in(self.project, pk)), status=status)
+        return Response(pool_out(pool_in(self.project, pk)), status=status)
 
     def known_sources(self, snapshot: Snapshot, systems: Sequence[int], runs: Sequence[int]) -> None:
         """Raises ValidationError for a system or a run that a pool on the snapshot cannot take."""
-        self._known("systems", systems, selectors.engines_in(self.project), "is no system of this project to be run.")
+        self._known("systems", systems, engines_in(self.project), "is no system of this project to be run.")
         missing = "is no complete run on this snapshot that returned its passages."
-        self._known("runs", runs, selectors.poolable_runs_on(snapshot), missing)
+        self._known("runs", runs, poolable_runs_on(snapshot), missing)
 
     def _known(self, field: str, ids: Sequence[int], rows: QuerySet[Any], missing: str) -> None:
         known = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
@@ -56,20 +60,20 @@ class PoolList(PoolView):
 
     @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return newest_first(request, selectors.pools_in(self.project), PoolSerializer)
+        return newest_first(request, pools_in(self.project), PoolSerializer)
 
     @extend_schema(operation_id="pools_build", request=PoolRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
         body = PoolRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         values = body.validated_data
-        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
+        snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
         self.known_sources(snapshot, values["systems"], values["runs"])
-        if values["built_in"] and selectors.engines_in(self.project).exists():
+        if values["built_in"] and engines_in(self.project).exists():
             raise exceptions.ValidationError({"built_in": ["There are systems already: name them in systems."]})
-        pool = actions.request_pool(
+        pool = request_pool(
             project=self.project,
             name=values["name"],
             snapshot_id=snapshot.pk,
@@ -113,12 +117,12 @@ class PoolGrow(PoolView):
 
     @extend_schema(operation_id="pools_grow", request=GrowRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        pool = selectors.pool_in(self.project, pk)
+        pool = pool_in(self.project, pk)
         body = GrowRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         values = body.validated_data
         self.known_sources(pool.snapshot, values["systems"], values["runs"])
-        actions.grow_pool(
+        grow_pool(
             project=self.project,
             pool_id=pool.pk,
             system_ids=values["systems"],
@@ -136,5 +140,5 @@ class PoolMissing(PoolView):
 
     @extend_schema(operation_id="pools_estimate_missing", request=None, responses={202: JobSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        job = actions.request_missing(project=self.project, pool_id=pk, actor=self.member.user, at=timezone.now())
+        job = request_missing(project=self.project, pool_id=pk, actor=self.member.user, at=timezone.now())
         return Response(JobSerializer(job).data, status=202)

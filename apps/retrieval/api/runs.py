@@ -13,8 +13,11 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.intake import push_run
+from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.execution.run_reading import is_body_read_at_once
+from apps.retrieval.selectors.runs import push_in, run_in, runs_in
+from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PushAnswerSerializer,
@@ -38,7 +41,7 @@ class RunList(ProjectAPIView):
 
     @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return newest_first(request, selectors.runs_in(self.project), RunSerializer)
+        return newest_first(request, runs_in(self.project), RunSerializer)
 
     @extend_schema(
         operation_id="runs_push",
@@ -54,7 +57,7 @@ class RunList(ProjectAPIView):
         if at_once:
             values, snapshot = self._validated(PushedRunSerializer, request)
             body = values
-        outcome = actions.push_run(
+        outcome = push_run(
             project=self.project,
             snapshot=snapshot,
             trec=body.get("trec") or "",
@@ -74,7 +77,7 @@ class RunList(ProjectAPIView):
     def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         pushed = serializer(data=request.data)
         pushed.is_valid(raise_exception=True)
-        snapshot = selectors.snapshot_named(self.project, pushed.validated_data["snapshot"])
+        snapshot = snapshot_named(self.project, pushed.validated_data["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
         return pushed.validated_data, snapshot
@@ -88,9 +91,9 @@ class PushDetail(ProjectAPIView):
 
     @extend_schema(operation_id="runs_push_read", responses=PushSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        job = selectors.push_in(self.project, pk)
+        job = push_in(self.project, pk)
         run_id = (job.result or {}).get("run_id")
-        return Response(push_out(job, selectors.run_in(self.project, run_id) if run_id else None))
+        return Response(push_out(job, run_in(self.project, run_id) if run_id else None))
 
 
 class RunDetail(ProjectAPIView):
@@ -101,15 +104,15 @@ class RunDetail(ProjectAPIView):
 
     @extend_schema(operation_id="runs_read", responses=RunSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(RunSerializer(selectors.run_in(self.project, pk)).data)
+        return Response(RunSerializer(run_in(self.project, pk)).data)
 
     @extend_schema(operation_id="runs_annotate", request=RunAnnotationSerializer, responses=RunSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        run = selectors.run_in(self.project, pk)
+        run = run_in(self.project, pk)
         given = RunAnnotationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        actions.annotate_run(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
-        return Response(RunSerializer(selectors.run_in(self.project, pk)).data)
+        annotate_run(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        return Response(RunSerializer(run_in(self.project, pk)).data)
 
 
 def newest_first(request: Request, rows: Any, serializer: Any) -> Response:

@@ -11,10 +11,15 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import only_known
-from apps.retrieval import actions, selectors
+from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.actions.remote import change_pace, create_remote_system
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_system
 from apps.retrieval.models import System
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice
 from apps.retrieval.selectors.question_sets import question_sets
+from apps.retrieval.selectors.snapshots import snapshot_named
+from apps.retrieval.selectors.systems import system_in, systems_in
 from apps.retrieval.serializers.systems import (
     FusionRequestSerializer,
     PaceSerializer,
@@ -38,7 +43,7 @@ class SystemView(ProjectAPIView):
         return serialized.validated_data
 
     def out(self, system: System, status: int = 200) -> Response:
-        return Response(SystemSerializer(selectors.systems_in(self.project).get(pk=system.pk)).data, status=status)
+        return Response(SystemSerializer(systems_in(self.project).get(pk=system.pk)).data, status=status)
 
 
 class SystemList(SystemView):
@@ -50,7 +55,7 @@ class SystemList(SystemView):
     @extend_schema(operation_id="systems_list", parameters=[KIND], responses=SystemSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"kind"})
-        systems = selectors.systems_in(self.project)
+        systems = systems_in(self.project)
         if kind := request.query_params.get("kind"):
             systems = systems.filter(kind=kind)
         return Response(SystemSerializer(systems, many=True).data)
@@ -58,7 +63,7 @@ class SystemList(SystemView):
     @extend_schema(operation_id="systems_create", request=SystemRequestSerializer, responses={201: SystemSerializer})
     def post(self, request: Request, slug: str) -> Response:
         values = self.validated(SystemRequestSerializer, request)
-        system = actions.create_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
+        system = create_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
 
@@ -73,7 +78,7 @@ class FusionList(SystemView):
     )
     def post(self, request: Request, slug: str) -> Response:
         values = self.validated(FusionRequestSerializer, request)
-        system = actions.create_fusion(
+        system = create_fusion(
             project=self.project,
             name=values["name"],
             system_ids=values["systems"],
@@ -95,7 +100,7 @@ class RemoteList(SystemView):
     )
     def post(self, request: Request, slug: str) -> Response:
         values = self.validated(RemoteRequestSerializer, request)
-        system = actions.create_remote_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
+        system = create_remote_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
 
@@ -107,7 +112,7 @@ class SystemDetail(SystemView):
 
     @extend_schema(operation_id="systems_read", responses=SystemSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return self.out(selectors.system_in(self.project, pk))
+        return self.out(system_in(self.project, pk))
 
 
 class SystemPace(SystemView):
@@ -118,9 +123,9 @@ class SystemPace(SystemView):
 
     @extend_schema(operation_id="systems_pace", request=PaceSerializer, responses=SystemSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        system = selectors.system_in(self.project, pk)
+        system = system_in(self.project, pk)
         values = self.validated(PaceSerializer, request)
-        return self.out(actions.change_pace(system=system, pace=values, actor=self.member.user, at=timezone.now()))
+        return self.out(change_pace(system=system, pace=values, actor=self.member.user, at=timezone.now()))
 
 
 class SystemRuns(SystemView):
@@ -131,9 +136,9 @@ class SystemRuns(SystemView):
 
     @extend_schema(operation_id="systems_run", request=SystemRunRequestSerializer, responses={202: SystemRunSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        system = selectors.system_in(self.project, pk)
+        system = system_in(self.project, pk)
         values = self.validated(SystemRunRequestSerializer, request)
-        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
+        snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
         choice = QueryChoice(
@@ -143,7 +148,7 @@ class SystemRuns(SystemView):
             query_type=values["query_type"],
             questions=self._questions(values["questions"]),
         )
-        run = actions.request_run(
+        run = request_run(
             project=self.project,
             system_id=system.pk,
             snapshot_id=snapshot.pk,

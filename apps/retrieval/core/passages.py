@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 
 
 def as_stored(passages: Iterable[Returned]) -> list[dict[str, Any]]:

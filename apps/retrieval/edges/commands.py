@@ -11,9 +11,9 @@ from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.actions.systems import create_system
-from apps.retrieval.core.engines import ENGINES
+from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.models import System
-from apps.retrieval.selectors import snapshot_named
+from apps.retrieval.selectors.snapshots import snapshot_named
 
 FAILED = 1
 READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)

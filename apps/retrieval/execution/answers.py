@@ -15,16 +15,18 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.models import Job
-from apps.metrics.expected import Returned
-from apps.retrieval import selectors, workflow
+from apps.metrics.expected.questions import Returned
+from apps.retrieval import workflow
 from apps.retrieval.core import ranking
-from apps.retrieval.core.engines import Hits
-from apps.retrieval.core.engines.base import one_by_one
+from apps.retrieval.core.engines.base import Hits, one_by_one
 from apps.retrieval.core.passages import as_stored
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.models import Ranking, Run
+from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.queries import query_texts
+from apps.retrieval.selectors.runs import components_of, ranked_queries
 
 QUERIES_AT_ONCE = 100
 ENOUGH_TO_SHARE = 5
@@ -56,7 +58,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
     For a large run, idle workers are called as helpers. Each slice is written once, whoever answers it.
     """
-    slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
+    slices = list(in_parts(query_ids, QUERIES_AT_ONCE))
     done = len(query_ids) - _queries_in(unanswered_slices(run, slices))
     steps.add(done, _progress_text(run))
 
@@ -74,7 +76,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
 def help_with(ctx: JobContext, run: Run, query_ids: Sequence[int], number: int) -> None:
     """Answer slices of another job's run until none is left, as its helper `number`. The other job completes it."""
-    slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
+    slices = list(in_parts(query_ids, QUERIES_AT_ONCE))
     start = int(len(slices) * van_der_corput(number))
     try:
         answer_slices(ctx, run, slices, lambda unanswered: ctx.progress(0, None, _progress_text(run)), start)
@@ -145,12 +147,12 @@ def unanswered_slices(run: Run, slices: Sequence[Sequence[int]]) -> list[Sequenc
     """
     ends = {pk for part in slices for pk in (part[0], part[-1])}
     ranked: set[int] = set()
-    for part in selectors.in_parts(sorted(ends)):
+    for part in in_parts(sorted(ends)):
         ranked.update(Ranking.objects.filter(run=run, query__in=part).values_list("query_id", flat=True))
     unanswered = [part for part in slices if part[0] not in ranked or part[-1] not in ranked]
     if unanswered or not slices:
         return unanswered
-    ranked = selectors.ranked_queries(run.pk)
+    ranked = ranked_queries(run.pk)
     return [part for part in slices if not ranked.issuperset(part)]
 
 
@@ -170,13 +172,13 @@ def answerer(run: Run) -> Iterator[Answer]:
         return
     engine = engine_of(run.system)
     with using_system(run.system, run.snapshot) as handle:
-        yield lambda query_ids: engine.search(handle, selectors.query_texts(query_ids), run.depth)
+        yield lambda query_ids: engine.search(handle, query_texts(query_ids), run.depth)
 
 
 def fusion_answer(run: Run) -> Answer:
     """Fuses the rankings of the run's components, which must be complete. The time of a query is the sum of theirs."""
     fusion = fusion_of(run.system)
-    components = selectors.components_of(run)
+    components = components_of(run)
     column = {component.pk: number for number, component in enumerate(components)}
 
     def answer(query_ids: Sequence[int]) -> Hits:

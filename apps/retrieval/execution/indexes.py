@@ -16,13 +16,14 @@ from apps.corpus.core.near_duplicates import REVISION as SIGNATURES_REVISION
 from apps.corpus.core.near_duplicates import NearDuplicates, Signatures
 from apps.corpus.models import Snapshot
 from apps.jobs.execution.context import JobFailed
-from apps.retrieval import selectors
-from apps.retrieval.core.engines import Engine, NotReady, make
+from apps.retrieval.core.engines.base import Engine, NotReady
 from apps.retrieval.core.engines.fusion import Fusion
+from apps.retrieval.core.engines.registry import make
 from apps.retrieval.core.engines.store import Indexer, StoredIndex, open_index, stored_indexes, tidy, touch, using_index
 from apps.retrieval.enums import INDEXED, BlockText
 from apps.retrieval.execution.shared_indexes import Shared, fetch, fetch_beside
 from apps.retrieval.models import System
+from apps.retrieval.selectors.snapshots import block_texts
 
 MOST_OPEN = 8
 RESTING_DAYS = 7
@@ -46,7 +47,7 @@ def using_system(system: System, snapshot: Snapshot) -> Iterator[Any]:
 
     Raises JobFailed when the engine raises NotReady while building or searching the index.
     """
-    texts = partial(selectors.block_texts, snapshot, system.config["words"])
+    texts = partial(block_texts, snapshot, system.config["words"])
     try:
         digest = digest_of_index(system, snapshot)
         with using_index(folder(), digest, Shared(engine_of(system), digest), texts) as handle:
@@ -68,7 +69,7 @@ def open_built(system: System, snapshot: Snapshot) -> Any | None:
 
 def open_signatures(snapshot: Snapshot) -> Signatures:
     """The near-duplicate signatures of the snapshot's texts, by position; built when they are not on disk."""
-    texts = partial(selectors.block_texts, snapshot, BlockText.TEXT)
+    texts = partial(block_texts, snapshot, BlockText.TEXT)
     digest = digest_of_signatures(snapshot)
     return open_index(folder(), digest, Shared(NearDuplicates(), digest), texts)
 

@@ -20,7 +20,7 @@ from apps.jobs.actions.uploads import mark_used, remover
 from apps.jobs.enums import UploadState
 from apps.jobs.models import Upload
 from apps.queries.actions import lock_queries
-from apps.retrieval import rules, selectors
+from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.answers import complete_run, rankings_digest
 from apps.retrieval.execution.registration import NUMBERED, add_run, add_system
@@ -28,6 +28,7 @@ from apps.retrieval.execution.run_reading import draft_of_file, reading_of, read
 from apps.retrieval.formats.runs import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
+from apps.retrieval.selectors.runs import job_of_upload
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _store_rankings(run: Run, draft: RunDraft) -> None:
 
 def facts_of_upload(upload: Upload) -> dict[str, Any]:
     """The preview of an uploaded file: of a large one as its job stored it, of a small one from its reading."""
-    job = selectors.job_of_upload(upload)
+    job = job_of_upload(upload)
     if job is not None:
         return job.result or {}
     check_open(upload)

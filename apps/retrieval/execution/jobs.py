@@ -13,7 +13,7 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.retrieval import selectors, workflow
+from apps.retrieval import workflow
 from apps.retrieval.enums import (
     DROP,
     ELSEWHERE,
@@ -39,6 +39,9 @@ from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.execution.shared_indexes import tidy_shared
 from apps.retrieval.models import LoadedIndex, Pool, Run
+from apps.retrieval.selectors.pools import pool_query_ids, pool_runs
+from apps.retrieval.selectors.runs import runs_to_make
+from apps.retrieval.selectors.systems import indexed_in
 
 
 def follow_job(job: Job, at: datetime) -> None:
@@ -62,7 +65,7 @@ def follow_job(job: Job, at: datetime) -> None:
 def run_system(ctx: JobContext) -> dict[str, Any]:
     """Rank the queries `query_ids` with the system of the run `run_id`, after its components."""
     run = _run(ctx.params["run_id"])
-    make_runs(ctx, selectors.runs_to_make(run), ctx.params["query_ids"])
+    make_runs(ctx, runs_to_make(run), ctx.params["query_ids"])
     return {"run_id": run.pk}
 
 
@@ -98,17 +101,17 @@ def _query_ids(job: Job) -> list[int]:
     """The query ids of a job that makes runs, in its order."""
     if "query_ids" in job.params:
         return list(job.params["query_ids"])
-    return selectors.pool_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
+    return pool_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
 
 
 @job_kind("retrieval.pool", title="Build a pool", follower=follow_job)
 def build_pool(ctx: JobContext) -> dict[str, Any]:
     """Make the pending runs of the pool `pool_id`, then write its pairs."""
     pool = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
-    query_ids, runs = selectors.pool_query_ids(pool), selectors.pool_runs(pool)
+    query_ids, runs = pool_query_ids(pool), pool_runs(pool)
     if failed := [run for run in runs if run.state == RunState.FAILED]:
         raise JobFailed(f"The run {failed[0].tag} failed: {failed[0].failure}")
-    missing = {part.pk: part for run in runs for part in selectors.runs_to_make(run)}
+    missing = {part.pk: part for run in runs for part in runs_to_make(run)}
     steps = make_runs(ctx, list(missing.values()), query_ids, more_steps=len(query_ids))
     summary = collect_pairs(ctx, pool, runs, query_ids, lambda queries: steps.add(queries, "collecting pairs"))
     with ctx.finish() as result:
@@ -137,7 +140,7 @@ def run_missing_estimate(ctx: JobContext) -> dict[str, Any]:
 def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     """Build the missing indexes of the project's systems on the snapshot `snapshot_id`, and its signatures."""
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
-    systems = list(selectors.indexed_in(snapshot.corpus.project))
+    systems = list(indexed_in(snapshot.corpus.project))
     for done, system in enumerate(systems):
         ctx.progress(done, len(systems) + 1, f"indexing the passages for {system.name}")
         open_system(system, snapshot)

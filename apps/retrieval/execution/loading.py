@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from apps.accounts.actions.secrets import NoSecret, reveal
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.retrieval.core.engines import BadParameters, make
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.dense import Dense
+from apps.retrieval.core.engines.registry import make
 from apps.retrieval.core.engines.remote import Auth, OpenSearch, Pace, RemoteError
 from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import MOST_PASSAGES, Loader, Passage, WrongIndex, first_piece

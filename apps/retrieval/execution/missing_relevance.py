@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.jobs.execution.context import JobContext
-from apps.retrieval import selectors
 from apps.retrieval.core.missing_relevance import Sampled, found_share, missing
 from apps.retrieval.core.pooling import Ints
 from apps.retrieval.core.sampling import ALL, EDGE, RANDOM, REST, PoolPlan, plan_of
@@ -14,6 +13,9 @@ from apps.retrieval.execution.budgets import positions_of
 from apps.retrieval.execution.pool_sampling import NOTHING, edge_of
 from apps.retrieval.models import Pool, PoolEntry
 from apps.retrieval.selectors import known_grades
+from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.pools import pool_query_ids
+from apps.retrieval.selectors.snapshots import version_ids
 
 QUERIES_AT_ONCE = 200
 
@@ -36,12 +38,12 @@ def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
     random sample of the blocks outside. Queries with sampled strata but no judged block are left out; `queries` and
     `of_queries` count all queries and those used.
     """
-    plan, query_ids = plan_of(pool.plan), selectors.pool_query_ids(pool)
+    plan, query_ids = plan_of(pool.plan), pool_query_ids(pool)
     grades = known_grades.grades_of(pool)
-    versions = selectors.version_ids(pool.snapshot)
+    versions = version_ids(pool.snapshot)
     lines: list[MissingRelevanceLine] = []
     relevant_inside: dict[int, int] = {}
-    for done, part in enumerate(selectors.in_parts(query_ids, QUERIES_AT_ONCE)):
+    for done, part in enumerate(in_parts(query_ids, QUERIES_AT_ONCE)):
         ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting sampled and judged passages")
         lines += lines_of(pool, part, plan, grades, versions, relevant_inside)
     sampled, judged = sum(line.sampled for line in lines), sum(line.judged for line in lines)

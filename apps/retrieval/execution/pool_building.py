@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from apps.jobs.execution.context import JobContext
-from apps.retrieval import selectors
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import fused_scores
 from apps.retrieval.core.sampling import plan_of
@@ -16,6 +15,8 @@ from apps.retrieval.execution.budgets import spend_budget
 from apps.retrieval.execution.pool_sampling import add_samples
 from apps.retrieval.execution.same_texts import SameTexts, mark_same
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.snapshots import version_ids
 
 POOLED_AT_ONCE = 200
 ROWS_AT_ONCE = 500
@@ -29,12 +30,12 @@ def collect_pairs(
     `on_part` is called after each part with its number of queries.
     """
     plan = plan_of(pool.plan)
-    versions = selectors.version_ids(pool.snapshot)
+    versions = version_ids(pool.snapshot)
     write = partial(write_entries, same=SameTexts(pool.snapshot) if plan.same_once else None)
     if plan.has_budget:
         spend_budget(ctx, pool, runs, query_ids, plan, write)
     parts, sampled = [], Counter[str]()
-    for part in selectors.in_parts(query_ids, POOLED_AT_ONCE):
+    for part in in_parts(query_ids, POOLED_AT_ONCE):
         union = None if plan.has_budget else union_of(runs, part, pool.depth)
         with ctx.chunk(f"pool:{part[0]}") as fresh:
             if fresh and union is not None:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.retrieval import selectors
 from apps.retrieval.core import ranking
 from apps.retrieval.core.pooling import Ints
 from apps.retrieval.core.sampling import (
@@ -22,6 +21,7 @@ from apps.retrieval.core.sampling import (
 )
 from apps.retrieval.execution.budgets import positions_of
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.selectors.finding import in_parts
 
 ROWS_AT_ONCE = 500
 FAR_DOWN = 100
@@ -80,7 +80,7 @@ def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
 def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> dict[int, Ints]:
     """By query, the positions that any of the runs found down to `depth` (None for all), ascending."""
     tops_of: dict[int, list[Ints]] = {}
-    for part in selectors.in_parts(query_ids):
+    for part in in_parts(query_ids):
         rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("query_id", "packed")
         for query, packed in rows.iterator():
             tops_of.setdefault(query, []).append(ranking.unpack(bytes(packed))[0][:depth].astype(np.int64))

@@ -13,9 +13,8 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Limits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.metrics.expected import Returned
-from apps.retrieval import selectors
-from apps.retrieval.core.engines import BadParameters, NotReady
+from apps.metrics.expected.questions import Returned
+from apps.retrieval.core.engines.base import BadParameters, NotReady
 from apps.retrieval.core.engines.remote import (
     Answers,
     LoadedSearch,
@@ -33,6 +32,10 @@ from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
 from apps.retrieval.execution.loading import dense_engine_of
 from apps.retrieval.models import Run, System
+from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.queries import ids_and_texts
+from apps.retrieval.selectors.runs import ranked_queries
+from apps.retrieval.selectors.snapshots import positions_of
 
 PARTS_PER_LANE = 5
 SHORTEST_PART = 20
@@ -49,7 +52,7 @@ def connection_to(
     target = parse_url(engine.address)
     headers = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
     openings = settings.OUTBOUND_ALLOW
-    locate = partial(selectors.positions_of, snapshot)
+    locate = partial(positions_of, snapshot)
     with http_connection(target, locate, pace, headers=headers, openings=openings, limits=limits) as connection:
         yield connection
 
@@ -60,7 +63,7 @@ def send_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Ste
     When queries fail, the answers of all others are stored; then the job fails with the first failed query. A retry
     sends only the missing queries.
     """
-    answered = selectors.ranked_queries(run.pk)
+    answered = ranked_queries(run.pk)
     missing = [pk for pk in query_ids if pk not in answered]
     steps.add(len(query_ids) - len(missing), _progress_text(run))
     if missing:
@@ -81,8 +84,8 @@ def _send_missing(
 ) -> None:
     failed, answered = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * connection.pace.at_once)
-    for part in selectors.in_parts(missing, size):
-        queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in selectors.ids_and_texts(part)])
+    for part in in_parts(missing, size):
+        queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in ids_and_texts(part)])
         answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
         answered += len(answers.answered)
         _write(ctx, run, [part[number] for number in answers.answered], answers)
@@ -168,7 +171,7 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
     if engine.returns_passages:
         own = [_own_result(hit) for hit in reading.hits[:TRIED_DEPTH]]
         return Trial(own, len(reading.hits), 0, milliseconds, reading.incomplete, "", own=True)
-    positions = selectors.positions_of(snapshot, {hit.id for hit in reading.hits})
+    positions = positions_of(snapshot, {hit.id for hit in reading.hits})
     titles = _titles(snapshot, [positions[hit.id] for hit in reading.hits[:TRIED_DEPTH] if hit.id in positions])
     shown = [
         TrialResult(hit.id, hit.score, titles.get(positions.get(hit.id, -1))) for hit in reading.hits[:TRIED_DEPTH]

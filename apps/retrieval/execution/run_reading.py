@@ -26,11 +26,11 @@ from apps.jobs.execution.uploaded import file_of
 from apps.jobs.models import Upload
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
-from apps.retrieval import selectors
 from apps.retrieval.formats import readings
 from apps.retrieval.formats.results import are_results, draft_from_objects, draft_from_results
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
 from apps.retrieval.selectors.question_sets import other_names
+from apps.retrieval.selectors.snapshots import position_of_blocks
 
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_LINES = 50_000
@@ -159,7 +159,7 @@ def known_ids(project: Project, snapshot: Snapshot) -> KnownIds:
 
     Retired queries still have their runs.
     """
-    return KnownIds(**known_queries(project), blocks=selectors.position_of_blocks(snapshot))
+    return KnownIds(**known_queries(project), blocks=position_of_blocks(snapshot))
 
 
 def known_queries(project: Project) -> KnownQueries:

@@ -7,11 +7,12 @@ import numpy as np
 
 from apps.corpus.core.near_duplicates import resemblance
 from apps.corpus.models import BlockVersion, Snapshot
-from apps.retrieval import selectors
 from apps.retrieval.core.same_texts import Representative, representatives
 from apps.retrieval.core.sampling import JUDGED, SAME
 from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import PoolEntry
+from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.snapshots import version_ids
 
 COMPARED = 100_000
 
@@ -21,7 +22,7 @@ class SameTexts:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._minima = open_signatures(snapshot).minima
-        versions = selectors.version_ids(snapshot)
+        versions = version_ids(snapshot)
         self._order = np.argsort(versions)
         self._sorted = versions[self._order]
         self._digests: dict[int, str] = {}
@@ -40,7 +41,7 @@ class SameTexts:
 
     def read(self, versions: Iterable[int]) -> None:
         """Read the digests of these block versions."""
-        for part in selectors.in_parts(sorted(set(versions) - self._digests.keys())):
+        for part in in_parts(sorted(set(versions) - self._digests.keys())):
             self._digests.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "text_digest"))
 
 

@@ -8,12 +8,15 @@ from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval import rules, selectors
+from apps.retrieval import rules
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import ADAPTIVE, BUILT_IN, PoolMethod
 from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors.pools import pool_runs
+from apps.retrieval.selectors.runs import poolable_runs_on
+from apps.retrieval.selectors.systems import engines_in
 
 IN_SIGHT = frozenset({"name", "snapshot", "systems", "runs", "built_in", "depth"})
 """The fields of a new pool that are not under Advanced."""
@@ -88,11 +91,11 @@ class PoolForm(SamplingForm, QueryChoiceForm):
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot | None, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         self._field("snapshot").queryset = snapshots_in(project)
-        self._field("systems").queryset = selectors.engines_in(project)
+        self._field("systems").queryset = engines_in(project)
         if self._field("systems").queryset.exists():
             del self.fields["built_in"]
         if snapshot is not None:
-            self._field("runs").queryset = selectors.poolable_runs_on(snapshot)
+            self._field("runs").queryset = poolable_runs_on(snapshot)
 
     @property
     def is_advanced(self) -> bool:
@@ -136,10 +139,10 @@ class GrowForm(SamplingForm):
 
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = selectors.pool_runs(pool)
+        runs = pool_runs(pool)
         fields: dict[str, Any] = self.fields
-        fields["systems"].queryset = selectors.engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
-        fields["runs"].queryset = selectors.poolable_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
+        fields["systems"].queryset = engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
+        fields["runs"].queryset = poolable_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
         fields["depth"].initial = pool.depth
         plan = plan_of(pool.plan)
         if not plan.has_budget:

@@ -8,8 +8,7 @@ from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
-from apps.retrieval import selectors
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice, query_strata
 
 
 class QueryChoiceForm(KaratForm):
@@ -25,7 +24,7 @@ class QueryChoiceForm(KaratForm):
         self.project = project
         self._field("source").queryset = Source.objects.filter(project=project).order_by("name")
         for name, empty_label in (("domain", "All domains"), ("query_type", "All types")):
-            values = selectors.query_strata(project, name)
+            values = query_strata(project, name)
             self._field(name).choices = [("", empty_label), *((value, value) for value in values)]
 
     def _field(self, name: str) -> Any:

@@ -16,7 +16,7 @@ from apps.retrieval.core.engines.remote.opensearch import QUERIES
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.pace import BOUNDS
 from apps.retrieval.forms.fields import SnapshotField
-from apps.retrieval.selectors import queries_in
+from apps.retrieval.selectors.queries import queries_in
 
 AUTH_LABELS = {
     "none": "does not sign in",

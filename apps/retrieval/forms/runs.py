@@ -13,7 +13,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.rules import choice_refusal
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice
 from apps.retrieval.selectors.question_sets import question_sets
 
 

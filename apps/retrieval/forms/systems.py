@@ -6,7 +6,8 @@ from django import forms
 from django.conf import settings
 
 from apps.common.web.forms import KaratForm
-from apps.retrieval.core.engines import Parameter, model_names, parameters_of
+from apps.retrieval.core.engines.folders import model_names
+from apps.retrieval.core.engines.registry import Parameter, parameters_of
 from apps.retrieval.enums import BlockText
 
 VALUE_LABELS = {

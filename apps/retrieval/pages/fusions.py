@@ -9,8 +9,8 @@ from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
-from apps.retrieval import actions
-from apps.retrieval.core.engines import ENGINES
+from apps.retrieval.actions.fusions import create_fusion
+from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.forms.fusions import FusionForm
 
 SECTION = {"section": "Runs"}
@@ -23,7 +23,7 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
     form = FusionForm(request.POST or None, project=project, initial={"name": "Fusion"})
     if request.method == "POST" and form.is_valid():
         try:
-            system = actions.create_fusion(
+            system = create_fusion(
                 project=project,
                 name=form.cleaned_data["name"],
                 system_ids=[system.pk for system in form.cleaned_data["systems"]],

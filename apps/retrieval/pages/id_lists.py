@@ -11,8 +11,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import csv_lines
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.retrieval import selectors
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice, queries_in
 
 AT_ONCE = 2_000
 
@@ -22,7 +21,7 @@ AT_ONCE = 2_000
 def queries_csv(request: HttpRequest, project: Project) -> StreamingHttpResponse:
     """The queries that are not retired, with their ids and texts; or the questions of the set in `?questions=`."""
     key = request.GET.get("questions", "")
-    queries = selectors.queries_in(project, QueryChoice(questions=key))
+    queries = queries_in(project, QueryChoice(questions=key))
     rows = queries.values_list("outside_id", "text").iterator(chunk_size=AT_ONCE)
     name = f"{key.replace('/', '-')}-questions.csv" if key else f"{project.slug}-queries.csv"
     return _table(name, ["query", "text"], rows)

@@ -10,7 +10,8 @@ from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
-from apps.retrieval import actions, rules
+from apps.retrieval import rules
+from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.core.engines.remote.loaded import SEARCHES
 from apps.retrieval.core.engines.remote.servers import TITLES
 from apps.retrieval.enums import DROP
@@ -29,7 +30,7 @@ def loaded(request: MemberRequest, project: Project) -> HttpResponse:
     form = LoadForm(request.POST or None, project=project, initial=chosen)
     if request.method == "POST" and form.is_valid():
         try:
-            index = actions.load_snapshot(
+            index = load_snapshot(
                 project=project,
                 snapshot_id=form.cleaned_data["snapshot"].pk,
                 url=form.cleaned_data["url"],
@@ -74,7 +75,7 @@ def _is_dropping(index: LoadedIndex) -> bool:
 @member_view(Role.LEAD)
 def drop(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     index = loaded_index_in(project, pk)
-    actions.drop_index(index=index, actor=request.user, at=timezone.now())
+    drop_index(index=index, actor=request.user, at=timezone.now())
     return redirect("retrieval:loaded-index", slug=project.slug, pk=index.pk)
 
 
@@ -86,7 +87,7 @@ def search(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     wanted = request.POST.get("search", "")
     if wanted not in SEARCHES:
         raise Refusal(f"Choose one of {', '.join(SEARCHES)}.", code="bad_search")
-    system = actions.create_loaded_system(
+    system = create_loaded_system(
         project=project, index_id=index.pk, search=wanted, actor=request.user, at=timezone.now()
     )
     messages.success(request, f"{system.name} is ready. Run it on its snapshot.")

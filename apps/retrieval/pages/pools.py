@@ -16,14 +16,27 @@ from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
-from apps.retrieval import actions, rules, selectors
+from apps.retrieval import rules
+from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.core.missing_relevance import BoundedFigure
 from apps.retrieval.core.sampling import plan_of
 from apps.retrieval.enums import ADAPTIVE, PoolKind
-from apps.retrieval.forms import GrowForm, PoolForm
+from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.pages.charts import sizes_chart
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
+from apps.retrieval.selectors.estimates import estimate_pool
+from apps.retrieval.selectors.pools import (
+    entries_of,
+    missing_estimate,
+    missing_job,
+    pool_in,
+    pool_runs,
+    proposed_sources,
+    queries_without_pairs,
+    run_shares,
+)
+from apps.retrieval.selectors.queries import queries_in
 from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 SECTION = {"section": "Runs"}
@@ -42,7 +55,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            pool = actions.request_pool(
+            pool = request_pool(
                 project=project,
                 name=values["name"],
                 snapshot_id=values["snapshot"].pk,
@@ -69,7 +82,7 @@ def _proposed(project: Project, snapshot: Snapshot | None) -> dict[str, Any]:
     """What is ticked at first. Where there is nothing to choose from, the systems that are built in."""
     if snapshot is None:
         return {}
-    proposal = selectors.proposed_sources(project, snapshot)
+    proposal = proposed_sources(project, snapshot)
     return {**proposal._asdict(), "built_in": not any(proposal)}
 
 
@@ -89,11 +102,11 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "estimate": None}
     if form.is_valid() and snapshot is not None:
         values = form.cleaned_data
-        query_ids = list(selectors.queries_in(project, form.choice).values_list("pk", flat=True))
+        query_ids = list(queries_in(project, form.choice).values_list("pk", flat=True))
         sources = len(form.sources) + len(values["runs"])
         context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
         if sources and not context["refusal"]:
-            context["estimate"] = selectors.estimate_pool(
+            context["estimate"] = estimate_pool(
                 snapshot, form.sources, list(values["runs"]), values["depth"], query_ids, form.plan
             )
     return render(request, "retrieval/_estimate.html", context)
@@ -103,22 +116,22 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view()
 def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A pool: its progress, its pairs per query, and for leads and viewers the overlap of its runs."""
-    shown = selectors.pool_in(project, pk)
+    shown = pool_in(project, pk)
     member = request.member
     context = {
         **SECTION,
         "pool": shown,
         "is_withdrawn": is_withdrawn(shown),
         "summary": shown.summary,
-        "unpaired": selectors.queries_without_pairs(shown, MOST_NAMED) if shown.summary.get("without") else [],
+        "unpaired": queries_without_pairs(shown, MOST_NAMED) if shown.summary.get("without") else [],
         "sizes": sizes_chart(shown.summary.get("sizes", [])),
         "grow_refusal": rules.grow_refusal(shown),
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
         "how": _how(shown),
-        "shares": selectors.run_shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
+        "shares": run_shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
         "shows_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
         "missing_refusal": rules.missing_refusal(shown),
-        "missing_job": selectors.missing_job(shown),
+        "missing_job": missing_job(shown),
         "missed": _missed(shown),
     }
     return render(request, "retrieval/pool.html", context)
@@ -128,20 +141,20 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def missing(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Queue an estimate of what the pool misses, from the current grades."""
-    actions.request_missing(project=project, pool_id=pk, actor=request.user, at=timezone.now())
+    request_missing(project=project, pool_id=pk, actor=request.user, at=timezone.now())
     return redirect("retrieval:pool", slug=project.slug, pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    shown = selectors.pool_in(project, pk)
+    shown = pool_in(project, pk)
     if reason := rules.grow_refusal(shown):
         raise Refusal(reason, code="pool_cannot_grow")
     form = GrowForm(request.POST or None, pool=shown)
     if request.method == "POST" and form.is_valid():
         try:
-            actions.grow_pool(
+            grow_pool(
                 project=project,
                 pool_id=shown.pk,
                 system_ids=[system.pk for system in form.cleaned_data["systems"]],
@@ -163,7 +176,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def provenance(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Which runs found each pair of one query, and at which rank."""
-    shown = selectors.pool_in(project, pk)
+    shown = pool_in(project, pk)
     roles = request.member.roles
     if reason := rules.provenance_refusal(roles, has_pairs_to_judge(request.user, shown)):
         raise Forbidden(reason, code="ranks_hidden")
@@ -174,7 +187,7 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
     place = next((at for at, query in enumerate(queries) if query.outside_id == wanted), 0)
     if reason := hidden_queries(request.user, shown.snapshot, [queries[place].pk]).get(queries[place].pk):
         raise Forbidden(reason, code="ranks_hidden")
-    runs = selectors.pool_runs(shown)
+    runs = pool_runs(shown)
     context = {
         **SECTION,
         "pool": shown,
@@ -203,7 +216,7 @@ class PoolPair(NamedTuple):
 
 def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[PoolPair]:
     rows = []
-    for entry in selectors.entries_of(pool, query.pk):
+    for entry in entries_of(pool, query.pk):
         ranks = dict(entry.found_by)
         sampled = (entry.sampled or {}).get("how", "")
         rows.append(PoolPair(entry.version.block, entry.version, [ranks.get(run.pk) for run in runs], sampled))
@@ -236,7 +249,7 @@ class MissedFigures(NamedTuple):
 
 def _missed(pool: Pool) -> MissedFigures | None:
     """The last estimate; None when none was made since the pool was built or grown."""
-    found = selectors.missing_estimate(pool)
+    found = missing_estimate(pool)
     if found is None:
         return None
     share = BoundedFigure(*(part * 100 for part in found.share)) if found.share else None

@@ -11,12 +11,13 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval import actions, selectors
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.actions.remote import change_pace, create_remote_system
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.enums import ELSEWHERE, SystemKind
 from apps.retrieval.execution.remote_queries import Trial, try_query
-from apps.retrieval.forms import FORMS, PaceForm, RemoteForm
+from apps.retrieval.forms.remote import FORMS, PaceForm, RemoteForm
 from apps.retrieval.models import System
+from apps.retrieval.selectors.systems import system_in
 
 SECTION = {"section": "Runs"}
 
@@ -49,7 +50,7 @@ def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
 def _created(form: RemoteForm, kind: str, request: MemberRequest, project: Project) -> System | None:
     """The new system, or None with an error in the form."""
     try:
-        return actions.create_remote_system(
+        return create_remote_system(
             project=project,
             name=form.cleaned_data["name"],
             kind=kind,
@@ -81,12 +82,12 @@ def _trial(form: RemoteForm, kind: str, project: Project) -> Trial | None:
 @member_view(Role.LEAD)
 def pace(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Change the request limits of a system elsewhere, from its next run on."""
-    system = selectors.system_in(project, pk)
+    system = system_in(project, pk)
     if system.kind not in ELSEWHERE:
         raise Refusal(f"Karat runs {system.name} itself; it has no request limits.", code="no_pace")
     form = PaceForm(request.POST or None, initial=system.config["pace"])
     if request.method == "POST" and form.is_valid():
-        actions.change_pace(system=system, pace=form.pace, actor=request.user, at=timezone.now())
+        change_pace(system=system, pace=form.pace, actor=request.user, at=timezone.now())
         messages.success(request, f"{system.name} uses these limits from its next run on.")
         return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     context = {**SECTION, "form": form, "system": system}

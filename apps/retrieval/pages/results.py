@@ -10,19 +10,20 @@ from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.models import Project
 from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden
-from apps.retrieval import rules, selectors
+from apps.retrieval import rules
 from apps.retrieval.core.passages import as_stored
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import names_of_ranked, run_in
 
 
 @require_safe
 @member_view()
 def results_jsonl(request: MemberRequest, project: Project, pk: int) -> StreamingHttpResponse:
     """One line for each result, by outside id of the query and rank: a run that is uploaded so again is the same."""
-    run = selectors.run_in(project, pk)
-    names = selectors.names_of_ranked(run)
+    run = run_in(project, pk)
+    names = names_of_ranked(run)
     refusal = rules.results_refusal(request.member.roles, run)
     if refusal is None:
         refusal = next(iter(hidden_queries(request.user, run.snapshot, names).values()), None)

@@ -20,15 +20,20 @@ from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
-from apps.retrieval import actions, rules, selectors
+from apps.retrieval import rules
+from apps.retrieval.actions.intake import confirm_upload, discard_run_file, upload_run
+from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.registration import next_tag
-from apps.retrieval.forms import LedgerForm, TagForm, UploadForm
+from apps.retrieval.forms.runs import LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
+from apps.retrieval.selectors.pools import pools_with
+from apps.retrieval.selectors.queries import asked_in
 from apps.retrieval.selectors.question_sets import question_sets
+from apps.retrieval.selectors.runs import components_of, job_of_upload, run_in
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
@@ -43,19 +48,19 @@ SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 @member_view()
 def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A run: its scores and results once complete, counts, latency and note. Leads edit the note here."""
-    shown = selectors.run_in(project, pk)
+    shown = run_in(project, pk)
     is_lead = request.member.is_lead
     if request.method == "POST":
         if not is_lead:
             raise Forbidden("Only leads can change the note and commit of a run.", code="leads_only")
         form = LedgerForm(request.POST)
         if form.is_valid():
-            actions.annotate_run(run=shown, **form.cleaned_data, actor=request.user, at=timezone.now())
+            annotate_run(run=shown, **form.cleaned_data, actor=request.user, at=timezone.now())
             return redirect("retrieval:run", slug=project.slug, pk=shown.pk)
     else:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
-    components = selectors.components_of(shown)
-    context = {**SECTION, "run": shown, "form": form, "components": components, "pools": selectors.pools_with(shown)}
+    components = components_of(shown)
+    context = {**SECTION, "run": shown, "form": form, "components": components, "pools": pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
     context["panels"] = panels_of(request, shown) if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
@@ -73,7 +78,7 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         details = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
         snapshot, at = values["snapshot"], timezone.now()
         try:
-            run_file = actions.upload_run(
+            run_file = upload_run(
                 project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
             )
         except Refusal as refusal:
@@ -102,9 +107,9 @@ def _preview(
     request: MemberRequest, project: Project, run_file: Upload, refusal: Refusal | None = None, tag: str = ""
 ) -> HttpResponse:
     """The preview, after a refused import with its reason at the tag that was asked for."""
-    job = selectors.job_of_upload(run_file)
+    job = job_of_upload(run_file)
     if run_file.state == UploadState.USED and job is not None and job.result:
-        imported = selectors.run_in(project, job.result["run_id"])
+        imported = run_in(project, job.result["run_id"])
         return _imported(request, project, imported, is_new=job.result["is_new"])
     if run_file.state != UploadState.STORED:
         raise Refusal(f"This file has been {run_file.get_state_display()}. Upload it again.", code="upload_closed")
@@ -128,13 +133,13 @@ def _preview(
         "form": form,
         "refusal": refusal if refusal and refusal.code not in OF_TAG else None,
         "snapshot": snapshot_in(project, run_file.options["snapshot"]),
-        "same": selectors.run_in(project, facts["same_run"]) if facts["same_run"] else None,
-        "equal": selectors.run_in(project, equal) if (equal := facts.get("equal_run")) else None,
+        "same": run_in(project, facts["same_run"]) if facts["same_run"] else None,
+        "equal": run_in(project, equal) if (equal := facts.get("equal_run")) else None,
         "is_importable": is_importable,
         "offers_import": is_importable and not facts["same_run"],
         "mistakes": [_in_words_of_pages(error) for error in facts["errors"][:MISTAKES_SHOWN]],
         "unshown": max(0, facts["errors_total"] - MISTAKES_SHOWN),
-        "query_total": selectors.asked_in(project).count(),
+        "query_total": asked_in(project).count(),
     }
     return render(request, "retrieval/preview.html", context, status=refusal.status if refusal else 200)
 
@@ -158,7 +163,7 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     skip, at = request.POST.get("skip_unknown") == "yes", timezone.now()
     tag = request.POST.get("tag", "").strip()[:LONGEST_TAG]
     try:
-        outcome = actions.confirm_upload(upload=run_file, skip_unknown=skip, tag=tag, actor=request.user, at=at)
+        outcome = confirm_upload(upload=run_file, skip_unknown=skip, tag=tag, actor=request.user, at=at)
     except (RunRefused, SystemRefused, TooLong) as refusal:
         if refusal.code.startswith("upload_"):  # there is no preview to correct
             raise
@@ -172,7 +177,7 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     run_file = upload_in(project, pk)
-    actions.discard_run_file(upload_id=run_file.pk, actor=request.user, at=timezone.now())
+    discard_run_file(upload_id=run_file.pk, actor=request.user, at=timezone.now())
     if request.POST.get("another") == "yes":
         return redirect(f"{reverse('retrieval:upload', args=[project.slug])}?again={run_file.pk}")
     return redirect("retrieval:overview", slug=project.slug)

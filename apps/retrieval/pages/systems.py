@@ -11,12 +11,19 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval import actions, selectors
-from apps.retrieval.core.engines import ENGINES, is_installed, parameters_of
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_system
+from apps.retrieval.core.engines.encoder import is_installed
+from apps.retrieval.core.engines.registry import ENGINES, parameters_of
 from apps.retrieval.enums import ELSEWHERE, SystemKind
-from apps.retrieval.forms import VALUE_LABELS, RunForm, SystemForm
+from apps.retrieval.forms.runs import RunForm
+from apps.retrieval.forms.systems import VALUE_LABELS, SystemForm
 from apps.retrieval.models import System
 from apps.retrieval.pages.system_facts import remote_facts
+from apps.retrieval.selectors.pools import pools_in
+from apps.retrieval.selectors.queries import queries_in
+from apps.retrieval.selectors.runs import runs_in
+from apps.retrieval.selectors.systems import fused_systems, system_in, systems_in
 
 SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
@@ -26,15 +33,15 @@ RUNS_SHOWN = 50
 @member_view()
 def overview(request: MemberRequest, project: Project) -> HttpResponse:
     """Systems, runs and pools on one page; an empty project shows its next step."""
-    runs = list(selectors.runs_in(project)[: RUNS_SHOWN + 1])
+    runs = list(runs_in(project)[: RUNS_SHOWN + 1])
     context = {
         **SECTION,
-        "systems": selectors.systems_in(project),
+        "systems": systems_in(project),
         "runs": runs[:RUNS_SHOWN],
         "older": len(runs) > RUNS_SHOWN,
-        "pools": selectors.pools_in(project),
+        "pools": pools_in(project),
         "has_snapshot": snapshots_in(project).exists(),
-        "has_queries": selectors.queries_in(project).exists(),
+        "has_queries": queries_in(project).exists(),
     }
     return render(request, "retrieval/overview.html", context)
 
@@ -44,7 +51,7 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
 def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
     """The ledger of all runs, newest first, in pages."""
     before = request.GET.get("before", "")
-    runs = selectors.runs_in(project)
+    runs = runs_in(project)
     if before.isdecimal():
         runs = runs.filter(pk__lt=int(before[:18]))
     rows = list(runs[: RUNS_SHOWN + 1])
@@ -61,7 +68,7 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
     form = SystemForm(request.POST or None, kind=kind, initial={"name": ENGINES[kind].title})
     if request.method == "POST" and form.is_valid():
         try:
-            system = actions.create_system(
+            system = create_system(
                 project=project,
                 name=form.cleaned_data["name"],
                 kind=kind,
@@ -91,11 +98,11 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view()
 def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """A system and its runs; for leads with the form that starts a run."""
-    shown = selectors.system_in(project, pk)
+    shown = system_in(project, pk)
     form = _run_form(request, project, shown)
     if request.method == "POST" and form is not None and form.is_valid():
         try:
-            run = actions.request_run(
+            run = request_run(
                 project=project,
                 system_id=shown.pk,
                 snapshot_id=form.cleaned_data["snapshot"].pk,
@@ -116,7 +123,7 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         **SECTION,
         "system": shown,
         "facts": _facts(shown),
-        "runs": selectors.runs_in(project).filter(system=shown),
+        "runs": runs_in(project).filter(system=shown),
         "form": form,
         "is_elsewhere": shown.kind in ELSEWHERE,
         "has_snapshot": snapshots_in(project).exists(),
@@ -139,7 +146,7 @@ def _facts(system: System) -> list[tuple[str, object]]:
     if system.kind in ELSEWHERE:
         return list(remote_facts(system))
     if system.kind == SystemKind.FUSION:
-        fused = selectors.fused_systems(system)
+        fused = fused_systems(system)
         return [("fuses", ", ".join(part.name for part in fused)), ("k", system.config["engine"]["k"])]
     values = system.config.get("engine", {})
     shown = parameters_of(system.kind) if system.kind in ENGINES else ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from apps.corpus.models import SnapshotBlock
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.retrieval.core import ranking
 from apps.retrieval.core.passages import from_stored
 from apps.retrieval.models import Ranking, Run

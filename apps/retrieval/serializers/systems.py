@@ -9,8 +9,8 @@ from rest_framework import serializers
 from apps.common.web.choices import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval import rules
-from apps.retrieval.core.engines import ENGINES
 from apps.retrieval.core.engines.fusion import DEFAULT_K, LARGEST_K
+from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.core.engines.remote.base import AUTHS, MOST_HEADERS
 from apps.retrieval.core.engines.remote.http_json import METHODS
 from apps.retrieval.core.engines.remote.opensearch import QUERIES

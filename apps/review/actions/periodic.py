@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from apps.accounts.models import Project
 from apps.jobs.execution.periodic import periodic_task
-from apps.review.actions import free_abandoned_seats
 from apps.review.actions.reminding import escalate
+from apps.review.actions.seating import free_abandoned_seats
 from apps.review.selectors.queues import escalates_at
 from apps.review.selectors.seats import abandoned_rounds
 

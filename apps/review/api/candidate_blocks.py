@@ -11,7 +11,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import cut, only_known, whole
-from apps.review.actions import answer_candidate, decide_candidate, withdraw_candidate
+from apps.review.actions.candidate_blocks import answer_candidate, decide_candidate, withdraw_candidate
 from apps.review.enums import CandidateState
 from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import candidates_for, views_for

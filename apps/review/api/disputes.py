@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
-from apps.review import actions
+from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
+from apps.review.actions.submitting import begin_revision, re_pin, submit_triple
 from apps.review.enums import Category, Decision
 from apps.review.selectors.candidate_blocks import doubts_about
 from apps.review.selectors.offers import offers_for
@@ -135,7 +136,7 @@ class SubmitView(StepView):
 
     @extend_schema(operation_id="review_submit", request=None, responses=TripleOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        return self.shown(actions.submit_triple(author=self.member.user, **self.common(pk)))
+        return self.shown(submit_triple(author=self.member.user, **self.common(pk)))
 
 
 class BeginView(StepView):
@@ -146,7 +147,7 @@ class BeginView(StepView):
     @extend_schema(operation_id="review_begin", request=None, responses=OpenedRevisionOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         snapshot = writing_snapshot(triple_for(self.member, pk))
-        opened = actions.begin_revision(person=self.member.user, snapshot=snapshot, **self.common(pk))
+        opened = begin_revision(person=self.member.user, snapshot=snapshot, **self.common(pk))
         return Response(OpenedRevisionOut(opened).data)
 
 
@@ -158,7 +159,7 @@ class RepinView(StepView):
     @extend_schema(operation_id="review_re_pin", request=None, responses=TripleOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         snapshot = writing_snapshot(triple_for(self.member, pk))
-        return self.shown(actions.re_pin(person=self.member.user, snapshot=snapshot, **self.common(pk)))
+        return self.shown(re_pin(person=self.member.user, snapshot=snapshot, **self.common(pk)))
 
 
 class MessageView(StepView):
@@ -167,7 +168,7 @@ class MessageView(StepView):
     @extend_schema(operation_id="review_message", request=MessageInput, responses={201: MessageOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         common = self.common(pk)
-        message = actions.post_message(author=self.member.user, **common, **self.given(MessageInput, request))
+        message = post_message(author=self.member.user, **common, **self.given(MessageInput, request))
         return Response(MessageOut(message).data, status=201)
 
 
@@ -178,7 +179,7 @@ class WithdrawFlagView(StepView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         common = self.common(pk)
         policy = Category(self.given(PolicyInput, request)["policy"])
-        return self.shown(actions.withdraw_flag(reviewer=self.member.user, policy=policy, **common))
+        return self.shown(withdraw_flag(reviewer=self.member.user, policy=policy, **common))
 
 
 class DropView(StepView):
@@ -189,7 +190,7 @@ class DropView(StepView):
     @extend_schema(operation_id="review_drop", request=ReasonInput, responses=TripleOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         common = self.common(pk)
-        return self.shown(actions.drop_triple(author=self.member.user, **common, **self.given(ReasonInput, request)))
+        return self.shown(drop_triple(author=self.member.user, **common, **self.given(ReasonInput, request)))
 
 
 class AdjudicateView(StepView):
@@ -201,4 +202,4 @@ class AdjudicateView(StepView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         common, given = self.common(pk), self.given(RulingInput, request)
         decision, reason = Decision(given["decision"]), given["reason"]
-        return self.shown(actions.adjudicate(lead=self.member.user, decision=decision, reason=reason, **common))
+        return self.shown(adjudicate(lead=self.member.user, decision=decision, reason=reason, **common))

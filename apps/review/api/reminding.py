@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.review.actions import remind_reviewers
+from apps.review.actions.reminding import remind_reviewers
 from apps.triples.selectors.triples import visible_triples
 
 MOST_AT_ONCE = 200

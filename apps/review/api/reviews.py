@@ -12,7 +12,8 @@ from apps.accounts.models import User
 from apps.accounts.selectors import member_user
 from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import only_known
-from apps.review.actions import give_back_seat, give_verdict, pull_seat, reseat
+from apps.review.actions.seating import give_back_seat, pull_seat, reseat
+from apps.review.actions.verdicts import give_verdict
 from apps.review.forms import BoardForm
 from apps.review.selectors.board import board_page
 from apps.review.selectors.keyset import place

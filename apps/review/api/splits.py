@@ -13,7 +13,7 @@ from apps.accounts.enums import Role
 from apps.common.text.blocktext import merge
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
-from apps.review.actions import Claim, DisputeRefused, split_triple
+from apps.review.actions.disputes import Claim, DisputeRefused, split_triple
 from apps.review.api.disputes import StepView
 from apps.review.core.claim_proposals import FEWEST, MOST
 from apps.review.selectors.participation import participation_for

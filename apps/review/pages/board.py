@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.review.actions import SeatRefused, remind_reviewers, reseat, reseat_many
+from apps.review.actions.reminding import remind_reviewers
+from apps.review.actions.seating import SeatRefused, reseat, reseat_many
 from apps.review.forms import BoardForm, ReseatForm
 from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.keyset import MAX_KEY

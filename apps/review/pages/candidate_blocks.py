@@ -9,7 +9,12 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.review.actions import CandidateRefused, answer_candidate, decide_candidate, withdraw_candidate
+from apps.review.actions.candidate_blocks import (
+    CandidateRefused,
+    answer_candidate,
+    decide_candidate,
+    withdraw_candidate,
+)
 from apps.review.enums import CandidateChoice
 from apps.review.forms import CandidateAnswerForm, CandidateDecisionForm, fresh_key
 from apps.review.models import CandidateBlock

@@ -13,7 +13,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.review import rules
-from apps.review.actions import DisputeRefused, split_triple
+from apps.review.actions.disputes import DisputeRefused, split_triple
 from apps.review.core.claim_proposals import FEWEST, MOST
 from apps.review.core.policies import POLICIES
 from apps.review.enums import Category

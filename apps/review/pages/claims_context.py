@@ -11,7 +11,7 @@ from django.http import QueryDict
 from apps.common.text.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.search import search_blocks
-from apps.review.actions import Claim
+from apps.review.actions.disputes import Claim
 from apps.review.core.claim_proposals import FEWEST, MOST, Span, sentences
 from apps.review.selectors.proposed_claims import marked_pieces, proposed_claims
 from apps.triples.core import checks

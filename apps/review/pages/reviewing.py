@@ -14,7 +14,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.review import rules
-from apps.review.actions import VerdictRefused, give_back_seat, give_verdict, pull_seat
+from apps.review.actions.seating import give_back_seat, pull_seat
+from apps.review.actions.verdicts import VerdictRefused, give_verdict
 from apps.review.edges.choices import categories_shown, reasons_shown
 from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key

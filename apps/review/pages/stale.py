@@ -15,7 +15,8 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.digests import digest_of
 from apps.review import rules
-from apps.review.actions import SubmitRefused, re_pin
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import re_pin
 from apps.review.selectors.keyset import KeysetPlace, behind, page
 from apps.review.selectors.offers import Offer
 from apps.review.selectors.participation import Participation, participation_for

@@ -15,8 +15,11 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.blocktext import is_cut
 from apps.corpus.models import BlockVersion
-from apps.review import actions, rules
-from apps.review.actions import DisputeRefused, SubmitRefused
+from apps.review import rules
+from apps.review.actions import disputes, submitting
+from apps.review.actions.disputes import DisputeRefused, drop_triple, post_message
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.core.policies import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
@@ -168,9 +171,7 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
     if saved is None:
         return render_bench(request, bench, status=409 if bench.form.is_valid() else 400)
     try:
-        sent = actions.submit_triple(
-            project=project, triple_id=saved.pk, author=member_of(request).user, at=timezone.now()
-        )
+        sent = submit_triple(project=project, triple_id=saved.pk, author=member_of(request).user, at=timezone.now())
     except SubmitRefused as refusal:
         messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
         return redirect("triples:edit", slug=project.slug, pk=saved.pk)
@@ -183,7 +184,7 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
 def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Open the next revision and go to the bench."""
     triple = triple_for(member_of(request), pk)
-    actions.begin_revision(
+    begin_revision(
         project=project,
         triple_id=triple.pk,
         person=member_of(request).user,
@@ -198,7 +199,7 @@ def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
     try:
-        actions.re_pin(
+        submitting.re_pin(
             project=project,
             triple_id=triple.pk,
             person=member_of(request).user,
@@ -220,9 +221,7 @@ def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
     form = MessageForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
-    actions.post_message(
-        project=project, triple_id=triple.pk, author=member_of(request).user, text=text, at=timezone.now()
-    )
+    post_message(project=project, triple_id=triple.pk, author=member_of(request).user, text=text, at=timezone.now())
     return _back(project, triple)
 
 
@@ -233,7 +232,7 @@ def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     form = PolicyForm(request.POST)
     if not form.is_valid():
         return _page(request, triple, doing="withdraw", fault="Choose the policy that settles it.", status=400)
-    actions.withdraw_flag(
+    disputes.withdraw_flag(
         project=project,
         triple_id=triple.pk,
         reviewer=member_of(request).user,
@@ -254,7 +253,7 @@ def _reason(request: HttpRequest) -> str:
 def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
     try:
-        actions.drop_triple(
+        drop_triple(
             project=project,
             triple_id=triple.pk,
             author=member_of(request).user,
@@ -278,7 +277,7 @@ def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         fault = "Choose one of the three decisions."
         return _page(request, triple, doing="adjudicate", fault=fault, posted=request.POST, status=400)
     try:
-        decided = actions.adjudicate(
+        decided = disputes.adjudicate(
             project=project,
             triple_id=triple.pk,
             lead=member_of(request).user,

@@ -16,7 +16,8 @@ from apps.corpus.selectors.naming import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
 from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built
-from apps.retrieval.selectors import indexed_in, indexing_job, stored_tops
+from apps.retrieval.selectors.runs import stored_tops
+from apps.retrieval.selectors.systems import indexed_in, indexing_job
 from apps.triples.core.checks import SAME_TEXT, OtherBlock
 from apps.triples.core.tokens import content_words, singular, words
 from apps.triples.selectors.asked import asked_with

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from apps.metrics.agreement import COEFFICIENTS
+from apps.metrics.agreement.overall import COEFFICIENTS
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.metrics.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
 

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import VersionState
-from apps.review.actions import note_miss
+from apps.review.actions.candidate_blocks import note_miss
 from apps.review.models import CandidateBlock
 from tests.evaluation.hits import places, run_that, run_that_cuts, score
 from tests.factories import AT, lead_of, make_member

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.templatetags.karat import day
-from apps.evaluation.actions import write_ledger
+from apps.evaluation.actions.ledger import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages.costs_context import Costs
 from apps.evaluation.pages.leaderboard_context import Trend, letter_of

@@ -6,11 +6,12 @@ from decimal import Decimal
 import pytest
 
 from apps.audit.models import Event
-from apps.evaluation.actions import LedgerRefused, score_missing, score_on_release, write_ledger
+from apps.evaluation.actions.ledger import LedgerRefused, write_ledger
+from apps.evaluation.actions.scoring import score_missing, score_on_release
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on
-from apps.goldsets import actions as goldsets
-from apps.retrieval.actions import request_run
+from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Run
 from tests.evaluation.factories import GOOD, add_run, make_scene, score
 from tests.factories import AT
@@ -40,11 +41,11 @@ def rest(scene, version=None, **options):
 def next_version(scene, snapshot=None):
     """The next version of the gold set on the same rounds, frozen."""
     rounds = list(scene.version.rounds.all())
-    version = goldsets.draft_version(
+    version = draft_version(
         gold_set_id=scene.version.gold_set_id, snapshot=snapshot or scene.snapshot, rounds=rounds, seed=7,
         test_share=0.0, actor=scene.lead, at=AT,
     )  # fmt: skip
-    return goldsets.freeze_version(version_id=version.pk, actor=scene.lead, at=AT)
+    return freeze_version(version_id=version.pk, actor=scene.lead, at=AT)
 
 
 def test_the_ledger_stores_what_changed_and_its_cost(scene):
@@ -130,7 +131,7 @@ def test_a_release_scores_the_stored_runs_as_the_version_before(scene):
     scene.runs["third"] = add_run(scene, "third", {"Q01": GOOD})
     version = next_version(scene)
 
-    goldsets.release_version(version_id=version.pk, actor=scene.lead, at=AT)
+    release_version(version_id=version.pk, actor=scene.lead, at=AT)
 
     asked = Evaluation.objects.filter(version=version)
     assert set(asked.values_list("run__tag", flat=True)) == {"base", "better", "third"}

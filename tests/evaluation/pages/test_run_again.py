@@ -9,7 +9,7 @@ from apps.dashboard.pages import releases
 from apps.evaluation.edges.run_again import names_of
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors.leaderboard import scores_by_version
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.pages.versions import page_of
 from apps.retrieval.models import Run
@@ -54,7 +54,7 @@ def test_the_page_of_a_version_says_what_was_run_again_and_names_uploaded_runs(c
 def test_a_frozen_version_says_what_its_release_will_run(client, version):
     scored_system(version)
     draft = drafted_after(version, newer_snapshot(version))
-    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
+    frozen = freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
 
     assert "When v2 is released, BM25 is run again on v2, since v1 was on v1." in page(client, frozen)
 

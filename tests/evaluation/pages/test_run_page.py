@@ -15,8 +15,8 @@ from apps.evaluation.edges.sheets import block_names
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test
-from apps.judging.actions import close_round
-from apps.retrieval.actions import request_run
+from apps.judging.actions.rounds import close_round
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.selectors.blinding import OPEN_ROUND
 from tests.corpus.factories import import_text, make_corpus
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score

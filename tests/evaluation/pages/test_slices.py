@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.evaluation.pages.slices_context import SlicesPage
-from apps.goldsets import actions as goldsets
+from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.rotation import quarter_of
 from apps.goldsets.models import Slice
 from apps.goldsets.selectors import slices
@@ -52,14 +52,12 @@ def text_of(client, scene, who, name: str, *args) -> str:
 
 def draw(scene, quarter: str = "", size: int = 4) -> Slice:
     quarter = quarter or quarter_of(timezone.localdate())
-    return goldsets.make_rotating_slice(
-        version_id=scene.version.pk, quarter=quarter, size=size, actor=scene.lead, at=AT
-    )
+    return make_rotating_slice(version_id=scene.version.pk, quarter=quarter, size=size, actor=scene.lead, at=AT)
 
 
 def pick(scene, kind: str = "canary", count: int = 2) -> Slice:
     names = [one.name for one in slices.questions_for_slices(scene.version)][:count]
-    return goldsets.add_to_slice(
+    return add_to_slice(
         version_id=scene.version.pk, kind=kind, names=dict.fromkeys(names, "Picked."), actor=scene.lead, at=AT
     )[0]
 
@@ -192,7 +190,7 @@ def test_what_no_run_found_is_offered_to_the_challenge():
         score(scene, tag)
 
     assert page_of(scene).rows[1].found == 1
-    part, added = goldsets.add_found(version_id=scene.version.pk, kind="challenge", actor=scene.lead, at=AT)
+    part, added = add_found(version_id=scene.version.pk, kind="challenge", actor=scene.lead, at=AT)
 
     assert added == 1
     (member,) = slices.members_of(part)

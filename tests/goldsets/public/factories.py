@@ -3,7 +3,14 @@
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.corpus.actions.publishing import allow_public_texts
-from apps.goldsets import actions
+from apps.goldsets.actions import public
+from apps.goldsets.actions.public import (
+    log_public_look,
+    prepare_public_release,
+    publish_release,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.enums import PublicState, VersionState
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
@@ -43,7 +50,7 @@ def done(release: PublicRelease) -> PublicRelease:
 
 
 def ask_to_prepare(version: Version, order: Order = ORDER) -> PublicRelease:
-    return actions.prepare_public_release(version_id=version.pk, order=order, actor=version.created_by, at=AT)
+    return prepare_public_release(version_id=version.pk, order=order, actor=version.created_by, at=AT)
 
 
 def prepare(version: Version, order: Order = ORDER) -> PublicRelease:
@@ -51,12 +58,12 @@ def prepare(version: Version, order: Order = ORDER) -> PublicRelease:
 
 
 def prepare_again(release: PublicRelease, order: Order = ORDER) -> PublicRelease:
-    return done(actions.prepare_again(release_id=release.pk, order=order, actor=release.prepared_by, at=AT))
+    return done(public.prepare_again(release_id=release.pk, order=order, actor=release.prepared_by, at=AT))
 
 
 def ask_to_sign(release: PublicRelease, signer: User) -> PublicRelease:
-    actions.log_public_look(release=release, actor=signer, at=AT)
-    return actions.sign_public_release(release_id=release.pk, actor=signer, at=AT)
+    log_public_look(release=release, actor=signer, at=AT)
+    return sign_public_release(release_id=release.pk, actor=signer, at=AT)
 
 
 def sign(release: PublicRelease, signer: User) -> PublicRelease:
@@ -64,7 +71,7 @@ def sign(release: PublicRelease, signer: User) -> PublicRelease:
 
 
 def publish(release: PublicRelease) -> PublicRelease:
-    return done(actions.publish_release(release_id=release.pk, actor=release.prepared_by, at=AT))
+    return done(publish_release(release_id=release.pk, actor=release.prepared_by, at=AT))
 
 
 def fail_to_prepare(version: Version) -> PublicRelease:
@@ -90,9 +97,7 @@ def make_public_release(state: PublicState, version: Version | None = None) -> P
         return release
     release = publish(release)
     if state == PublicState.WITHDRAWN:
-        return actions.withdraw_public_release(
-            release_id=release.pk, reason="A mistake.", actor=version.created_by, at=AT
-        )
+        return withdraw_public_release(release_id=release.pk, reason="A mistake.", actor=version.created_by, at=AT)
     return release
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.goldsets import actions
+from apps.goldsets.actions import public
+from apps.goldsets.actions.public import publish_release, withdraw_public_release
 from apps.goldsets.enums import PublicState
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def withdraw(release: PublicRelease):
-    return actions.withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
+    return withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
 
 
 def test_pressed_at_once_a_release_is_prepared_once():
@@ -88,7 +89,7 @@ def test_a_second_preparation_that_meets_a_signature_is_refused():
     second = make_second_lead(release.version)
 
     def prepare_again():
-        return actions.prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
+        return public.prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
 
     results = overlapping(lambda: ask_to_sign(release, second), prepare_again)
 
@@ -101,7 +102,7 @@ def about_to_go_out() -> tuple[PublicRelease, Permission]:
     """A release whose job is queued, and the one permission that it rests on."""
     release = make_public_release(PublicState.SIGNED)
     revoke(Permission.objects.get(scope=PermissionScope.INTERNAL))
-    actions.publish_release(release_id=release.pk, actor=release.prepared_by, at=AT)
+    publish_release(release_id=release.pk, actor=release.prepared_by, at=AT)
     return release, Permission.objects.get(revoked_at=None)
 
 

@@ -12,8 +12,13 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.corpus.actions.corpora import redact_version
 from apps.corpus.actions.publishing import end_public_texts
-from apps.goldsets import actions
-from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    log_public_look,
+    prepare_again,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution import public_files, public_jobs
 from apps.goldsets.models import PublicPart, PublicRelease
@@ -30,7 +35,6 @@ from tests.goldsets.public.factories import (
     make_public_release,
     make_second_lead,
     prepare,
-    prepare_again,
     publish,
     revoke_all,
     sign,
@@ -56,7 +60,7 @@ def test_preparing_answers_at_once_and_a_worker_builds(version):
 
 def test_preparing_twice_prepares_once(version):
     first, second = ask_to_prepare(version), ask_to_prepare(version)
-    third = actions.prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
+    third = prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
 
     assert first == second == third
     assert Job.objects.filter(kind="goldsets.prepare_public").count() == 1
@@ -67,7 +71,7 @@ def test_other_choices_wait_until_it_is_prepared(version):
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
 
     with pytest.raises(PublicReleaseRefused, match="Wait until it is done"):
-        actions.prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
+        prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
 
 
 def test_signing_twice_signs_once(version):
@@ -85,8 +89,8 @@ def test_while_a_signature_is_checked_nothing_else_is_done_but_a_withdrawal(vers
     ask_to_sign(release, make_second_lead(release.version))
 
     with pytest.raises(PublicReleaseRefused, match="Karat is checking"):
-        actions.prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
-    actions.withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
+        prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
+    withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
     release = done(release)
     assert (release.state, release.signed_by) == (PublicState.WITHDRAWN, None)
     assert "withdrawn by now" in release.job.error
@@ -154,10 +158,10 @@ def test_what_could_not_be_prepared_has_no_preview(version):
 def test_what_is_prepared_again_unchanged_need_not_be_read_again(version):
     release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
-    actions.log_public_look(release=release, actor=second, at=AT)
+    log_public_look(release=release, actor=second, at=AT)
     release = prepare_again(release)
 
-    assert done(actions.sign_public_release(release_id=release.pk, actor=second, at=AT)).signed_by == second
+    assert done(sign_public_release(release_id=release.pk, actor=second, at=AT)).signed_by == second
 
 
 def meanwhile(monkeypatch, change) -> None:
@@ -229,7 +233,7 @@ def test_without_a_word_for_the_passages_nothing_is_signed(version):
 
 def test_the_files_of_a_release_that_was_never_out_are_removed_when_it_is_withdrawn(version):
     release = make_public_release(PublicState.SIGNED, version)
-    actions.withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
+    withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
 
     assert not PublicPart.objects.exists()
 

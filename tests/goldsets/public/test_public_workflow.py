@@ -7,8 +7,13 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.audit.models import Event
-from apps.goldsets import actions
-from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    ask_to_sign,
+    log_public_look,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.enums import PublicState, PublicStep, VersionState
 from apps.goldsets.execution.public_files import stored_zip
 from apps.goldsets.models import PublicRelease
@@ -94,13 +99,13 @@ def test_who_signs_is_another_lead_who_has_opened_the_preview(state, asker, open
     release = make_public_release(state, version)
     person = release.prepared_by if asker == "preparer" else make_second_lead(release.version)
     if opened:
-        actions.log_public_look(release=release, actor=person, at=AT)
+        log_public_look(release=release, actor=person, at=AT)
 
     if reason is None:
-        assert done(actions.sign_public_release(release_id=release.pk, actor=person, at=AT)).signed_by == person
+        assert done(sign_public_release(release_id=release.pk, actor=person, at=AT)).signed_by == person
     else:
         with pytest.raises(PublicReleaseRefused, match=reason):
-            actions.sign_public_release(release_id=release.pk, actor=person, at=AT)
+            sign_public_release(release_id=release.pk, actor=person, at=AT)
 
 
 def test_the_database_refuses_a_signature_by_the_preparer(version):
@@ -161,19 +166,19 @@ def test_a_version_has_one_live_public_release(version):
 
     with pytest.raises(PublicReleaseRefused, match="v1 has a public release already"):
         prepare(release.version)
-    actions.withdraw_public_release(release_id=release.pk, reason="Again.", actor=release.prepared_by, at=AT)
+    withdraw_public_release(release_id=release.pk, reason="Again.", actor=release.prepared_by, at=AT)
     assert prepare(release.version).state == PublicState.PREPARED
 
 
 def test_after_another_build_the_preview_has_to_be_opened_again(version):
     release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
-    actions.log_public_look(release=release, actor=second, at=AT)
+    log_public_look(release=release, actor=second, at=AT)
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
     prepare_again(release, other)
 
     with pytest.raises(PublicReleaseRefused, match="Open the preview first"):
-        actions.sign_public_release(release_id=release.pk, actor=second, at=AT)
+        sign_public_release(release_id=release.pk, actor=second, at=AT)
 
 
 def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out(bench, version):
@@ -188,11 +193,11 @@ def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out(benc
 def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused(version):
     release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
-    actions.ask_to_sign(release_id=release.pk, lead=second, actor=release.prepared_by, at=AT)
+    ask_to_sign(release_id=release.pk, lead=second, actor=release.prepared_by, at=AT)
 
     assert Notification.objects.get(person=second).sentence.endswith("public release of Handbook v1.")
     with pytest.raises(PublicReleaseRefused, match="only a lead who did not prepare it can"):
-        actions.ask_to_sign(release_id=release.pk, lead=release.prepared_by, actor=second, at=AT)
+        ask_to_sign(release_id=release.pk, lead=release.prepared_by, actor=second, at=AT)
 
 
 def test_every_step_is_on_the_record(version):

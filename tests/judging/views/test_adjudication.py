@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
-from apps.judging.actions import close_round
+from apps.judging.actions.rounds import close_round
 from apps.judging.models import Adjudication
 from tests.factories import AT, lead_of
 from tests.judging.factories import make_round, people_of

@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
-from apps.judging.actions import claim_seats
+from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement, RoundAnnotator
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, make_round, people_of

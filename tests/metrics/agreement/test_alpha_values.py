@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.agreement import category_counts, codes, krippendorff_alpha
+from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.alpha_values import alpha_parts, ordinal_alpha
+from apps.metrics.agreement.counting import category_counts, codes
 
 GRADES = range(4)
 ITEMS = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=3, max_size=3), max_size=12)

@@ -7,35 +7,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from apps.metrics.agreement import (
-    MISSING,
-    RESAMPLES,
-    Coefficient,
-    agreement_weights,
-    band,
-    brennan_prediger,
-    category_counts,
-    codes,
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.alpha_values import chance_corrected
+from apps.metrics.agreement.conger import conger_kappa
+from apps.metrics.agreement.counting import MISSING, category_counts, codes, pair_table
+from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.pairs import (
     cohen_kappa,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    informative,
+    kappa,
     kappa_null_error,
-    krippendorff_alpha,
     pair_brennan_prediger,
     pair_gwet_ac,
-    pair_table,
     percent_agreement,
     scott_pi,
-    standard_interval,
-    undefined,
-    weights_from_disagreement,
 )
-from apps.metrics.agreement.alpha_values import chance_corrected
-from apps.metrics.agreement.pairs import kappa
+from apps.metrics.agreement.results import Coefficient, band, informative, standard_interval, undefined
 from apps.metrics.agreement.samples import resampled, sample_of_table
-from apps.metrics.agreement.uncertainty import interval_with
+from apps.metrics.agreement.uncertainty import RESAMPLES, interval_with
+from apps.metrics.agreement.weights import agreement_weights, weights_from_disagreement
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from apps.metrics.agreement import MISSING, category_counts, krippendorff_alpha
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.grouped_alpha import boundaries, change_without, changes_without, differing, pattern_counts
 from apps.metrics.agreement.ratings import Ratings, pairs_sharing, ratings_from, shared_items
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from apps.metrics.agreement import MISSING, Settings, category_counts, conger_kappa, fleiss_kappa
+from apps.metrics.agreement.conger import conger_kappa
+from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.imagined import MOST, pairs_of_categories, rows_of_pairs, spread
-from apps.metrics.agreement.many import pairwise
+from apps.metrics.agreement.many import fleiss_kappa, pairwise
 from apps.metrics.agreement.samples import resampled, sample_of_codes, sample_of_counts, sample_of_table
-from apps.metrics.agreement.uncertainty import estimate
+from apps.metrics.agreement.uncertainty import Settings, estimate
 
 
 def test_half_of_it_is_even_and_half_agrees():

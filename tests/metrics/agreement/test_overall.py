@@ -9,31 +9,16 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import cohens_kappa as their_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
-from apps.metrics import agreement
-from apps.metrics.agreement import (
-    COEFFICIENTS,
-    FURTHER,
-    MISSING,
-    Coefficient,
-    Scale,
-    Settings,
-    all_coefficients,
-    by_category,
-    category_counts,
-    cohen_kappa,
-    conger_kappa,
-    every_pair,
-    fleiss_kappa,
-    gwet_ac,
-    highest_kappa,
-    kappa_of_maximum,
-    krippendorff_alpha,
-    pair_table,
-    pairwise_agreement,
-    standard_interval,
-    table_counts,
-    table_figures,
-)
+from apps.metrics.agreement.alpha import krippendorff_alpha
+from apps.metrics.agreement.categories import by_category
+from apps.metrics.agreement.conger import conger_kappa
+from apps.metrics.agreement.counting import MISSING, category_counts, pair_table, table_counts
+from apps.metrics.agreement.many import fleiss_kappa, gwet_ac, pairwise_agreement
+from apps.metrics.agreement.overall import COEFFICIENTS, FURTHER, Scale, all_coefficients, every_pair, table_figures
+from apps.metrics.agreement.pairs import cohen_kappa, highest_kappa, kappa_null_error, kappa_of_maximum
+from apps.metrics.agreement.results import Coefficient, standard_interval
+from apps.metrics.agreement.uncertainty import Settings
+from apps.metrics.agreement.weights import weights_from_disagreement
 
 NUMBERS = Scale(4, (0.0, 1.0, 2.0, 3.0), is_numeric=True)
 FAST = Settings(resamples=200)
@@ -106,7 +91,7 @@ def test_kappa_if_nobody_agreed_has_the_error_of_statsmodels():
     table = pair_table(*ratings(150, 2).T, 4)
 
     for kind in (None, "linear", "quadratic"):
-        ours = agreement.kappa_null_error(table, kind=kind or "nominal")
+        ours = kappa_null_error(table, kind=kind or "nominal")
         assert ours == pytest.approx(their_kappa(table, wt=kind).std_kappa0)
 
 
@@ -292,4 +277,4 @@ def test_cohen_kappa_uses_custom_weights():
 
     assert cohen_kappa(table, weights=np.eye(2)).value == cohen_kappa(table).value
     with pytest.raises(ValueError, match="costs of disagreement"):
-        agreement.weights_from_disagreement([[1, 0], [0, 0]])
+        weights_from_disagreement([[1, 0], [0, 0]])

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from apps.metrics.agreement import COEFFICIENTS, MISSING, Scale, all_coefficients, overall, ratings
+from apps.metrics.agreement import overall, ratings
+from apps.metrics.agreement.counting import MISSING
+from apps.metrics.agreement.overall import COEFFICIENTS, Scale, all_coefficients
 from apps.metrics.agreement.ratings import Ratings, alpha_of, alphas_of, coefficients_of, pairs_of, pairs_sharing
 
 

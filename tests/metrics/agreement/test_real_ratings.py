@@ -11,7 +11,7 @@ from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.breakdowns import Overview, overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
 from apps.common.files.tabular import TableFile
-from apps.judging.actions import import_judgements
+from apps.judging.actions.imports import import_judgements
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import RATINGS
 from apps.judging.formats.ratings import parse_rating_columns

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from apps.metrics.agreement import COEFFICIENTS, FURTHER
+from apps.metrics.agreement.overall import COEFFICIENTS, FURTHER
 from tests.metrics.agreement.labels import LONG, agree, agree_json, refused, writer
 
 STRATA = "item,domain,level\na,tax,easy\nb,tax,\nc,tax,hard\nd,law,easy\n"

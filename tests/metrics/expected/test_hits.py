@@ -6,21 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.expected import (
-    HIT_MEASURES,
-    KINDS,
-    ExpectedBlock,
-    HitRule,
-    Question,
-    Returned,
-    find_hits,
-    first_ranks,
-    measure_hits,
-    parse_hit_rule,
-    rank_bins,
-)
-from apps.metrics.measures import parse_measures
+from apps.metrics.expected.hits import find_hits
+from apps.metrics.expected.measures import HIT_MEASURES, first_ranks, measure_hits, rank_bins
+from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import KINDS, HitRule, parse_hit_rule
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import parse_measures
 from tests.metrics.expected import by_hand
 from tests.metrics.expected.strategies import exactly, questions, rankings
 

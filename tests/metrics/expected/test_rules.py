@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.expected import KINDS, HitRule, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import KINDS, HitRule, HitRuleError, parse_hit_rule
 
 
 @given(

@@ -2,9 +2,12 @@
 
 import pytest
 
-from apps.metrics.expected import ExpectedBlock, Question, Returned, find_hits, measure_hits, parse_hit_rule
 from apps.metrics.expected.evidence import Evidence, Words
-from apps.metrics.measures import parse_measures
+from apps.metrics.expected.hits import find_hits
+from apps.metrics.expected.measures import measure_hits
+from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import parse_hit_rule
+from apps.metrics.measures.registry import parse_measures
 
 EVIDENCE = "Records stay searchable in the console for 90 days"
 QUESTION = Question("T-0001", (ExpectedBlock("handbook#12", "handbook", (58, 59), (EVIDENCE,)),))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from apps.common.errors import InputErrors
 from apps.metrics.files import reading
 from apps.metrics.files.reading import load_qrels, load_run
-from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.vocabulary import Vocabulary
 
 MEASURES = parse_measures("nDCG@3 AP RR P@2 Bpref Judged@3")

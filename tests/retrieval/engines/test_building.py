@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines import building, make
+from apps.retrieval.core.engines import building
+from apps.retrieval.core.engines.registry import make
 
 PLAIN = {"stop_words": "none", "stemmer": "none"}
 DRAW = np.random.default_rng(3)

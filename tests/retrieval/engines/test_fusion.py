@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.fusion import Fusion
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from apps.retrieval.core.engines import make, postings
+from apps.retrieval.core.engines import postings
+from apps.retrieval.core.engines.registry import make
 
 PLAIN = {"stop_words": "none", "stemmer": "none"}
 KEYS = ["red key", "red red door", "green"]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines import make
 from apps.retrieval.core.engines.lsa import _matrix
+from apps.retrieval.core.engines.registry import make
 
 THEMES = [["ship", "sea", "harbour", "sail"], ["bread", "oven", "flour", "yeast"], ["court", "judge", "law", "plea"]]
 

@@ -1,6 +1,7 @@
 import pytest
 
-from apps.retrieval.core.engines import ENGINES, BadParameters, defaults, make
+from apps.retrieval.core.engines.base import BadParameters
+from apps.retrieval.core.engines.registry import ENGINES, defaults, make
 
 READY = [name for name, engine in ENGINES.items() if not engine.needs_model]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.retrieval.core.engines import make as make_engine
+from apps.retrieval.core.engines.registry import make as make_engine
 from apps.retrieval.core.engines.store import open_index, remove, stored_indexes, tidy, touch, using_index
 
 BLOCKS = ["red key", "red door", "green"]

@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.review.actions import submit_triple
+from apps.review.actions.submitting import submit_triple
 from apps.review.selectors.exports import WrongExport
 from apps.triples.actions.adoption import adopt_candidate
 from apps.triples.enums import State

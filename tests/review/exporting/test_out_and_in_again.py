@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.accounts.enums import Role
-from apps.review.actions import submit_triple
+from apps.review.actions.submitting import submit_triple
 from apps.triples.actions.triples import save_draft, start_draft
 from apps.triples.enums import State
 from apps.triples.formats import WRITTEN

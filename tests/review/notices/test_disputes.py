@@ -5,7 +5,8 @@ import pytest
 
 from apps.accounts.models import User
 from apps.jobs.models import Notification
-from apps.review.actions import begin_revision, drop_triple, post_message, split_triple, submit_triple
+from apps.review.actions.disputes import drop_triple, post_message, split_triple
+from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import Decision
 from apps.triples.actions.triples import save_draft
 from apps.triples.models import Triple

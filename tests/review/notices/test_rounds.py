@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.jobs.models import Notification
-from apps.review.actions import submit_triple
+from apps.review.actions.submitting import submit_triple
 from apps.review.enums import VerdictChoice
 from tests.factories import AT
 from tests.review.factories import answer, make_in_review, reviewers_of

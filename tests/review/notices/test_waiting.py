@@ -8,7 +8,8 @@ from django.db import transaction
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.jobs.models import Notification
-from apps.review.actions import notices, reseat
+from apps.review.actions import notices
+from apps.review.actions.seating import reseat
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
-from apps.review.actions import pull_seat, reseat
+from apps.review.actions.seating import pull_seat, reseat
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import make_in_review, reviewers_of
 

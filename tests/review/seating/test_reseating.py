@@ -4,7 +4,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.review.actions import SeatRefused, reseat_many
+from apps.review.actions.seating import SeatRefused, reseat_many
 from apps.review.models import ReviewSeat
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reviewers_of

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from apps.cli.agree.figures import Figures, SelfAgreement, StratumFigures
-from apps.metrics.agreement import COEFFICIENTS, FURTHER, Coefficient, standard_interval
 from apps.metrics.agreement.label_model import Diagnosis
+from apps.metrics.agreement.overall import COEFFICIENTS, FURTHER
+from apps.metrics.agreement.results import Coefficient, standard_interval
 from apps.metrics.estimate import Estimate
 from apps.metrics.files.labels.labelling import Labelling
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from apps.cli.agree.figures import Figures
 from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
-from apps.metrics.agreement import Coefficient
+from apps.metrics.agreement.results import Coefficient
 
 COLUMNS = [
     "scope",

@@ -12,8 +12,9 @@ import numpy as np
 from apps.cli.agree.figures import Figures
 from apps.cli.tables import aligned
 from apps.common.text.wording import number
-from apps.metrics.agreement import COEFFICIENTS, MOST_RESAMPLED, Coefficient
 from apps.metrics.agreement.label_model import Diagnosis
+from apps.metrics.agreement.overall import COEFFICIENTS, MOST_RESAMPLED
+from apps.metrics.agreement.results import Coefficient
 from apps.metrics.files.labels.labelling import Labelling
 
 NOTE_WIDTH = 100

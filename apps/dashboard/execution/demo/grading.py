@@ -6,7 +6,6 @@ from apps.accounts.models import User
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import Stage
-from apps.judging import selectors
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import close_round, open_round
@@ -15,6 +14,8 @@ from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round, Seat
+from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.rounds import entry_in
 from apps.retrieval.models import Pool
 
 BATCH = 20
@@ -104,8 +105,8 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
 
 
 def _settle(stage: Stage, round_: Round, *, day: float) -> None:
-    for pair in list(selectors.adjudicable(round_, stage.lead)):
-        entry = selectors.entry_in(round_, pair.entry_id)
+    for pair in list(adjudicable(round_, stage.lead)):
+        entry = entry_in(round_, pair.entry_id)
         query_id, block_id = entry.query.outside_id, entry.version.block.outside_id
         grade = material.careful_grade(query_id, block_id)
         adjudicate(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from apps.dashboard.execution.demo import corpora, grading, releases, reviews, runs, scores, slices
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, add_host_roles
-from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
+from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
 from apps.triples.actions.triples import refresh_staleness
 

@@ -2,7 +2,7 @@
 
 from apps.corpus.actions.publishing import allow_public_texts
 from apps.dashboard.execution.demo.stage import Stage, finish
-from apps.goldsets.actions import ask_to_sign, prepare_public_release
+from apps.goldsets.actions.public import ask_to_sign, prepare_public_release
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import Version

@@ -13,13 +13,16 @@ from apps.dashboard.execution.demo.scores import LEDGER, NO_NUMBERS, RERANKED
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, finish
 from apps.goldsets.models import Version
 from apps.queries.models import Query
-from apps.retrieval.actions import create_system, request_pool, request_run
+from apps.retrieval.actions.pools import request_pool
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
 from apps.retrieval.formats.runs import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
-from apps.retrieval.selectors import ALL_QUERIES, QueryChoice, position_of_blocks
+from apps.retrieval.selectors.queries import ALL_QUERIES, QueryChoice
+from apps.retrieval.selectors.snapshots import position_of_blocks
 
 DEPTH = 20
 POOL_DEPTH = 4

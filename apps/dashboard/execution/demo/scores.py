@@ -5,10 +5,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from apps.dashboard.execution.demo.stage import Stage, finish
-from apps.evaluation.actions import request_evaluation, write_ledger
+from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.scoring import request_evaluation
 from apps.gates.actions import create_gate
 from apps.goldsets.models import Version
-from apps.metrics.expected import BY_GRADES, KINDS
+from apps.metrics.expected.rules import BY_GRADES, KINDS
 from apps.reports.actions.negatives import measure_negatives
 from apps.retrieval.models import Run
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from apps.dashboard.execution.demo.stage import WEEKS, Stage
-from apps.goldsets.actions import add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.rotation import first_day, quarter_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import Version

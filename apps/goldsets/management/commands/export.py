@@ -6,7 +6,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.common.errors import Refusal
-from apps.goldsets import actions, rules
+from apps.goldsets import rules
+from apps.goldsets.actions.versions import log_export
 from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
 from apps.goldsets.execution import exporting
@@ -38,7 +39,7 @@ class Command(VersionCommand):
             manifest = exporting.write(version, folder, revoked=revoked, **choice)
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=REFUSED) from None
-        actions.log_export(version=version, actor=None, formats=formats, splits=splits, at=at)
+        log_export(version=version, actor=None, formats=formats, splits=splits, at=at)
         for entry in manifest["files"]:
             self.stdout.write(str(folder / entry["path"]))
         self.stdout.write(str(folder / "manifest.json"))

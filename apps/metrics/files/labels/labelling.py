@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
-from apps.metrics.agreement import MISSING, Scale
+from apps.metrics.agreement.counting import MISSING
+from apps.metrics.agreement.overall import Scale
 from apps.metrics.files.labels.columns import LabelColumn, LabelLayout
 from apps.metrics.files.labels.meaning import meaning_of
 from apps.metrics.files.labels.misread import NO_HEADING, names_are_labels

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.common.files.faults import ErrorList, fault
-from apps.metrics.agreement import Scale
+from apps.metrics.agreement.overall import Scale
 from apps.metrics.files.labels.columns import LabelLayout
 
 Texts = Sequence[tuple[int, str]]

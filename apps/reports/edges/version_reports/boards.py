@@ -13,7 +13,7 @@ from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.models import Version
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.mean_parts import Mean
 from apps.reports.core.version_document import SplitBoard
 from apps.retrieval.enums import SystemKind

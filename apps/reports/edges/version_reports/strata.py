@@ -11,7 +11,8 @@ from apps.evaluation.rules import EVERY_SPLIT
 from apps.goldsets.enums import Split
 from apps.metrics.columns import Floats
 from apps.metrics.expected.summaries import hit_summaries
-from apps.metrics.measures import Measure, parse_measure
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
 from apps.reports.core.document import ReportSection
 from apps.reports.core.stratum_parts import Stratum, strata_section

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.evaluation.selectors.evaluations import scorable_runs
-from apps.goldsets.actions import log_export
+from apps.goldsets.actions.versions import log_export
 from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version

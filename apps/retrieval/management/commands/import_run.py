@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.corpus.edges.commands import BAD_INPUT
-from apps.retrieval import actions
+from apps.retrieval.actions.intake import import_file
 from apps.retrieval.edges.commands import SnapshotCommand
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds, try_file
 from apps.retrieval.formats.runs import RunDraft
@@ -55,7 +55,7 @@ class Command(SnapshotCommand):
     def _import(self, source: dict[str, Any], options: dict[str, Any]) -> ImportedRun:
         details = {key: options[key] for key in ("system", "tag", "note", "commit")}
         actor = self.actor(source["project"], options)
-        return actions.import_file(**source, details=details, actor=actor, at=timezone.now())
+        return import_file(**source, details=details, actor=actor, at=timezone.now())
 
 
 def _counts(draft: RunDraft) -> str:

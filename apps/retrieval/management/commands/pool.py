@@ -10,7 +10,7 @@ from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
-from apps.retrieval import actions
+from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import PoolMethod, PoolState
@@ -74,7 +74,7 @@ class Command(SnapshotCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options)
         actor = self.actor(project, options)
-        pool = actions.request_pool(
+        pool = request_pool(
             project=project,
             name=options["name"],
             snapshot_id=self.snapshot(project, options).pk,

@@ -11,12 +11,12 @@ from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
-from apps.retrieval import actions
+from apps.retrieval.actions.runs import request_run
 from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH
-from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.queries import QueryChoice
 from apps.retrieval.selectors.question_sets import question_set, question_sets
 
 
@@ -43,7 +43,7 @@ class Command(SnapshotCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options)
         actor = self.actor(project, options)
-        run = actions.request_run(
+        run = request_run(
             project=project,
             snapshot_id=self.snapshot(project, options).pk,
             choice=QueryChoice(questions=_questions(project, options["questions"])),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import LoadedSearch, Pace, RemoteQuery, make_remote
 from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection

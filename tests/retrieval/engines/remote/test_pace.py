@@ -1,6 +1,6 @@
 import pytest
 
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimiter
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.paths import Every, NoSuchPlace, column, parse_path, written
 
 ITEM = Every.ITEM

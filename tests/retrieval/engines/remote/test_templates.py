@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import templates
 from apps.retrieval.core.engines.remote.templates import filled, filled_address, parse_body, places_in, split_address
 

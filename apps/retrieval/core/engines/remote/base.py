@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 AUTHS = ("none", "bearer", "api_key", "basic", "header")

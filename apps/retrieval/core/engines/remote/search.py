@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.expected import Returned
+from apps.metrics.expected.questions import Returned
 from apps.retrieval.core.engines.base import Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
