@@ -5,8 +5,7 @@ from django.db import models
 from django.db.models import Func, Q, Value
 
 from apps.accounts.models import Project
-from apps.corpus.core.documents import AS_TEXT, READ_AS
-from apps.corpus.core.recipes import recipe_of, recipe_words
+from apps.corpus.core.documents import AS_TEXT, READ_AS, recipe_of, recipe_words
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 

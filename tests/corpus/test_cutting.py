@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.corpus.core.cutting import Passage, passages_of, words_in
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import EXAMPLES, Document, recipe_of
 from apps.corpus.core.passage_ids import MOST_LETTERS, anchor_of, document_id
-from apps.corpus.core.recipes import EXAMPLES, recipe_of
 
 RECIPES = st.sampled_from([*EXAMPLES, "paragraphs:20", "paragraphs:20:10"])
 WORDS = st.lists(

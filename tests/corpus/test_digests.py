@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.common.digests import digest_of
-from apps.corpus.core.digests import (
+from apps.corpus.core.passage_ids import (
     SnapshotEntry,
     block_digests,
     metadata_digest,

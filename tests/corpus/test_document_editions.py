@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.corpus.actions.imports import confirm_import
-from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.freezing import FreezeRefused
 from apps.corpus.models import Corpus, Import, Snapshot

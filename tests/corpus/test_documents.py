@@ -9,13 +9,12 @@ from django.utils.datastructures import MultiValueDict
 
 from apps.audit.models import Event
 from apps.corpus.actions.imports import change_options, confirm_import, discard_import, take_fix
-from apps.corpus.core.digests import block_digests
+from apps.corpus.core.passage_ids import block_digests
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.formats import BlockRow
 from apps.corpus.formats.documents import SourceFile
-from apps.corpus.formats.documents.markdown import read_markdown
-from apps.corpus.formats.documents.registry import KINDS, Kind
+from apps.corpus.formats.documents.registry import KINDS, Kind, read_markdown
 from apps.corpus.models import Block, Corpus, Document, Import
 from apps.corpus.selectors.import_kinds import kind_named
 from tests.corpus.factories import make_document_import, make_snapshot, zipped

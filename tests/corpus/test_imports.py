@@ -15,9 +15,8 @@ from apps.audit.models import Event
 from apps.common.files.extent import Extent
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.corpus.execution import document_reading, import_steps
-from apps.corpus.execution.import_reading import preview
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution import document_reading, import_reading
+from apps.corpus.execution.import_reading import ImportRefused, preview
 from apps.corpus.models import Corpus, FormerVersion, Import
 from apps.corpus.selectors.corpora import corpora_in
 from tests.corpus.factories import TEXTS, make_corpus, make_document_import, make_snapshot, zipped
@@ -124,7 +123,7 @@ def test_a_plan_of_options_that_were_changed_meanwhile_is_not_stored(monkeypatch
     monkeypatch.setattr("apps.corpus.selectors.import_kinds.READ_AT_ONCE", Extent(10, 10))
     item = change(item, format="csv")
 
-    item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=old)
+    item = import_reading.keep_plan(import_id=item.pk, plan=preview(item), options=old)
 
     assert item.state == ImportState.READING
 

@@ -1,6 +1,6 @@
 """What is shown beside a passage's title to tell it from others on the page."""
 
-from apps.corpus.core.naming import Place, document_names, told_apart
+from apps.corpus.core.passage_ids import Place, document_names, told_apart
 
 
 def place(title="Backups", document="Handbook", document_id="handbook.md", section=(), block="b1"):

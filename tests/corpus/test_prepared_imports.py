@@ -10,7 +10,7 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.corpus.execution import import_steps, ingest
+from apps.corpus.execution import import_reading, ingest
 from apps.corpus.execution.import_reading import prepared
 from apps.corpus.models import BlockVersion, Document, FormerTitle, FormerVersion, Import
 from tests.corpus.factories import TEXTS, make_corpus, zipped
@@ -112,7 +112,7 @@ def meanwhile(item: Import, change) -> Import:
     with prepared(item, actor=actor, at=AT) as made:
         assert (made is not None) == (connection.vendor == "sqlite")
         change()
-        return import_steps.apply_import(import_id=item.pk, actor=actor, at=AT, prepared=made)
+        return import_reading.apply_import(import_id=item.pk, actor=actor, at=AT, prepared=made)
 
 
 def test_what_another_import_changed_meanwhile_is_seen():

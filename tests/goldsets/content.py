@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
 from apps.goldsets.formats.content import (
     Content,
     ExpectedBlock,

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.judgements import give_judgement

@@ -7,7 +7,7 @@ from django.db import connection
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.corpus.actions import imports
-from apps.corpus.execution import import_steps
+from apps.corpus.execution import import_reading
 from apps.corpus.execution.import_reading import prepared
 from apps.corpus.models import Import
 from apps.judging.models import Judgement, Round
@@ -89,7 +89,7 @@ def meanwhile(item: Import, change) -> Import:
     with prepared(item, actor=actor, at=AT) as made:
         assert (made is not None) == (connection.vendor == "sqlite")
         change()
-        return import_steps.apply_import(import_id=item.pk, actor=actor, at=AT, prepared=made)
+        return import_reading.apply_import(import_id=item.pk, actor=actor, at=AT, prepared=made)
 
 
 def test_another_round_that_came_meanwhile_takes_no_key_of_this_one(pool):

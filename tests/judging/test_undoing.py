@@ -12,7 +12,7 @@ from apps.audit.models import Event
 from apps.common.database.questions import answer_to
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.dashboard.rules import is_fresh
 from apps.editions.selectors.taken import stays_question

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.corpus.actions import imports
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import actions
 from apps.queries.models import Query

@@ -12,7 +12,7 @@ from apps.audit.actions import record
 from apps.common.digests import sha256_hex
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
 from apps.triples.actions.imports import import_triples
 from apps.triples.actions.triples import start_draft

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.corpus.actions import imports
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.review.actions.submitting import submit_triple
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate

@@ -11,8 +11,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.grade_cache import ratings_in
 from apps.corpus.models import BlockVersion
-from apps.corpus.selectors.corpora import TextKey, texts_of
-from apps.corpus.selectors.naming import places_of
+from apps.corpus.selectors.corpora import TextKey, places_of, texts_of
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round, RoundAnnotator
 from apps.metrics.agreement.counting import MISSING

@@ -13,10 +13,9 @@ from apps.audit.actions import record
 from apps.common.errors import InputErrors
 from apps.corpus.core.columns import TableChoice
 from apps.corpus.enums import ImportState
-from apps.corpus.execution import import_steps, jobs
+from apps.corpus.execution import import_reading, jobs
 from apps.corpus.execution.document_reading import reading_path
-from apps.corpus.execution.import_reading import preview
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused, preview
 from apps.corpus.models import Import
 from apps.corpus.rules import ended_refusal, undo_refusal
 from apps.corpus.selectors.corpora import left_unread
@@ -42,7 +41,7 @@ def start_import(
     with written(file, at=at) as stored:
         item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
     if item.job_id is None:
-        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=options)
+        item = import_reading.keep_plan(import_id=item.pk, plan=preview(item), options=options)
     return item
 
 
@@ -98,7 +97,7 @@ def choose_columns(*, import_id: int, choice: TableChoice, is_final: bool, actor
 @transaction.atomic
 def _confirm_table(*, import_id: int, choice: TableChoice, actor: User, at: datetime) -> Import | None:
     """Import the table if it is ready and was shown with these choices."""
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     shown = TableChoice.from_json(item.plan.get("table", {}).get("choice", {}))
     if item.state != ImportState.READY or replace(shown, remember=choice.remember) != choice:
         return None
@@ -109,13 +108,13 @@ def _confirm_table(*, import_id: int, choice: TableChoice, actor: User, at: date
 
 def _read_again(item: Import) -> Import:
     if item.job_id is None:
-        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=item.options)
+        item = import_reading.keep_plan(import_id=item.pk, plan=preview(item), options=item.options)
     return item
 
 
 @transaction.atomic
 def _reopen(*, import_id: int, choose: Callable[[Import], dict[str, Any]], actor: User, at: datetime) -> Import:
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     is_being_read = item.state == ImportState.READING and item.job_id is None
     if item.state not in {ImportState.READY, ImportState.FAULTY} and not is_being_read:
         raise ImportRefused(f"This import {_is(item)}; its file is not read again.", code="import_not_waiting")
@@ -138,7 +137,7 @@ def _reopen(*, import_id: int, choose: Callable[[Import], dict[str, Any]], actor
 @transaction.atomic
 def read_in_job(*, import_id: int, at: datetime) -> Import:
     """Queue a job for a file whose reading was interrupted, for example by a restart of the server."""
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if item.state == ImportState.READING and item.job_id is None:
         _enqueue_reading(item, item.created_by, at)
     return item
@@ -151,7 +150,7 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
     When the project has changed since the preview so that the file has mistakes now, the import becomes faulty and
     lists them.
     """
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if item.state != ImportState.READY:
         raise ImportRefused(f"This import {_is(item)}; there is nothing to confirm.", code="import_not_ready")
     if item.plan["rows"] > APPLY_AT_ONCE_ROWS or not is_near(item.upload):
@@ -161,15 +160,15 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
         _enqueue(item, jobs.APPLY, title, actor, at)
         return item
     try:
-        return import_steps.apply_import(import_id=item.pk, actor=actor, at=at)
+        return import_reading.apply_import(import_id=item.pk, actor=actor, at=at)
     except InputErrors as errors:
-        return import_steps.note_faults(import_id=item.pk, errors=errors)
+        return import_reading.note_faults(import_id=item.pk, errors=errors)
 
 
 @transaction.atomic
 def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
     """Discard an import and delete its file; nothing else changes."""
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
         raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
     discard_upload(upload_id=item.upload_id, actor=actor, at=at)
@@ -183,7 +182,7 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
 @transaction.atomic
 def undo_import(*, import_id: int, actor: User, at: datetime) -> Import:
     """Put back what an applied import has changed, while nothing rests on it."""
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if reason := undo_refusal(item):
         raise ImportRefused(reason, code="import_not_undone")
     kind_named(item.kind).undo(item, actor=actor, at=at)
@@ -196,7 +195,7 @@ def undo_import(*, import_id: int, actor: User, at: datetime) -> Import:
 @transaction.atomic
 def undo_untouched(*, import_id: int, actor: User, at: datetime) -> Import:
     """Undo of an import what nobody has touched since. Its record says how much stayed."""
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if reason := ended_refusal(item):
         raise ImportRefused(reason, code="import_not_undone")
     stayed = kind_named(item.kind).undo_untouched(item, actor=actor, at=at)

@@ -11,11 +11,31 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import PAGES, WHOLE, Document, Recipe
 from apps.corpus.core.outline import CODE, CUTTABLE, HEADING, TABLE, TEXT, Unit, outline
 from apps.corpus.core.passage_ids import anchor_of, document_id, passage_id, start_mark
-from apps.corpus.core.recipes import PAGES, WHOLE, Recipe
+
+PAGE_ENDINGS = (".md", ".markdown", ".mdx", ".rst")
+FOLDER_PAGES = frozenset({"index", "readme"})
+
+
+def page_address(base: str, path: str, anchor: str = "") -> str:
+    """The address of a document below `base`, as most builders of sites have it.
+
+    Sources of pages (Markdown, reStructuredText) lose their ending, `index` and `README` are their folder; all other
+    files keep their names.
+    """
+    folder, _, name = path.rpartition("/")
+    for ending in PAGE_ENDINGS:
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)]
+            name = "" if name.lower() in FOLDER_PAGES else name
+            break
+    place = f"{folder}/{name}" if folder else name
+    return base.rstrip("/") + "/" + quote(place) + (f"#{quote(anchor, safe='=')}" if anchor else "")
+
 
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\n")

@@ -8,7 +8,111 @@ words: no number that shifts when a paragraph is added above.
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from apps.common.digests import canonical_json, canonical_text, digest_of, digest_of_lines, plain_numbers, sha256_hex
+
+
+class BlockDigests(NamedTuple):
+    """`version` covers everything a reader sees; `text` only title and text."""
+
+    version: str
+    text: str
+
+
+class SnapshotEntry(NamedTuple):
+    """One block in a snapshot: ids, digests, and the title of its document at that time."""
+
+    block_id: str
+    document_id: str
+    digest: str
+    metadata_digest: str = ""
+    document_title: str = ""
+
+
+def block_digests(
+    *, title: str, section_path: Sequence[str], page_start: int | None, page_end: int | None, text: str
+) -> BlockDigests:
+    """The digests of a block's text. Metadata is not part of it: nobody grades metadata.
+
+    Each is over the canonical JSON of an object, put together here: the text, by far the longest, is escaped once for
+    the two, and an encoder of objects takes longer than all of it.
+    """
+    words = f'"text":{canonical_text(text)},"title":{canonical_text(title)}}}'
+    headings = ",".join(map(canonical_text, section_path))
+    first, last = ("null" if page is None else page for page in (page_start, page_end))
+    place = f'"page_end":{last},"page_start":{first},"section_path":[{headings}]'
+    return BlockDigests(
+        version=sha256_hex(f"{{{place},{words}".encode()),
+        text=sha256_hex(f"{{{words}".encode()),
+    )
+
+
+def metadata_digest(metadata: dict[str, Any]) -> str:
+    """The digest of a block's metadata; "" when there is none."""
+    return digest_of(plain_numbers(metadata)) if metadata else ""
+
+
+def snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
+    """The digest over the entries in the order given: bytewise by block id.
+
+    Metadata and the document's title are included only where there are any, so older digests of a corpus without stay
+    valid.
+    """
+    return digest_of_lines(canonical_json(_named(entry)).decode() for entry in entries)
+
+
+def older_snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
+    """The digest as computed before metadata and titles were included."""
+    return digest_of_lines(canonical_json(list(entry[:3])).decode() for entry in entries)
+
+
+def _named(entry: SnapshotEntry) -> list[str]:
+    return list(entry if entry.metadata_digest or entry.document_title else entry[:3])
+
+
+class Place(NamedTuple):
+    """Where a passage stands. Titles may be empty; ids are unique in a corpus."""
+
+    title: str
+    document_title: str
+    document_id: str
+    section: Sequence[str]
+    block_id: str
+
+
+def document_names(places: Sequence[Place]) -> list[str]:
+    """The document of each place: its title, or its id where it has none or another document here shares it."""
+    documents = {(place.document_title, place.document_id) for place in places}
+    shared = Counter(title for title, _ in documents)
+    return [
+        place.document_title if place.document_title and shared[place.document_title] == 1 else place.document_id
+        for place in places
+    ]
+
+
+def told_apart(places: Sequence[Place]) -> list[str]:
+    """What to show beside the title of each passage: its document, and where that leaves several alike, more.
+
+    First the headings above it, then its own id.
+    """
+    documents = document_names(places)
+    titles = [place.title for place in places]
+    with_section = [
+        " / ".join([document, *(heading for heading in place.section if heading != place.title)])
+        for document, place in zip(documents, places, strict=True)
+    ]
+    with_id = [f"{document}, {place.block_id}" for document, place in zip(documents, places, strict=True)]
+    words = documents
+    for more in (with_section, with_id):
+        alike = Counter(zip(titles, words, strict=True))
+        words = [
+            fuller if alike[title, said] > 1 else said for title, said, fuller in zip(titles, words, more, strict=True)
+        ]
+    return words
+
 
 MOST_LETTERS = 200
 """Of an id, as everywhere in Karat."""

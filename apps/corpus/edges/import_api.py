@@ -23,7 +23,7 @@ from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
 from apps.corpus.core.columns import TableChoice
 from apps.corpus.enums import ImportState
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
 from apps.corpus.rules import undo_refusal

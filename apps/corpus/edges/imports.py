@@ -17,15 +17,14 @@ from apps.common.database.prepared import prepared_writes
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.actions import corpora
-from apps.corpus.core.documents import UnreadFile
+from apps.corpus.core.documents import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, UnreadFile, recipe_of, recut_note
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, recipe_of, recut_note
 from apps.corpus.edges.target_form import NEW, CorpusTargetForm
-from apps.corpus.execution import document_reading, undoing
+from apps.corpus.execution import document_reading, jobs
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.execution.ingest import BlockIntake, plan_blocks
-from apps.corpus.execution.undoing import CorpusState
+from apps.corpus.execution.jobs import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import ZIP
 from apps.corpus.formats.documents.registry import KINDS
@@ -192,7 +191,7 @@ class CorpusImport(ImportKind):
         last_event, errors = latest_key(), ErrorList()
         corpus = _filled(project, options)
         with prepared_writes() as writes, _rows(source, errors, options) as rows:
-            before = undoing.state_of(_corpus(project, options))
+            before = jobs.state_of(_corpus(project, options))
             target = corpus or Corpus(pk=writes.reserve(Corpus, 1)[0])
             intake = BlockIntake(target, writes, mode=options["mode"], at=at)
             intake.read(rows, source, errors)
@@ -273,7 +272,7 @@ class CorpusImport(ImportKind):
         with _rows(source, ErrorList(), options) as rows:
             yield from rows
 
-    undoing = "This gives texts, titles and the recipe back as they were before."
+    jobs = "This gives texts, titles and the recipe back as they were before."
     undone_until = "a snapshot is frozen"
     undone = "Everything is as it was before."
 
@@ -281,12 +280,12 @@ class CorpusImport(ImportKind):
         if prepared:
             return prepared.before
         corpus = _corpus(project, options)
-        return undoing.state_of(corpora.locked(corpus.pk) if corpus else None)
+        return jobs.state_of(corpora.locked(corpus.pk) if corpus else None)
 
     def remember(self, item: Import, before: CorpusState) -> None:
         corpus = _corpus(item.project, item.options)
         assert corpus is not None
-        undoing.remember(item, corpus, before)
+        jobs.remember(item, corpus, before)
 
     def undo_refusal(self, item: Import) -> str | None:
         return _undo_refusal(item, _corpus(item.project, item.options))
@@ -298,7 +297,7 @@ class CorpusImport(ImportKind):
         if reason := _undo_refusal(item, corpus):
             raise ImportRefused(reason, code="import_not_undone")
         assert corpus is not None  # the refusal has seen it
-        undoing.put_back(item, corpus, at=at)
+        jobs.put_back(item, corpus, at=at)
 
     def what_became(self, item: Import) -> str:
         corpus = _filled(item.project, item.options)
@@ -336,7 +335,7 @@ def _filled(project: Project, options: dict[str, Any]) -> Corpus | None:
 
 
 def _undo_refusal(item: Import, corpus: Corpus | None) -> str | None:
-    return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item, corpus))
+    return corpus_undo_refusal(item, corpus, is_changed_since=jobs.changed_since(item, corpus))
 
 
 def site_address(written: str) -> str:

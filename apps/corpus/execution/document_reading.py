@@ -19,12 +19,10 @@ from django.conf import settings
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.addresses import page_address
-from apps.corpus.core.cutting import Passage, outline_of, passages_of, words_in
+from apps.corpus.core.cutting import Passage, outline_of, page_address, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
-from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
+from apps.corpus.core.documents import DEFAULT, Document, ReadingNote, Recipe, UnreadFile, recipe_of
 from apps.corpus.core.passage_ids import document_id
-from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
 from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable

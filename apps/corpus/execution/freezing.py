@@ -11,7 +11,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus import rules
-from apps.corpus.core.digests import SnapshotEntry, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, snapshot_digest
 from apps.corpus.execution import search_index
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors import snapshots

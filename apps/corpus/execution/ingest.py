@@ -14,8 +14,8 @@ from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.digests import BlockDigests, metadata_digest
 from apps.corpus.core.import_plans import ImportPlan, until_broken
+from apps.corpus.core.passage_ids import BlockDigests, metadata_digest
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
 from apps.corpus.formats.rows import digests_of

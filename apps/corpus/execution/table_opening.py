@@ -11,7 +11,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import ColumnRole, TableChoice, has_known_heading
 from apps.corpus.core.import_plans import Fix
 from apps.corpus.core.table_plans import DONE, SHOWN_ROWS, WARN, TableMessage, TableView
-from apps.corpus.selectors.columns import are_remembered, settled_choice
+from apps.corpus.selectors.import_kinds import are_remembered, settled_choice
 
 HEADED, HEADLESS = "has-headings", "has-no-headings"
 

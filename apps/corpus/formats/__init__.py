@@ -3,12 +3,43 @@
 from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import TableFile
-from apps.corpus.formats.beir import read_beir
-from apps.corpus.formats.flat import read_flat
-from apps.corpus.formats.jsonl import read_block_lines
-from apps.corpus.formats.rows import BlockRow
+from apps.common.files.fields import Fields
+from apps.common.files.tabular import TableFile, read_jsonl
+from apps.corpus.formats.jsonl import read_block_lines, row_of
+from apps.corpus.formats.rows import BlockRow, read_flat, rows_from
 from apps.corpus.formats.smart import read_smart
+
+# BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
+#
+# Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
+# and pages of a passage in the metadata, and nothing else.
+
+KNOWN = frozenset({"_id", "title", "text", "metadata"})
+OWN_METADATA = {"document_id", "section", "page_start", "page_end"}
+
+
+def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
+    return rows_from(source, errors, read_jsonl(source, errors), _row)
+
+
+def _row(fields: Fields) -> BlockRow:
+    if "text" not in fields.values:
+        raise fields.wrong("text", "is missing")
+    block_id = fields.outside_id("_id")
+    others = {name: value for name, value in fields.values.items() if name not in KNOWN}
+    metadata = fields.mapping("metadata")
+    if metadata.keys() == OWN_METADATA and not others:
+        texts = {name: fields.values[name] for name in ("title", "text") if name in fields.values}
+        return row_of(Fields(fields.source, fields.line, {"block_id": block_id, **texts, **metadata}))
+    return BlockRow(
+        line=fields.line,
+        block_id=block_id,
+        document_id=block_id,
+        title=fields.text("title"),
+        text=fields.text("text"),
+        metadata=metadata | others,
+    )
+
 
 FORMATS = {
     "jsonl": "JSONL, one passage per line",
@@ -18,7 +49,6 @@ FORMATS = {
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
-__all__ = ["FORMATS", "IDS", "BlockRow", "read_blocks"]
 
 Reader = Callable[[TableFile, ErrorList], Iterator[BlockRow]]
 _READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "beir": read_beir}

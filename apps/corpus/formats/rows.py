@@ -6,8 +6,8 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import TableFile
-from apps.corpus.core.digests import BlockDigests, block_digests
+from apps.common.files.tabular import TableFile, read_csv
+from apps.corpus.core.passage_ids import BlockDigests, block_digests
 
 
 class BlockRow(NamedTuple):
@@ -61,3 +61,45 @@ def pages(fields: Fields) -> tuple[int | None, int | None]:
     if first is not None and last is not None and last < first:
         raise fields.wrong("page_end", f"the last page comes before the first, {first}")
     return first, first if last is None else last
+
+
+KNOWN = frozenset(
+    {
+        "block_id",
+        "document_id",
+        "document_title",
+        "title",
+        "text",
+        "section",
+        "page_start",
+        "page_end",
+    }
+)
+METADATA = "metadata."
+
+
+def read_flat(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
+    records = read_csv(source, errors, required=("block_id", "document_id", "text"))
+    return rows_from(source, errors, records, row_of)
+
+
+def row_of(fields: Fields) -> BlockRow:
+    """The block of one record. Raises InputError."""
+    metadata = {
+        name.removeprefix(METADATA): fields.values.pop(name)
+        for name in [name for name in fields.values if name.startswith(METADATA)]
+    }
+    fields.only(KNOWN)
+    first, last = pages(fields)
+    return BlockRow(
+        line=fields.line,
+        block_id=fields.outside_id("block_id"),
+        document_id=fields.outside_id("document_id"),
+        title=fields.text("title"),
+        text=fields.text("text"),
+        document_title=fields.text("document_title"),
+        section_path=tuple(part.strip() for part in fields.text("section").split(" > ") if part.strip()),
+        page_start=first,
+        page_end=last,
+        metadata={name: value for name, value in metadata.items() if value},
+    )

@@ -20,7 +20,7 @@ from apps.common.web.requests import own_page
 from apps.corpus import rules
 from apps.corpus.actions.corpora import redact_version, request_freeze
 from apps.corpus.models import Block, Corpus, Snapshot
-from apps.corpus.selectors import history, snapshots
+from apps.corpus.selectors import snapshots
 from apps.corpus.selectors.corpora import (
     block_by_key,
     corpora_in,
@@ -153,7 +153,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
         context |= {
             "page": page,
             "counts": [(name, title, getattr(difference, name).count()) for name, title in DIFFERENCES.items()],
-            "rows": history.word_diffs(list(page)) if with_words else None,
+            "rows": snapshots.word_diffs(list(page)) if with_words else None,
             "renamed": snapshots.renamed_between(before, snapshot)[:DIFFS] if word == "described" else None,
         }
     return render(request, "corpus/changes.html", context)
@@ -163,7 +163,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
 @member_view()
 def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     block = block_by_key(project, pk)
-    texts = history.texts_of(block)
+    texts = snapshots.texts_of(block)
     context = {"unit": block, "texts": texts, "heading": _heading(block, texts), "section": SECTION}
     return render(request, "corpus/block.html", context)
 
@@ -181,7 +181,7 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)
 
 
-def _heading(block: Block, texts: Sequence[history.Text]) -> str:
+def _heading(block: Block, texts: Sequence[snapshots.Text]) -> str:
     """The title of the newest text; else its section, its document or its id."""
     newest = texts[0].version if texts else None
     titles = (newest.title, *newest.section_path[-1:], block.document.title) if newest else ()

@@ -1,6 +1,6 @@
 """Pages of imports: the upload, the preview with what can be chosen there, applying and undoing."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -8,22 +8,133 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.drawing.charts import figures, svg
+from apps.common.drawing.svg import tag, text, title
 from apps.common.files.faults import errors_as_csv
 from apps.common.web.next_steps import next_step
 from apps.corpus.actions import imports
+from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
 from apps.corpus.core.import_plans import UNTOUCHED
 from apps.corpus.enums import ImportState
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
-from apps.corpus.pages.cutting import cut_context
 from apps.corpus.rules import undo_refusal
 from apps.corpus.selectors.corpora import import_in, imports_in
 from apps.corpus.selectors.import_kinds import ImportKind, kind_named
+
+WIDTH, BOTTOM, TOP = 264.0, 94.0, 16.0
+GAP = 2.0
+FEW_WORDS = 25
+"""Passages below this are mostly headings and lists of links: worth a look."""
+HIGHEST_LABEL = 5
+
+
+def lengths(found: dict[str, Any]) -> SafeString:
+    """The lengths of passages as a histogram. Its ends, where passages are short or long, are gold."""
+    bins = found["bins"]
+    step = WIDTH / len(bins)
+    top = max(each["passages"] for each in bins)
+    parts = []
+    for place, each in enumerate(bins):
+        height = (BOTTOM - TOP) * each["passages"] / top
+        is_end = each["to"] is None or (each["to"] or 0) <= FEW_WORDS
+        parts.append(
+            tag(
+                "rect",
+                title(f"{_words(each)}: {each['passages']:,}"),
+                class_="b" if is_end else "bar-fill",
+                x=place * step,
+                y=BOTTOM - height,
+                width=max(1.0, step - GAP),
+                height=height,
+            )
+        )
+    parts.append(tag("path", class_="axis", d=f"M0 {BOTTOM + 0.5:.1f}H{WIDTH:.0f}"))
+    parts += _median(found, step)
+    parts += _labels(bins, step)
+    name = f"Length of {found['passages']:,} passages in words; half have at most {found['median']:,}"
+    return svg(WIDTH, BOTTOM + 24, name, parts)
+
+
+def length_figures(found: dict[str, Any]) -> SafeString:
+    return figures(["Words", "Passages"], [[_words(each), f"{each['passages']:,}"] for each in found["bins"]])
+
+
+def _words(each: dict[str, Any]) -> str:
+    if each["to"] is None:
+        return f"{each['from']:,} words and more"
+    return f"{each['from']:,} to {each['to'] - 1:,} words"
+
+
+def _median(found: dict[str, Any], step: float) -> list[str]:
+    width = found["bins"][0]["to"] or 1
+    x = min(found["median"] / width, len(found["bins"])) * step
+    words = f"half have at most {found['median']:,}"
+    is_left = x > WIDTH / 2
+    label = text(x - 5 if is_left else x + 5, 11, words, anchor="end" if is_left else None, class_="halo word")
+    return [tag("path", class_="limit", d=f"M{x:.1f} 2V{BOTTOM:.0f}"), label]
+
+
+def _labels(bins: list[dict[str, Any]], step: float) -> list[str]:
+    """The lower ends of some bins under the axis, the last with its unit."""
+    every = max(1, -(-len(bins) // HIGHEST_LABEL))
+    places = [place for place in range(0, len(bins), every) if place * step < WIDTH - 90]
+    marks = [text(place * step, BOTTOM + 16, f"{bins[place]['from']:,}") for place in places]
+    last = bins[-1]
+    end = f"{last['from']:,}+ words" if last["to"] is None else f"{last['to']:,} words"
+    return [*marks, text(WIDTH, BOTTOM + 16, end, anchor="end")]
+
+
+# How documents are cut, for their preview: the recipes to choose from, and the lengths that the chosen one gives.
+
+
+class RecipeChoice(NamedTuple):
+    """A recipe as a choice with a key; `passages` is None when nobody has counted."""
+
+    key: str
+    name: str
+    words: str
+    passages: int | None
+    is_chosen: bool
+
+
+def cut_context(plan: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    recipe = recipe_of(options.get("recipe") or str(DEFAULT))
+    found = plan["lengths"]
+    has_pdf = any(kind["kind"] == "pdf" for kind in plan["files"])
+    return {
+        "passages": found.get("passages", 0),
+        "is_cut": bool(plan["recipe"]),
+        "recipes": _choices(recipe, plan.get("recipe_counts", {}), has_pdf=has_pdf),
+        "own": [kind for kind in plan["files"] if kind.get("own")],
+        "paragraphs": recipe if recipe.name == PARAGRAPHS else USUAL_PARAGRAPHS,
+        "chart": lengths(found) if found else "",
+        "figures": length_figures(found) if found else "",
+    }
+
+
+def _choices(chosen: Recipe, counts: dict[str, int], *, has_pdf: bool) -> list[RecipeChoice]:
+    """The recipes; that of PDF pages only where it can make a difference."""
+    paragraphs = chosen if chosen.name == PARAGRAPHS else USUAL_PARAGRAPHS
+    overlap = f", {paragraphs.overlap} of them overlapping" if paragraphs.overlap else ""
+    rows = (
+        ("h", HEADINGS, "By heading", str(DEFAULT)),
+        ("p", PARAGRAPHS, f"Paragraphs up to {paragraphs.words} words{overlap}", str(paragraphs)),
+        ("f", PAGES, "PDF by page, the rest by heading", PAGES),
+        ("w", WHOLE, "Whole documents", WHOLE),
+    )
+    return [
+        RecipeChoice(key, name, words, counts.get(full), chosen.name == name)
+        for key, name, words, full in rows
+        if has_pdf or name != PAGES or chosen.name == PAGES
+    ]
+
 
 PAGE_SIZE = 50
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_objects_question, recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined
-from apps.corpus.core.digests import (
+from apps.corpus.core.passage_ids import (
     SnapshotEntry,
     block_digests,
     metadata_digest,

@@ -7,14 +7,14 @@ from apps.common.database.bulk import chunks
 from apps.common.files.near_ids import Proposal, path_of, propose_fit
 from apps.common.text.words import plain_words
 from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.table_passages import (
+from apps.corpus.core.table_plans import (
     FIRST_PASSAGES,
     FIT_PASSAGES,
+    TableMessage,
     about_several,
     about_unknown_passages,
     near_match,
 )
-from apps.corpus.core.table_plans import TableMessage
 from apps.corpus.models import Snapshot, SnapshotBlock
 
 AT_ONCE = 500

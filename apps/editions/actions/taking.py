@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.common.errors import InputErrors
 from apps.corpus.enums import ImportState
-from apps.corpus.execution import import_steps
+from apps.corpus.execution import import_reading
 from apps.corpus.models import Snapshot
 from apps.editions.execution.import_editions import corpus_of, import_edition_refusal
 from apps.editions.execution.jobs import TAKE, TAKE_IMPORT
@@ -48,7 +48,7 @@ def take_imported(*, import_id: int, order: TakeOrder, actor: User, at: datetime
 
     When the project has changed so that the file has mistakes now, the import becomes faulty and lists them.
     """
-    item = import_steps.locked(import_id)
+    item = import_reading.locked(import_id)
     if reason := import_edition_refusal(item):
         raise EditionRefused(reason, code="edition_refused")
     corpus = corpus_of(item)
@@ -63,5 +63,5 @@ def take_imported(*, import_id: int, order: TakeOrder, actor: User, at: datetime
     try:
         return RequestedTake(taken=take_import(import_id=item.pk, order=order, actor=actor, at=at))
     except InputErrors as errors:
-        import_steps.note_faults(import_id=item.pk, errors=errors)
+        import_reading.note_faults(import_id=item.pk, errors=errors)
         return RequestedTake()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from apps.common.errors import InputErrors
-from apps.corpus.execution import import_steps
+from apps.corpus.execution import import_reading
 from apps.corpus.execution.jobs import follow_import
 from apps.editions.execution.taking import Taken, TakeOrder, take, take_import
 from apps.jobs.execution.context import JobContext
@@ -33,7 +33,7 @@ def take_import_job(ctx: JobContext) -> dict[str, Any] | None:
             result.update(_figures(taken))
     except InputErrors as errors:
         with ctx.finish() as result:
-            import_steps.note_faults(import_id=ctx.params["import_id"], errors=errors)
+            import_reading.note_faults(import_id=ctx.params["import_id"], errors=errors)
             result.update(errors=len(errors.errors))
     return None
 

@@ -11,7 +11,7 @@ from apps.audit.actions import record
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.corpus.execution.freezing import freeze_snapshot
-from apps.corpus.execution.import_steps import apply_import
+from apps.corpus.execution.import_reading import apply_import
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef, QuerySet
 
 from apps.common.database.bulk import chunks
-from apps.corpus.core.digests import metadata_digest
+from apps.corpus.core.passage_ids import metadata_digest
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
 from apps.corpus.formats.rows import digests_of

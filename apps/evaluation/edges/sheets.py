@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
-from apps.corpus.selectors.naming import places_of_entries
+from apps.corpus.selectors.corpora import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.text import slugify
 
 from apps.common.digests import canonical_json, digest_of_lines
-from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
+from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
 from apps.goldsets.execution.exporting import FORGED, ExportRefused
 from apps.goldsets.execution.integrity import fault_of
 from apps.goldsets.formats import jsonl

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from apps.common.digests import canonical_json, digest_of_lines
-from apps.corpus.core.digests import (
+from apps.corpus.core.passage_ids import (
     SnapshotEntry,
     block_digests,
     metadata_digest,

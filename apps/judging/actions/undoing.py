@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundKind

@@ -13,7 +13,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
 from apps.corpus.edges.target_form import NEW, CorpusTargetForm
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import FilesField
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register

@@ -12,8 +12,7 @@ from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP, TableChoice
-from apps.corpus.core.table_passages import FIT_PASSAGES, counted
-from apps.corpus.core.table_plans import DONE, TableMessage, TableView, unread_rows
+from apps.corpus.core.table_plans import DONE, FIT_PASSAGES, TableMessage, TableView, counted, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.table_passages import are, counted, near_match
-from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, taking, undoing
+from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, are, counted, near_match, taking, undoing
 from apps.judging.core import table_roles as roles
 from apps.judging.core.grade_values import is_same_grade
 from apps.judging.execution.query_matching import QueryMatches

@@ -14,7 +14,7 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
-from apps.corpus.selectors.naming import places_of
+from apps.corpus.selectors.corpora import places_of
 from apps.judging import rules
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.core.guidelines import highest_first

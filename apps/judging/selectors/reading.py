@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models import Q, QuerySet, Subquery
 
 from apps.accounts.models import User
-from apps.corpus.core.naming import Place, document_names
+from apps.corpus.core.passage_ids import Place, document_names
 from apps.corpus.models import BlockVersion
 from apps.judging.core.groups import PairPlace, groups
 from apps.judging.core.passages import passage

@@ -4,7 +4,7 @@ from django.db.models import QuerySet, Subquery
 
 from apps.accounts.models import Project
 from apps.audit.models import Event
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import rules
 from apps.queries.models import Query

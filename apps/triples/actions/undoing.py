@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
-from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.triples import rules
 from apps.triples.enums import State, Step

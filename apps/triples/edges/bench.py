@@ -10,7 +10,7 @@ from django.shortcuts import render
 from apps.accounts.models import Project, User
 from apps.common.text.blocktext import plain
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
-from apps.corpus.selectors.naming import places_of_entries
+from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
 from apps.triples.core.checks import STOP, Check, stop_sentence

@@ -9,8 +9,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.table_passages import counted
-from apps.corpus.core.table_plans import STOP, TableMessage, TableView, unread_rows
+from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, match_passages, passages_that_count

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.corpus.core.near_duplicates import near, signature
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.corpus.selectors.naming import places_of_entries
+from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
 from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built

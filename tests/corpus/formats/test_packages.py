@@ -10,8 +10,8 @@ import pytest
 from apps.common.errors import InputError
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.packages import LIMITS, Limits, open_package, pack, package_name
-from apps.corpus.formats.packages.commits import commit_at
 from apps.corpus.formats.packages.on_disk import files_at
+from apps.corpus.formats.packages.unpacking import commit_at
 from tests.corpus.factories import zipped
 
 

@@ -11,7 +11,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import SourceFile
-from apps.corpus.formats.documents.parquet import read_parquet
+from apps.corpus.formats.documents.json_records import read_parquet
 from apps.corpus.formats.rows import BlockRow
 from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, trec, triples_yaml
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow

@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
-from apps.corpus.formats.documents.texts import text_of
+from apps.corpus.formats.documents.records import text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

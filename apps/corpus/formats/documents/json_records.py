@@ -4,19 +4,107 @@ OSCAL catalogs and SQuAD are recognised by their content.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from apps.common.files.faults import ErrorList, all_of
+from apps.common.files.parquet import LIMITS, Limits, NotRead, object_in, parquet_rows
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.json_files import load_json
 from apps.corpus.formats.documents.oscal import catalog_rows
-from apps.corpus.formats.documents.records import read_records
-from apps.corpus.formats.documents.squad import is_squad, squad_rows
-from apps.corpus.formats.jsonl import row_of
+from apps.corpus.formats.documents.records import Record, outside_id, read_records
+from apps.corpus.formats.jsonl import KNOWN, row_of
 from apps.corpus.formats.rows import BlockRow, rows_from
+
+# Parquet: its columns are the fields of records, by their names; those of an exported version are read as they are.
+#
+# A folder for Hugging Face calls the id of a passage `_id`.
+
+BLOCK, HUB_ID = "block_id", "_id"
+OWN = frozenset({BLOCK, "document_id", "text"})
+METADATA = "metadata"
+
+
+def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
+    lines = parquet_rows(source.stream, source.size, limits)
+    try:
+        yield from _found(source, lines)
+    except NotRead as reason:
+        raise Unreadable(str(reason)) from None
+    finally:
+        lines.close()
+
+
+def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Document | BlockRow | ReadingNote]:
+    given = next(lines, [])
+    names = [BLOCK if name == HUB_ID else name for name in given]
+    errors = ErrorList()
+    if OWN <= set(names) <= KNOWN:
+        yield ReadingNote("read as the passages of an exported version")
+        table = TableFile(source.path, source.stream)
+        yield from rows_from(table, errors, map(_unpacked, _records(names, lines)), row_of)
+    else:
+        yield from read_records(source, "parquet", given, _records(given, lines), errors)
+    if errors:
+        raise all_of(errors)
+
+
+def _unpacked(record: Record) -> tuple[int, dict[str, Any]]:
+    """A row of an export without its empty cells, and with metadata as fields again."""
+    number, values = record
+    given = {name: value for name, value in values.items() if value is not None}
+    return number, given | ({METADATA: object_in(given[METADATA])} if METADATA in given else {})
+
+
+def _records(names: list[str], lines: Iterator[list[Any]]) -> Iterator[Record]:
+    for number, values in enumerate(lines, 1):
+        yield number, dict(zip(names, values, strict=True))
+
+
+# SQuAD and data in its form, such as XQuAD: every paragraph is a passage, its text exactly the `context`.
+#
+# So the offset of every answer in the file is its offset in the passage. Questions and answers themselves are not read.
+
+
+def is_squad(value: Any) -> bool:
+    """Whether a JSON value has articles of paragraphs with contexts."""
+    articles = value.get("data") if isinstance(value, dict) else None
+    first = articles[0] if isinstance(articles, list) and articles else None
+    return isinstance(first, dict) and isinstance(first.get("paragraphs"), list)
+
+
+def squad_rows(source: SourceFile, value: dict[str, Any]) -> Iterator[BlockRow]:
+    """The paragraphs: `Article/3` is the third of the article of that title."""
+    places: Counter[str] = Counter()
+    try:
+        for article in value["data"]:
+            title = str(article.get("title") or PurePosixPath(source.path).stem)
+            name = outside_id(title)
+            for paragraph in article["paragraphs"]:
+                places[name] += 1
+                yield BlockRow(
+                    line=sum(places.values()),
+                    block_id=f"{name}/{places[name]}",
+                    document_id=name,
+                    title="",
+                    text=_text(paragraph["context"]),
+                    document_title=title.replace("_", " "),
+                )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Unreadable("damaged SQuAD") from error
+    if not places:
+        raise Unreadable("SQuAD without paragraphs")
+
+
+def _text(context: Any) -> str:
+    if not isinstance(context, str):
+        raise TypeError
+    return context
+
 
 NO_RECORDS = "JSON without records"
 OWN_FORM = {"block_id", "document_id", "text"}

@@ -1,21 +1,181 @@
 """The kinds of files that are read, each with its name on pages and its reader."""
 
-from typing import NamedTuple
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, NamedTuple
 
-from apps.corpus.formats.documents import Reader
+import yaml
+
+from apps.common.errors import InputError
+from apps.common.files.anytable import Table, open_table
+from apps.common.files.faults import ErrorList, all_of
+from apps.common.files.tabular import TableFile
+from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
+from apps.common.files.workbooks import REASONS, TOO_LARGE
+from apps.corpus.core.documents import AS_TEXT, READ_AS, Document, ReadingNote
+from apps.corpus.core.outline import first_title
+from apps.corpus.formats import read_blocks
+from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
-from apps.corpus.formats.documents.json_records import read_json
-from apps.corpus.formats.documents.markdown import read_markdown
-from apps.corpus.formats.documents.opencontrol import read_opencontrol
-from apps.corpus.formats.documents.oscal import read_oscal
-from apps.corpus.formats.documents.parquet import read_parquet
-from apps.corpus.formats.documents.passage_files import passages_as
+from apps.corpus.formats.documents.json_records import read_json, read_parquet
+from apps.corpus.formats.documents.office_files import is_encrypted
+from apps.corpus.formats.documents.oscal import read_opencontrol, read_oscal
 from apps.corpus.formats.documents.pdf import read_pdf
-from apps.corpus.formats.documents.plain import read_text
+from apps.corpus.formats.documents.records import NO_TEXT, read_records, text_of
 from apps.corpus.formats.documents.rst import read_rst
-from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.documents.trec import read_trec
+from apps.corpus.formats.rows import BlockRow, row_of, rows_from
+
+# Tables as a corpus: CSV with any separator and encoding, and every visible sheet of a workbook with a column of text.
+#
+# With the columns `block_id`, `document_id` and `text` the rows are passages as in Karat's own CSV; else see `records`.
+
+OWN_FORM = {"block_id", "document_id", "text"}
+MOST_SHEETS = 100
+NO_TABLE = "the table is empty"
+PHRASES = {
+    REASONS[EMPTY]: "spreadsheet without a visible sheet",
+    REASONS[NOT_READ]: "damaged spreadsheet",
+    REASONS[LOCKED]: "spreadsheet with a password",
+    TOO_LARGE: "spreadsheet that needs too much memory or time",
+    NO_TABLE: "empty table",
+}
+"""What keeps a whole file unread, by the message of its reader."""
+
+
+def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
+    """The rows of all tables in a file; sheets without a column of text are left out, unless all are."""
+    if is_encrypted(source.stream):
+        raise Unreadable(PHRASES[REASONS[LOCKED]])
+    file, errors = TableFile(source.path, source.stream), ErrorList()
+    with_text = 0
+    first = _opened(file, errors, "")
+    for sheet in first.sheets[:MOST_SHEETS] or [""]:
+        try:
+            table = first if sheet == first.sheet else _opened(file, errors, sheet)
+            yield from _rows(source, file, table, errors)
+            with_text += 1
+        except Unreadable as unreadable:
+            if unreadable.reason not in {NO_TEXT, PHRASES[NO_TABLE]}:
+                raise
+    if not with_text:
+        raise Unreadable(NO_TEXT)
+    if errors:
+        raise all_of(errors)
+
+
+def _opened(file: TableFile, errors: ErrorList, sheet: str) -> Table:
+    try:
+        return open_table(file, errors, sheet=sheet)
+    except InputError as error:
+        raise _unreadable(error) from error
+
+
+def _rows(
+    source: SourceFile, file: TableFile, table: Table, errors: ErrorList
+) -> Iterator[Document | BlockRow | ReadingNote]:
+    records = ((line, dict(zip(table.headings, cells, strict=True))) for line, cells in table.rows)
+    try:
+        if set(table.headings) >= OWN_FORM:
+            yield from rows_from(file, errors, records, row_of)
+        else:
+            place = f"{source.path}/{table.sheet}" if len(table.sheets) > 1 else source.path
+            yield from read_records(source._replace(path=place), "table", table.headings, records, errors)
+    except InputError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: InputError) -> Exception:
+    """The exception for a file that cannot be read at all; the error itself when it is about a line."""
+    phrase = PHRASES.get(error.message) or (DAMAGED if error.line is None else "")
+    return Unreadable(phrase) if phrase else error
+
+
+FRONT_MATTER_BYTES = 20_000
+FIELDS = 50
+NESTING = 8
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def read_markdown(file: SourceFile) -> Iterator[Document]:
+    """The file as one document. Front matter that is not YAML, or too large, stays part of the text."""
+    decoded = text_of(file)
+    fields, text = front_matter(decoded.text)
+    title = fields.pop("title", "")
+    if not isinstance(title, str) or not title.strip():
+        title = first_title(text)
+    yield Document(file.path, "markdown", " ".join(title.split()), text, fields, note=decoded.note)
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """(fields, the text after them). Fields are plain JSON; dates are written as ISO writes them."""
+    found = _FRONT_MATTER.match(text)
+    if found is None or len(found["yaml"]) > FRONT_MATTER_BYTES:
+        return {}, text
+    try:
+        values = yaml.load(found["yaml"], Loader=_PlainLoader)
+        fields = _plain(values)
+        json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}, text
+    if not isinstance(fields, dict) or len(fields) > FIELDS:
+        return {}, text
+    return fields, text[found.end() :]
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Without aliases: nested ones grow without bounds."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """The value as plain JSON. Raises ValueError when it is nested too deeply."""
+    if depth > NESTING:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {str(key): _plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, set):
+        return sorted(map(str, value))
+    if isinstance(value, list | tuple):
+        return [_plain(inner, depth + 1) for inner in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    return value
+
+
+def passages_as(format: str) -> Reader:
+    """The reader of one of the formats of `read_blocks`. Raises InputErrors when a record is wrong."""
+
+    def read(file: SourceFile) -> Iterator[BlockRow]:
+        errors = ErrorList()
+        try:
+            yield from read_blocks(TableFile(file.path, file.stream), errors, format=format)
+        except InputError as error:
+            if error.line is None:  # about the file, and not about one of its lines
+                raise Unreadable(DAMAGED) from error
+            raise
+        if errors:
+            raise all_of(errors)
+
+    return read
+
+
+def read_text(file: SourceFile) -> Iterator[Document]:
+    decoded = text_of(file)
+    name = file.path.rpartition("/")[2]
+    title = name.rpartition(".")[0] or name
+    yield Document(file.path, "text", title, decoded.text, {READ_AS: AS_TEXT}, note=decoded.note)
 
 
 class Kind(NamedTuple):

@@ -3,7 +3,7 @@
 `open_package` walks an upload, `pack` makes one zip of many files.
 """
 
-from apps.corpus.formats.packages.packing import Opener, pack, package_name
+from apps.corpus.formats.packages.on_disk import Opener, pack, package_name
 from apps.corpus.formats.packages.unpacking import LIMITS, Limits, Package, open_package
 
 __all__ = ["LIMITS", "Limits", "Opener", "Package", "open_package", "pack", "package_name"]

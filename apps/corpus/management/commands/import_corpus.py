@@ -13,8 +13,8 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
+from apps.corpus.core.documents import DEFAULT, EXAMPLES, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
 from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
 from apps.corpus.edges.target_form import NEW

@@ -1,6 +1,6 @@
 """Markdown as a document: what front matter becomes, and what is left as it was written."""
 
-from apps.corpus.formats.documents.markdown import front_matter, read_markdown
+from apps.corpus.formats.documents.registry import front_matter, read_markdown
 from tests.corpus.formats.documents.reading import one, reason
 
 

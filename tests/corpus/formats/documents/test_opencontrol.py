@@ -1,6 +1,6 @@
 import pytest
 
-from apps.corpus.formats.documents.opencontrol import MOST_BYTES, read_opencontrol
+from apps.corpus.formats.documents.oscal import MOST_BYTES, read_opencontrol
 from apps.corpus.formats.rows import BlockRow
 from tests.corpus.formats.documents.reading import reason, rows
 

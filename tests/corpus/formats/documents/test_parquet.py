@@ -12,7 +12,7 @@ from apps.common.files import parquet
 from apps.common.files.parquet import LIMITS
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
-from apps.corpus.formats.documents.parquet import read_parquet
+from apps.corpus.formats.documents.json_records import read_parquet
 from apps.corpus.formats.rows import BlockRow
 from tests.corpus.formats.documents.reading import reason, rows
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from apps.common.text.scripts import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
-from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.pdf import read_pdf
+from apps.corpus.formats.documents.registry import read_markdown, read_table
 from apps.corpus.formats.documents.rst import read_rst
-from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.documents.trec import read_trec
 from tests.common.workbooks import workbook
 from tests.corpus.formats.documents.pdfs import Line, make_pdf

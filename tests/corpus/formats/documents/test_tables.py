@@ -2,7 +2,7 @@ import pytest
 
 from apps.common.errors import InputErrors
 from apps.corpus.core.documents import Document
-from apps.corpus.formats.documents.tables import read_table
+from apps.corpus.formats.documents.registry import read_table
 from apps.corpus.formats.rows import BlockRow
 from tests.common.workbooks import binary_workbook, workbook
 from tests.corpus.formats.documents.reading import notes, reason, rows
