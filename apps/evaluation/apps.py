@@ -9,7 +9,7 @@ class EvaluationConfig(AppConfig):
         from apps.common.discovery import later
         from apps.goldsets.edges.panels import on_version_page
         from apps.goldsets.enums import SliceKind
-        from apps.goldsets.execution.listeners import on_release
+        from apps.goldsets.execution.public_jobs import on_release
         from apps.goldsets.selectors.slices import finds_for
         from apps.retrieval.edges.panels import on_run_page
 

@@ -9,9 +9,8 @@ from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
-from apps.goldsets.formats.public.card import SECTIONS
+from apps.goldsets.formats.public.card import LICENCES, SECTIONS
 from apps.goldsets.formats.public.files import Order
-from apps.goldsets.formats.public.licences import LICENCES
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
 from apps.judging.models import Round

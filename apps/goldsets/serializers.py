@@ -9,9 +9,8 @@ from apps.common.web.choices import ChoiceField
 from apps.goldsets import rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
-from apps.goldsets.formats.public.card import SECTIONS
+from apps.goldsets.formats.public.card import LICENCES, SECTIONS
 from apps.goldsets.formats.public.files import Order
-from apps.goldsets.formats.public.licences import LICENCES
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public
 

@@ -17,7 +17,7 @@ from apps.backups.actions.projects import export_project
 from apps.backups.execution.extracting import STAYS
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.belonging import belonging, count_rows
-from apps.goldsets.actions.signing import make_signing_key
+from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
 from tests import database
 from tests.backups.running import address_of_tests, done, empty_target, environment, karat

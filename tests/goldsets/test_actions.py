@@ -14,7 +14,7 @@ from apps.goldsets.actions.versions import (
     freeze_version,
     release_version,
 )
-from apps.goldsets.core.split_words import split_words
+from apps.goldsets.core.splits import split_words
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import gather

@@ -20,10 +20,9 @@ from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.models import Block, BlockVersion, Document, Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
+from apps.goldsets.execution.exporting import fault_of
 from apps.goldsets.execution.freezing import items_digest
-from apps.goldsets.execution.integrity import fault_of
-from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
-from apps.goldsets.formats.folder import manifest_bytes
+from apps.goldsets.formats.folder import CHECKSUMS, MANIFEST, checksums, manifest_bytes
 from apps.goldsets.formats.verification import verify
 from apps.goldsets.models import GoldSet, Version
 from apps.queries.models import Query, Source

@@ -4,8 +4,18 @@ import json
 
 import pytest
 
-from apps.goldsets.core.near_questions import NEAR_FROM, likeness, near_questions, with_near
-from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, leaks, split
+from apps.goldsets.core.splits import (
+    DEV,
+    NEAR_FROM,
+    TEST,
+    SplitItem,
+    groups,
+    leaks,
+    likeness,
+    near_questions,
+    split,
+    with_near,
+)
 
 SAME = [
     ("reset password", "password reset"),

@@ -8,7 +8,7 @@ from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.core.numbering import Changes, draft_changelog, first_number, next_number
 from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.assembly import gather
-from apps.goldsets.selectors.numbering import number_of
+from apps.goldsets.selectors.manifest_facts import number_of
 from apps.queries.models import Query
 from tests.factories import AT
 from tests.goldsets.factories import Bench, draft, make_version

@@ -14,7 +14,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.config.commandline import main as karat
-from apps.goldsets.actions.signing import make_signing_key
+from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.core.signing import (
     BadSignature,
     NoKey,
@@ -138,7 +138,7 @@ def test_a_new_key_ends_the_earlier_one_and_both_stay_on_record(version, project
 
 
 def test_no_private_key_is_in_the_database_or_the_history(project, monkeypatch):
-    monkeypatch.setattr("apps.goldsets.actions.signing.new_key", lambda: PRIVATE)
+    monkeypatch.setattr("apps.goldsets.actions.versions.new_key", lambda: PRIVATE)
     key = make_key(project)
 
     assert PRIVATE.encode() not in bytes(key.sealed)

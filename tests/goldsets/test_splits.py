@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
     DEV,
     TEST,
@@ -16,6 +15,7 @@ from apps.goldsets.core.splits import (
     split,
     split_by_time,
     time_of,
+    with_near,
 )
 
 

@@ -13,9 +13,8 @@ from apps.cli.evaluate.release_files import ReleaseFiles
 from apps.cli.evaluate.release_triples import blocks_of, has_triples, triples_of
 from apps.cli.evaluate.released import STRATA, Grade, ReleasedQuery, ReleasedTriple, ReleaseSplit
 from apps.common.files.csvsafe import restore_cell
-from apps.goldsets.formats.recomputed_digests import PUBLIC
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
-from apps.goldsets.formats.verification import NotAnExport, verify
+from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify
 
 CITATION = "CITATION.cff"
 HOW_TO_EXPORT = "Export it with karat export --format jsonl."

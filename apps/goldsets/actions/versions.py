@@ -4,24 +4,28 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
 
+from apps.accounts.core.encryption import seal
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets import rules
+from apps.goldsets.core.signing import new_key, public_key_of
 from apps.goldsets.enums import GroupBy, Split, SplitBy, VersionState, VersionStep
-from apps.goldsets.execution import listeners
+from apps.goldsets.execution import public_jobs
+from apps.goldsets.execution.exporting import place_of
 from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
-from apps.goldsets.models import GoldSet, Version
+from apps.goldsets.models import GoldSet, SigningKey, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.lead_checks import find_lead_checks
-from apps.goldsets.selectors.numbering import number_of
+from apps.goldsets.selectors.manifest_facts import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.jobs.enums import WebhookEvent
@@ -31,6 +35,34 @@ from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources
 from apps.triples.selectors.triples import lock_accepted
+
+
+@transaction.atomic
+def make_signing_key(*, project: Project, actor: User, at: datetime) -> SigningKey:
+    """Make a key, which signs every export from now on. An earlier one ends: what it signed stays signed by it."""
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    before = SigningKey.objects.filter(project=project, ended_at=None).first()
+    if before is not None:
+        before.ended_at = at
+        before.save(update_fields=["ended_at"])
+    private_key = new_key()
+    key = SigningKey.objects.create(
+        project=project,
+        public_key=public_key_of(private_key),
+        sealed=seal(private_key, key=settings.SECRET_KEY, place=place_of(project)),
+        made_by=actor,
+        made_at=at,
+    )
+    record(
+        project=project,
+        actor=actor,
+        action="signing_key.made",
+        obj=key,
+        before={"public_key": before.public_key} if before else {},
+        after={"public_key": key.public_key},
+        at=at,
+    )
+    return key
 
 
 class VersionRefused(Refusal):
@@ -200,7 +232,7 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
     for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
-    listeners.run_listeners(version=released, actor=actor, at=at)
+    public_jobs.run_listeners(version=released, actor=actor, at=at)
     _tell_webhooks(released, at)
     return released
 

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.goldsets.api import drafts, public, slices, training, views
+from apps.goldsets.api import public, slices, training, views
 
 app_name = "goldsets-api"
 PUBLIC = [
@@ -25,13 +25,13 @@ SLICES = [
 
 urlpatterns = [
     path("", views.VersionList.as_view(), name="list"),
-    path("gold-sets/", drafts.GoldSetList.as_view(), name="gold-sets"),
-    path("gold-sets/<slug:gold_set>/drafts/", drafts.DraftList.as_view(), name="drafts"),
-    path("<slug:gold_set>/v<int:number>/change/", drafts.DraftChange.as_view(), name="change"),
-    path("<slug:gold_set>/v<int:number>/blockers/", drafts.DraftBlockers.as_view(), name="blockers"),
-    path("<slug:gold_set>/v<int:number>/freeze/", drafts.VersionFreeze.as_view(), name="freeze"),
-    path("<slug:gold_set>/v<int:number>/release/", drafts.VersionRelease.as_view(), name="release"),
-    path("<slug:gold_set>/v<int:number>/discard/", drafts.DraftDiscard.as_view(), name="discard"),
+    path("gold-sets/", views.GoldSetList.as_view(), name="gold-sets"),
+    path("gold-sets/<slug:gold_set>/drafts/", views.DraftList.as_view(), name="drafts"),
+    path("<slug:gold_set>/v<int:number>/change/", views.DraftChange.as_view(), name="change"),
+    path("<slug:gold_set>/v<int:number>/blockers/", views.DraftBlockers.as_view(), name="blockers"),
+    path("<slug:gold_set>/v<int:number>/freeze/", views.VersionFreeze.as_view(), name="freeze"),
+    path("<slug:gold_set>/v<int:number>/release/", views.VersionRelease.as_view(), name="release"),
+    path("<slug:gold_set>/v<int:number>/discard/", views.DraftDiscard.as_view(), name="discard"),
     path("<slug:gold_set>/v<int:number>/", views.VersionDetail.as_view(), name="version"),
     path("<slug:gold_set>/v<int:number>/left-out/", views.VersionLosses.as_view(), name="left-out"),
     path("<slug:gold_set>/v<int:number>/export/", views.VersionExport.as_view(), name="export"),

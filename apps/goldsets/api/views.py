@@ -1,10 +1,13 @@
 """Versions in the API."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,13 +16,170 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
+from apps.goldsets.actions.versions import (
+    change_draft,
+    create_gold_set,
+    discard_draft,
+    draft_version,
+    freeze_version,
+    release_version,
+)
 from apps.goldsets.edges.exports import export_response
-from apps.goldsets.edges.sealed import log_names
+from apps.goldsets.edges.sealed import log_names, names_told
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
-from apps.goldsets.serializers import LossPageSerializer, VersionSerializer
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_checks import find_blockers
+from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.serializers import (
+    BlockersSerializer,
+    DraftChangeSerializer,
+    DraftRequestSerializer,
+    FreezeRequestSerializer,
+    GoldSetRequestSerializer,
+    GoldSetSerializer,
+    LossPageSerializer,
+    VersionSerializer,
+)
+from apps.retrieval.selectors.snapshots import snapshot_named
+
+
+class LeadAPIView(ProjectAPIView):
+    """A step of a lead on gold sets and versions."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
+
+    def inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs of a draft, with the rows that `snapshot` and `rounds` name in this project."""
+        inputs = dict(given)
+        if "snapshot" in given:
+            inputs["snapshot"] = snapshot_named(self.project, given["snapshot"])
+            if inputs["snapshot"] is None:
+                raise ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        if "rounds" in given:
+            inputs["rounds"] = list(versions.rounds_on(self.project).filter(pk__in=given["rounds"]))
+            if len(inputs["rounds"]) != len(set(given["rounds"])):
+                raise ValidationError({"rounds": ["Not all of these are rounds of this project."]})
+        return inputs
+
+    def version(self, ids: Mapping[str, Any]) -> Version:
+        return versions.version_in(self.project, ids["gold_set"], ids["number"])
+
+    def facts(self, version: Version, *, status: int = 200) -> Response:
+        is_blind = rules.blind_refusal(self.member) is not None
+        shown = versions.version_in(self.project, version.gold_set.slug, version.number)
+        return Response(VersionSerializer(shown, context={"is_blind": is_blind}).data, status=status)
+
+
+class GoldSetList(LeadAPIView):
+    """Lists the gold sets of the project, by name; creates one."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
+
+    @extend_schema(operation_id="gold_sets_list", responses=GoldSetSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(GoldSetSerializer(versions.gold_sets_of(self.project), many=True).data)
+
+    @extend_schema(
+        operation_id="gold_sets_create", request=GoldSetRequestSerializer, responses={201: GoldSetSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        body = GoldSetRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        gold_set = create_gold_set(
+            project=self.project, actor=self.member.user, at=timezone.now(), **body.validated_data
+        )
+        return Response(GoldSetSerializer(gold_set).data, status=201)
+
+
+class DraftList(LeadAPIView):
+    """Begins the next version of a gold set, as a draft. A gold set has at most one."""
+
+    @extend_schema(operation_id="versions_draft", request=DraftRequestSerializer, responses={201: VersionSerializer})
+    def post(self, request: Request, slug: str, gold_set: str) -> Response:
+        parent = versions.gold_set_in(self.project, gold_set)
+        body = DraftRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(body.validated_data)}
+        draft = draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        return self.facts(draft, status=201)
+
+
+class DraftChange(LeadAPIView):
+    """Changes the inputs of a draft. What is left out stays as it is."""
+
+    @extend_schema(operation_id="versions_change", request=DraftChangeSerializer, responses=VersionSerializer)
+    def post(self, request: Request, **ids: Any) -> Response:
+        version = self.version(ids)
+        body = DraftChangeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        inputs = _inputs_of(version) | self.inputs(body.validated_data)
+        change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        return self.facts(version)
+
+
+def _inputs_of(version: Version) -> dict[str, Any]:
+    return {
+        "snapshot": version.snapshot,
+        "rounds": list(version.rounds.all()),
+        "test_share": version.test_share,
+        "seed": version.seed,
+        "group_by": version.group_by,
+        "split_by": version.split_by,
+        "note": version.note,
+    }
+
+
+class DraftBlockers(LeadAPIView):
+    """What stands against freezing a draft now, each item with a sentence. Empty for what is frozen."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(operation_id="versions_blockers", responses=BlockersSerializer)
+    def get(self, request: Request, **ids: Any) -> Response:
+        version = self.version(ids)
+        found = []
+        if version.is_draft:
+            gathered = gather(version)
+            log_names(version, self.member, names_told(gathered), "what blocks a freeze")
+            found = find_blockers(gathered, find_lead_checks(gathered), at=timezone.now())
+        return Response(BlockersSerializer({"blockers": found}).data)
+
+
+class VersionFreeze(LeadAPIView):
+    """Freezes a draft: its items are copied and never change again."""
+
+    @extend_schema(operation_id="versions_freeze", request=FreezeRequestSerializer, responses=VersionSerializer)
+    def post(self, request: Request, **ids: Any) -> Response:
+        body = FreezeRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        frozen = freeze_version(
+            version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now(), **body.validated_data
+        )
+        return self.facts(frozen)
+
+
+class VersionRelease(LeadAPIView):
+    """Releases a frozen version. The one released before it is superseded."""
+
+    @extend_schema(operation_id="versions_release", request=None, responses=VersionSerializer)
+    def post(self, request: Request, **ids: Any) -> Response:
+        version = self.version(ids)
+        return self.facts(release_version(version_id=version.pk, actor=self.member.user, at=timezone.now()))
+
+
+class DraftDiscard(LeadAPIView):
+    """Discards a draft. What it would have been cut from stays."""
+
+    @extend_schema(operation_id="versions_discard", request=None, responses={204: None})
+    def post(self, request: Request, **ids: Any) -> Response:
+        discard_draft(version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now())
+        return Response(status=204)
 
 
 class VersionAPIView(ProjectAPIView):

@@ -10,7 +10,7 @@ from apps.goldsets.actions.versions import log_export
 from apps.goldsets.enums import Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
-from apps.goldsets.formats.losses import LOSSES
+from apps.goldsets.formats.judgements import LOSSES
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 

@@ -19,12 +19,10 @@ from apps.goldsets.actions.public import (
 )
 from apps.goldsets.edges.sealed import log_names, open_test
 from apps.goldsets.enums import PublicState, Split
-from apps.goldsets.execution.public_files import stored_zip
-from apps.goldsets.execution.publishing import labels_of
+from apps.goldsets.execution.publishing import labels_of, stored_zip
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
-from apps.goldsets.selectors.public import live_release
-from apps.goldsets.selectors.public_preview import PREVIEWED, PreviewRecord, preview_record
+from apps.goldsets.selectors.public import PREVIEWED, PreviewRecord, live_release, preview_record
 
 
 def prepare_public(version: Version, order: Order, *, actor: User, at: datetime) -> PublicRelease:

@@ -4,22 +4,129 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+
+from apps.accounts.core.encryption import SealBroken, unseal
+from apps.accounts.models import Project
+from apps.audit.selectors.events import recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
-from apps.goldsets.execution.integrity import fault_of, seal_question
-from apps.goldsets.execution.signing import sign_for
-from apps.goldsets.formats.content import Unwritable
+from apps.corpus.models import SnapshotBlock
+from apps.corpus.selectors.integrity import Seal as TextSeal
+from apps.corpus.selectors.integrity import fault_of as fault_of_snapshot
+from apps.corpus.selectors.integrity import seal_question as text_seal_question
+from apps.goldsets.core.signing import signature
+from apps.goldsets.enums import VersionState
+from apps.goldsets.execution.freezing import items_digest, manifest_digest
+from apps.goldsets.formats.content import Unwritable, VersionPart
 from apps.goldsets.formats.folder import PACKED, chosen, write_folder, zip_folder
 from apps.goldsets.formats.parquet_files import WRITTEN_BY
-from apps.goldsets.formats.version_part import VersionPart
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent, part_of
 from apps.goldsets.selectors.judgements import judges_question
+from apps.goldsets.selectors.versions import current_key
+
+Sign = Callable[[bytes], bytes]
+
+
+class KeyLocked(Refusal):
+    """The private key cannot be opened."""
+
+
+def place_of(project: Project) -> str:
+    """What a private key is sealed for: it opens for no other project."""
+    return f"signing key of project {project.pk}"
+
+
+def sign_for(project: Project) -> Sign | None:
+    """What turns checksums into the signature file; None for a project without a key. Raises KeyLocked."""
+    key = current_key(project)
+    if key is None:
+        return None
+    try:
+        private_key = unseal(bytes(key.sealed), key=settings.SECRET_KEY, place=place_of(project))
+    except SealBroken:
+        raise KeyLocked(
+            "The signing key was made under another SECRET_KEY, so nothing can be signed with it. A lead can make a"
+            " new one under Versions, Signing key.",
+            code="key_locked",
+        ) from None
+    return lambda checksums: signature(checksums, private_key=private_key, project=project.slug)
+
+
+def faults_in(project: Project) -> Iterator[str]:
+    """One sentence for each frozen version of the project that has changed since; snapshots are checked elsewhere."""
+    versions = Version.objects.filter(gold_set__project=project).exclude(state=VersionState.DRAFT)
+    for version in versions.select_related("gold_set__project", "snapshot", "guideline").order_by("pk"):
+        seal = answer_to(version, seal_question(version))
+        if fault := _fault_of_items(version, VersionContent(version), seal):
+            yield fault
+
+
+class Seal(NamedTuple):
+    """What a version is checked by besides its rows: what its freeze recorded, and the seal of its snapshot.
+
+    `has_moved`: a grade refers to a text that is not at its position in the snapshot.
+    """
+
+    has_moved: bool
+    recorded: list[Any]
+    texts: TextSeal
+
+
+def seal_question(version: Version) -> Question[Seal]:
+    parts: dict[str, Question[Any]] = {
+        "has_moved": Question({"moved": Exists(_moved_grades(version))}, lambda found: bool(found["moved"])),
+        "recorded": recorded_question("version.frozen", version),
+        "texts": text_seal_question(version.snapshot),
+    }
+    whole = joined(parts)
+    return Question(whole.asks, lambda found: Seal(**whole.read(found)))
+
+
+def fault_of(version: Version, content: VersionContent | None = None, seal: Seal | None = None) -> str | None:
+    """Why the version, with its texts, is not what was frozen; None when it is.
+
+    What was checked is what `content` yields afterwards.
+    """
+    content = content or VersionContent(version)
+    seal = seal or answer_to(version, seal_question(version))
+    if fault := _fault_of_items(version, content, seal):
+        return fault
+    return fault_of_snapshot(version.snapshot, seal.texts, content.passing_entries())
+
+
+def _fault_of_items(version: Version, content: VersionContent, seal: Seal) -> str | None:
+    name = f"Version {version}"
+    if items_digest(version, content) != version.digest:
+        return f"{name}: its items are not those that were frozen under the digest {version.digest}."
+    if seal.has_moved:
+        return f"{name}: a grade refers to another block than the one that was frozen."
+    if values_recorded(seal.recorded, "digest") != {version.digest}:
+        return f"{name}: the audit trail has another digest than {version.digest}."
+    recorded = values_recorded(seal.recorded, "manifest")
+    facts = version.manifest
+    if recorded and recorded != {manifest_digest(facts)}:
+        return f"{name}: its manifest is not the one that was frozen."
+    if (facts.get("digest"), facts.get("snapshot", {}).get("digest")) != (version.digest, version.snapshot.digest):
+        return f"{name}: its manifest names another digest."
+    return None
+
+
+def _moved_grades(version: Version) -> QuerySet[VersionGrade]:
+    places = SnapshotBlock.objects.filter(snapshot=version.snapshot_id, position=OuterRef("position"))
+    grades = VersionGrade.objects.filter(version=version).annotate(
+        current=Subquery(places.values("version")[:1]), name=Subquery(places.values("block__outside_id")[:1])
+    )
+    moved = Q(current=None) | ~Q(current=F("block_version")) | ~Q(name=F("block_id"))
+    return grades.filter(moved)
+
 
 log = logging.getLogger(__name__)
 

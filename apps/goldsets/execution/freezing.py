@@ -23,8 +23,13 @@ from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
 from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.goldsets.selectors.losses import losses_facts
-from apps.goldsets.selectors.manifest_facts import checks_facts, disagreement_facts, unused_targets, waiting_facts
-from apps.goldsets.selectors.numbering import NumberedDraft
+from apps.goldsets.selectors.manifest_facts import (
+    NumberedDraft,
+    checks_facts,
+    disagreement_facts,
+    unused_targets,
+    waiting_facts,
+)
 from apps.queries.models import Permission, Source
 from apps.triples.selectors.sources import source_of
 

@@ -12,8 +12,17 @@ from typing import Any
 import yaml
 
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, in_order
-from apps.goldsets.formats.parquet import TRIPLES, block_values, query_values, triple_values
-from apps.goldsets.formats.parquet_files import LONG, TEXT, TEXTS, WHOLE, parquet_file
+from apps.goldsets.formats.parquet_files import (
+    LONG,
+    TEXT,
+    TEXTS,
+    TRIPLES,
+    WHOLE,
+    block_values,
+    parquet_file,
+    query_values,
+    triple_values,
+)
 
 FOLDER = "huggingface"
 CORPUS = {

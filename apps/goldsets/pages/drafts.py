@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 
 from apps.goldsets import rules
-from apps.goldsets.core.split_words import kept_together, split_words
+from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.enums import Answer, BlockerKind, Split
 from apps.goldsets.execution.freezing import query_types, source_facts, split_facts
 from apps.goldsets.forms import ChangelogForm
@@ -19,7 +19,7 @@ from apps.goldsets.selectors.assembly import Gathered, gather
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings, listed
 from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
-from apps.goldsets.selectors.numbering import number_of
+from apps.goldsets.selectors.manifest_facts import number_of
 
 SHOWN = 50
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.goldsets.pages import public, signing, slices, training, versions
+from apps.goldsets.pages import public, slices, training, versions
 
 PUBLIC: list[URLPattern | URLResolver] = [
     path("", public.public_page, name="public"),
@@ -39,8 +39,8 @@ app_name = "goldsets"
 urlpatterns = [
     path("", versions.version_list, name="list"),
     path("new/", versions.new_gold_set, name="new"),
-    path("signing-key/", signing.signing, name="signing"),
-    path("signing-key/new/", signing.make_key, name="make-key"),
+    path("signing-key/", versions.signing, name="signing"),
+    path("signing-key/new/", versions.make_key, name="make-key"),
     path("training/", training.training_list, name="training"),
     path("training/<int:pk>/retire/", training.retire, name="retire-training"),
     path("<slug:gold_set>/new/", versions.new_version, name="new-version"),

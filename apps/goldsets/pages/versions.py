@@ -23,10 +23,11 @@ from apps.goldsets.actions.versions import (
     discard_draft,
     draft_version,
     freeze_version,
+    make_signing_key,
     release_version,
 )
 from apps.goldsets.core.blind import without_grades
-from apps.goldsets.core.split_words import kept_together, split_words
+from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
 from apps.goldsets.edges.panels import panels_of
 from apps.goldsets.edges.sealed import log_names, names_told, open_test
@@ -38,9 +39,29 @@ from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
 from apps.goldsets.selectors.public import ended_versions, public_versions
-from apps.goldsets.selectors.signing import current_key
 from apps.goldsets.selectors.training import leaks_in
-from apps.goldsets.selectors.version_now import version_now
+from apps.goldsets.selectors.versions import current_key, keys_of, version_now
+
+
+@require_safe
+@member_view()
+def signing(request: HttpRequest, project: Project) -> HttpResponse:
+    keys = keys_of(project)
+    context = {
+        "section": "Versions",
+        "current": next((key for key in keys if key.ended_at is None), None),
+        "earlier": [key for key in keys if key.ended_at is not None],
+    }
+    return render(request, "goldsets/signing.html", context)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def make_key(request: HttpRequest, project: Project) -> HttpResponse:
+    key = make_signing_key(project=project, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"Downloads are signed from now on, with the key {key.fingerprint}.")
+    return redirect("goldsets:signing", slug=project.slug)
+
 
 SECTION = "Versions"
 PER_PAGE = 100

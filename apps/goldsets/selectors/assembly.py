@@ -13,7 +13,6 @@ from apps.audit.selectors.events import recorded_objects
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
 from apps.goldsets.core.item_times import ItemTime
-from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
     Leak,
     SplitItem,
@@ -21,6 +20,7 @@ from apps.goldsets.core.splits import (
     leaks,
     split,
     split_by_time,
+    with_near,
 )
 from apps.goldsets.core.training import Known
 from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState

@@ -15,15 +15,17 @@ from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.integrity import entries_of
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.content import (
+    NOTHING,
     ExpectedBlock,
     FrozenBlock,
     FrozenQuery,
     GradeRow,
     JudgementRow,
+    LeftOut,
     SliceRow,
     TripleRow,
+    VersionPart,
 )
-from apps.goldsets.formats.version_part import NOTHING, LeftOut, VersionPart
 from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionTriple
 from apps.goldsets.selectors.batches import CHUNK, HeldQuery, queries_held, query_batches
 from apps.goldsets.selectors.bytewise import bytewise

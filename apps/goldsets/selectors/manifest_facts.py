@@ -6,15 +6,18 @@ Counted when the version is frozen, since none of it can be counted later: peopl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import texts_of
-from apps.goldsets.enums import Answer
-from apps.goldsets.models import Version
-from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.core.numbering import Changes, Numbered, draft_changelog, first_number, next_number
+from apps.goldsets.enums import Answer, Split
+from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.selectors.assembly import Gathered, places_of
+from apps.goldsets.selectors.diffs import Diff, ItemChange, diff_of_draft
 from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
@@ -24,6 +27,56 @@ from apps.review.models import Verdict
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from apps.triples.selectors.sources import source_of
+
+FIRST_CHANGELOG = "- First version."
+
+
+class NumberedDraft(NamedTuple):
+    numbered: Numbered
+    changelog: str
+
+
+def number_of(gathered: Gathered) -> NumberedDraft:
+    """By what changed since the version that was frozen last before this one, in both splits."""
+    former = gathered.former
+    if former is None:
+        return NumberedDraft(first_number(), FIRST_CHANGELOG)
+    changes = _changes(diff_of_draft(former, gathered), other_passages=_has_other_passages(gathered, former.snapshot))
+    return NumberedDraft(next_number(former.numbered, changes), draft_changelog(changes, named=_dev_names(gathered)))
+
+
+def _changes(diff: Diff, *, other_passages: bool) -> Changes:
+    return Changes(
+        retired=_names(diff.removed),
+        regraded=_names(diff.regraded),
+        reworded=_names(diff.reworded),
+        repinned=_names(diff.repinned),
+        remarked=_names(diff.remarked),
+        added=_names(diff.added),
+        redescribed=_names(diff.redescribed),
+        other_passages=other_passages,
+    )
+
+
+def _names(changes: Sequence[ItemChange]) -> list[str]:
+    return [change.name for change in changes]
+
+
+def _has_other_passages(gathered: Gathered, former: Snapshot) -> bool:
+    if former == gathered.version.snapshot:
+        return False
+    before = {(place.outside_id, place.text_digest) for place in places_of(former).values()}
+    return before != {(place.outside_id, place.text_digest) for place in gathered.places.values()}
+
+
+def _dev_names(gathered: Gathered) -> frozenset[str]:
+    """The queries and triples of dev, now or in the version before. Judged pairs are counted, never named."""
+    now = [query.outside_id for query in gathered.queries.values() if gathered.split_of_query(query) == Split.DEV]
+    now += [triple.label for triple in gathered.triples if gathered.split_of_triple(triple) == Split.DEV]
+    before = VersionQuery.objects.filter(version=gathered.former, split=Split.DEV).values_list("outside_id", flat=True)
+    labels = VersionTriple.objects.filter(version=gathered.former, split=Split.DEV).values_list("label", flat=True)
+    return frozenset([*now, *before, *labels])
+
 
 WAITING = (State.IN_REVIEW, State.DISPUTED)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import groupby
-from typing import NamedTuple
+from itertools import groupby, islice
+from typing import Any, NamedTuple
 
 from django.db.models import Count, IntegerField, Q, QuerySet, Value
 
@@ -15,9 +15,12 @@ from apps.accounts.selectors import members_of, policy
 from apps.common.database.questions import once
 from apps.corpus.models import PublicTexts
 from apps.goldsets.enums import PublicState, StayKind, StayReason
-from apps.goldsets.formats.public.scrub import SourceTerms, Terms
-from apps.goldsets.formats.public.words import ForbiddenWords
+from apps.goldsets.formats import jsonl
+from apps.goldsets.formats.content import FrozenQuery, TripleRow
+from apps.goldsets.formats.public.scrub import PASSAGES, PublicContent, Selection, SourceTerms, Terms
+from apps.goldsets.formats.public.words import ForbiddenWords, PreviewLine, preview_lines
 from apps.goldsets.models import PublicRelease, PublicStay, Version, VersionQuery, VersionTriple
+from apps.goldsets.selectors.content import VersionContent
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Source
 
@@ -280,3 +283,60 @@ def no_longer_public(release: PublicRelease, *, at: datetime) -> list[str]:
     staying = set(release.stays.filter(kind__in=[StayKind.QUERIES, StayKind.TRIPLES]).values_list("kind", "name"))
     going = (item for item in _sourced_items(release.version) if (item.kind, item.name) not in staying)
     return sorted(ended[pk] for pk in {pk for item in going for pk in item.sources if pk in ended})
+
+
+class PreviewRecord(NamedTuple):
+    """A record of one kind, numbered from 1, of so many."""
+
+    kind: str
+    number: int
+    total: int
+    lines: list[PreviewLine]
+    name: str
+
+
+PREVIEWED = ("triples", "queries")
+Pair = tuple[dict[str, Any], dict[str, Any]]
+"""A record as the version has it, and as it goes out."""
+
+
+def preview_record(release: PublicRelease, kind: str, number: int, *, at: datetime) -> PreviewRecord:
+    """The record with this number among those that go out, or the nearest there is."""
+    version = release.version
+    whole = VersionContent(version)
+    terms = terms_of(version, release.splits, at=at)
+    queries, triples = list(whole.queries()), list(whole.triples())
+    public = PublicContent(whole, terms, _stored_selection(release, queries, triples))
+    total = release.report["counts"][kind]["going"]
+    number = max(1, min(number, total))
+    pairs = _triple_pairs(triples, public) if kind == "triples" else _query_pairs(queries, public)
+    before, after = next(islice(pairs, number - 1, None), ({}, {}))
+    name = str(before.get("id" if kind == "triples" else "query_id", ""))
+    return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after), name)
+
+
+def _stored_selection(
+    release: PublicRelease, queries: Iterable[FrozenQuery], triples: Iterable[TripleRow]
+) -> Selection:
+    """What was chosen when the release was built, from what it kept in. Passages are not in it."""
+    staying = set(release.stays.exclude(kind=PASSAGES).values_list("kind", "name"))
+    chosen = Selection()
+    chosen.queries = {row.query_id for row in queries if ("queries", row.query_id) not in staying}
+    chosen.triples = {row.triple_id for row in triples if ("triples", row.triple_id) not in staying}
+    for row in triples:
+        if row.triple_id in chosen.triples:
+            for name in (row.added_by, *row.reviewed_by):
+                chosen.pseudonym(name)
+    return chosen
+
+
+def _triple_pairs(rows: Iterable[TripleRow], public: PublicContent) -> Iterator[Pair]:
+    for row in rows:
+        if row.triple_id in public.chosen.triples:
+            yield jsonl.triple_entry(row), jsonl.triple_entry(public.triple(row))
+
+
+def _query_pairs(rows: Iterable[FrozenQuery], public: PublicContent) -> Iterator[Pair]:
+    for row in rows:
+        if row.query_id in public.chosen.queries:
+            yield jsonl.query_entry(row), jsonl.query_entry(public.query(row))

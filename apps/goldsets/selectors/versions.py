@@ -1,22 +1,26 @@
 """Reads of gold sets and versions."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple
+from __future__ import annotations
 
-from django.db.models import Count, Max, Prefetch, Q, QuerySet, Subquery
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Exists, Max, Prefetch, Q, QuerySet, Subquery
 from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
-from apps.common.database.questions import CountOf, ListOf, Question, answer_to, once
+from apps.common.database.questions import CountOf, ListOf, Question, answer_to, joined, once
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
+from apps.goldsets.enums import PublicState, Split, VersionState
+from apps.goldsets.models import GoldSet, SigningKey, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
 from apps.goldsets.selectors.losses import Loss
+from apps.goldsets.selectors.training import LiveManifest, live_manifests_question
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat
 from apps.judging.selectors.rounds import rounds_in
@@ -26,6 +30,27 @@ from apps.queries.models import Source
 from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
 from apps.triples.enums import State
 from apps.triples.models import Triple
+
+
+def version_resting_on(round_: Round) -> str | None:
+    """The version that has this round, as a reason against withdrawing its grades; None when there is none."""
+    version = Version.objects.filter(rounds=round_).select_related("gold_set").order_by("-number", "pk").first()
+    if version is None:
+        return None
+    if version.is_draft:
+        return f"The draft {version} has its grades. Take the round out of the draft first."
+    return f"{version} has its grades, and a frozen version never changes. The next version can leave the round out."
+
+
+def keys_of(project: Project) -> list[SigningKey]:
+    """The key in use and those before it, newest first."""
+    return list(SigningKey.objects.filter(project=project).select_related("made_by").order_by("-made_at", "-pk"))
+
+
+def current_key(project: Project) -> SigningKey | None:
+    """The key that signs now."""
+    return SigningKey.objects.filter(project=project, ended_at=None).first()
+
 
 TEST_SEEN = "version.test_seen"
 USUAL_TEST = 0.5
@@ -252,3 +277,49 @@ def agreement_of(version: Version) -> list[NamedEstimate]:
         for key, about in AGREEMENT.items()
         if key in facts
     ]
+
+
+@dataclass(frozen=True)
+class VersionNow:
+    """`former` is the version frozen before it and `released` the one that is out, both by label, "" for none.
+
+    `revoked` are its sources whose permission was revoked, `waiting` the triples on their way by state, `manifests`
+    the training manifests in use.
+    """
+
+    former: str
+    released: str
+    is_public: bool
+    has_slices: bool
+    revoked: list[int]
+    waiting: dict[str, int]
+    manifests: list[LiveManifest]
+
+
+def version_now(version: Version, *, at: datetime) -> VersionNow:
+    asked: dict[str, Question[Any]] = {
+        "own": _own(version),
+        "revoked": revoked_question(version, at=at),
+        "waiting": on_their_way_question(version),
+        "manifests": live_manifests_question(version.gold_set.project),
+    }
+    found = answer_to(version, joined(asked))
+    return VersionNow(**found.pop("own"), **found)
+
+
+def _own(version: Version) -> Question[dict[str, Any]]:
+    siblings = Version.objects.filter(gold_set=version.gold_set_id)
+    former = siblings.filter(number__lt=version.number).exclude(state=VersionState.DRAFT).order_by("-number")
+    released = siblings.filter(state=VersionState.RELEASED)
+    asks = {
+        "former": Subquery(former.values("number")[:1]),
+        "released": Subquery(released.values("number")[:1]),
+        "is_public": Exists(version.public_releases.filter(state=PublicState.RELEASED)),
+        "has_slices": Exists(version.slices.all()),
+    }
+
+    def read(found: Mapping[str, Any]) -> dict[str, Any]:
+        labels = {name: f"v{found[name]}" if found[name] else "" for name in ("former", "released")}
+        return {**found, **labels}
+
+    return Question(asks, read)

@@ -13,7 +13,7 @@ from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.json_records import read_parquet
 from apps.corpus.formats.rows import BlockRow
-from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, trec, triples_yaml
+from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet_files, rag, trec, triples_yaml
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.judging.formats.judgements import columns_of, read_judgements
 from apps.judging.formats.recognition import recognise as recognise_grades
@@ -266,7 +266,7 @@ MANY = replace(
 def test_parquet_read_back_is_written_as_the_same_bytes(place):
     """A process for each file: a few versions, not hundreds."""
     version = [SMALL, replace(SMALL, query_rows=SMALL.query_rows[:1]), MANY][place]
-    once = written(parquet.files(version))
+    once = written(parquet_files.files(version))
 
     again = replace(
         version,
@@ -275,7 +275,7 @@ def test_parquet_read_back_is_written_as_the_same_bytes(place):
         triple_rows=triples_read(once["parquet/triples.parquet"]),
     )
 
-    assert written(parquet.files(again)) == once
+    assert written(parquet_files.files(again)) == once
 
 
 @pytest.mark.parametrize("place", range(2))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from apps.common.files.csvsafe import restore_cell
-from apps.goldsets.formats import flat, huggingface, jsonl, judgements, parquet, parquet_files, rag, triples_yaml
+from apps.goldsets.formats import flat, huggingface, jsonl, judgements, parquet_files, rag, triples_yaml
 from apps.goldsets.formats.content import FrozenBlock, GradeRow
 from tests.goldsets.content import SMALL, ListContent
 
@@ -30,7 +30,7 @@ def lines(data: bytes) -> list[dict]:
 
 
 def test_parquet_has_the_rows_of_the_json_lines():
-    tables = {name: rows(data) for name, data in written(parquet.files(SMALL)).items()}
+    tables = {name: rows(data) for name, data in written(parquet_files.files(SMALL)).items()}
     told = {name: lines(data) for name, data in written(jsonl.files(SMALL)).items()}
 
     assert tables["parquet/judgements.parquet"] == told["jsonl/judgements.jsonl"]
@@ -50,7 +50,7 @@ def test_parquet_is_written_in_row_groups_and_as_the_same_bytes(monkeypatch):
     monkeypatch.setattr(parquet_files, "GROUP_ROWS", 100)
     many = replace(SMALL, grade_rows=[GradeRow("Q01", f"b{n:04}", n % 4) for n in range(1_000)])
 
-    once, again = written(parquet.files(many)), written(parquet.files(many))
+    once, again = written(parquet_files.files(many)), written(parquet_files.files(many))
 
     assert once == again
     file = pyarrow.parquet.ParquetFile(io.BytesIO(once["parquet/judgements.parquet"]))
@@ -61,7 +61,7 @@ def test_a_row_group_ends_before_its_texts_fill_the_memory(monkeypatch):
     monkeypatch.setattr(parquet_files, "GROUP_LETTERS", 1_000)
     content = ListContent(block_rows=[FrozenBlock(f"b{n}", "doc", "", "x" * 400) for n in range(9)])
 
-    file = pyarrow.parquet.ParquetFile(io.BytesIO(written(parquet.files(content))["parquet/corpus.parquet"]))
+    file = pyarrow.parquet.ParquetFile(io.BytesIO(written(parquet_files.files(content))["parquet/corpus.parquet"]))
 
     assert file.metadata.num_row_groups == 3
 
@@ -78,7 +78,7 @@ def test_the_pieces_of_a_parquet_file_come_while_rows_are_read(monkeypatch):
 
 
 def test_a_version_with_nothing_in_it_still_has_columns():
-    for data in written(parquet.files(ListContent())).values():
+    for data in written(parquet_files.files(ListContent())).values():
         assert rows(data) == []
         assert pyarrow.parquet.read_schema(io.BytesIO(data)).names
 

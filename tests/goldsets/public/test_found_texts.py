@@ -11,7 +11,7 @@ from django.urls import reverse
 from apps.audit.models import Event
 from apps.common.database import triggers
 from apps.goldsets.actions.public import PublicReleaseRefused, decide_public_texts
-from apps.goldsets.execution.public_files import stored_zip
+from apps.goldsets.execution.publishing import stored_zip
 from apps.queries.models import Query
 from tests.factories import AT
 from tests.goldsets.factories import make_bench

@@ -20,7 +20,7 @@ from apps.goldsets.actions.public import (
     withdraw_public_release,
 )
 from apps.goldsets.enums import PublicState
-from apps.goldsets.execution import public_files, public_jobs
+from apps.goldsets.execution import public_jobs, publishing
 from apps.goldsets.models import PublicPart, PublicRelease
 from apps.goldsets.selectors.public import public_release
 from apps.jobs.actions.jobs import retry_job
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.django_db
 
 def is_whole(release: PublicRelease) -> bool:
     """Whether its zip is stored, in however many parts: anything but the bytes with its digest is refused."""
-    with public_files.stored_zip(release) as stream:
+    with publishing.stored_zip(release) as stream:
         return is_zipfile(stream)
 
 
@@ -104,7 +104,7 @@ def test_a_worker_that_is_killed_while_it_stores_leaves_nothing_and_the_next_one
     release = ask_to_prepare(version)
 
     def killed(release, files):
-        public_files.keep_files(release, files)
+        publishing.keep_files(release, files)
         raise Killed
 
     monkeypatch.setattr(public_jobs, "keep_files", killed)

@@ -15,7 +15,7 @@ from apps.goldsets.actions.public import (
     withdraw_public_release,
 )
 from apps.goldsets.enums import PublicState, PublicStep, VersionState
-from apps.goldsets.execution.public_files import stored_zip
+from apps.goldsets.execution.publishing import stored_zip
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
 from apps.goldsets.workflow import IllegalStep, move_public

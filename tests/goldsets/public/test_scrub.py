@@ -9,10 +9,9 @@ import pytest
 
 from apps.goldsets.enums import StayReason
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.public.preview import PreviewLine, preview_lines
-from apps.goldsets.formats.public.schemas import SCHEMAS
+from apps.goldsets.formats.public.files import SCHEMAS
 from apps.goldsets.formats.public.scrub import KINDS, Place, PublicContent, SourceTerms, Terms, select
-from apps.goldsets.formats.public.words import NAME, ForbiddenWords, Found, WordSearch
+from apps.goldsets.formats.public.words import NAME, ForbiddenWords, Found, PreviewLine, WordSearch, preview_lines
 from tests.goldsets.content import SMALL
 
 GOES = SourceTerms(None, "Open log", "query log")

@@ -2,22 +2,270 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import io
 import json
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import apps
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.checksums import MANIFEST
 from apps.goldsets.formats.content import Content
-from apps.goldsets.formats.folder import Files, write_files
-from apps.goldsets.formats.public import card, licences
-from apps.goldsets.formats.public.client import CLIENT, PACKAGES, REQUIREMENTS, client_bytes, requirements_bytes
-from apps.goldsets.formats.public.example import EXAMPLE
-from apps.goldsets.formats.public.schemas import SCHEMAS, schema_bytes
+from apps.goldsets.formats.folder import MANIFEST, Files, write_files, write_zip
+from apps.goldsets.formats.public import card
 from apps.goldsets.formats.public.words import WordSearch, texts_in
+
+# The command line that travels with a public release: one file that Python runs, and the packages it needs.
+#
+# A name on a package index can be anybody's. What a release tells people to run is therefore inside it, byte for byte,
+# and what it takes from an index is named by digest.
+
+CLIENT = "client/karat.pyz"
+REQUIREMENTS = "client/requirements.txt"
+PACKAGES = "client/packages"
+NEEDED = ("numpy", "pyyaml", "scipy", "urllib3")
+"""The packages that `karat eval` cannot do without; `karat verify` needs Python alone."""
+ROOT = Path(apps.__path__[0]).resolve().parent
+ENTRY = ("apps/config/__init__.py", "apps/config/commandline.py")
+COMMANDS = "apps/cli"
+DATA = ("apps/reports/formats/report.css",)
+MAIN = b'''"""Karat's commands that need no server. Packages are found in the folder `packages` beside this file."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(1, str(Path(sys.argv[0]).resolve().parent / "packages"))
+
+from apps.config.commandline import main
+
+sys.exit(main())
+'''
+
+
+@cache
+def client_bytes() -> bytes:
+    """The zipapp: `apps.cli` with all that it imports, and the entry of the command line. Always the same bytes."""
+    files = {"__main__.py": MAIN} | {path: (ROOT / path).read_bytes() for path in {*_modules(), *ENTRY, *DATA}}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name, version = project["name"], project["version"]
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    files[f"{name.replace('-', '_')}-{version}.dist-info/METADATA"] = metadata.encode()
+    stream = io.BytesIO()
+    write_zip([(name, len(data)) for name, data in files.items()], lambda name: io.BytesIO(files[name]), stream)
+    return stream.getvalue()
+
+
+@cache
+def requirements_bytes() -> bytes:
+    """The needed packages with the digests of their files, as the lock file of this Karat has them."""
+    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text())
+    return "".join(f"{block.rstrip()}\n" for block in blocks if block.partition("==")[0] in NEEDED).encode()
+
+
+def _modules() -> set[str]:
+    """The paths of the modules of `apps.cli` and of all that they import, wherever in them the import stands."""
+    found: set[str] = set()
+    waiting = [path.relative_to(ROOT) for path in (ROOT / COMMANDS).rglob("*.py")]
+    while waiting:
+        path = waiting.pop()
+        if path.as_posix() not in found:
+            found.add(path.as_posix())
+            waiting += [folder / "__init__.py" for folder in path.parents if folder.parts]
+            waiting += [known for name in _imports(path) if (known := _path_of(name))]
+    return found
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse((ROOT / path).read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def _path_of(module: str) -> Path | None:
+    if module.split(".")[0] != "apps":
+        return None
+    path = Path(*module.split("."))
+    known = (path.with_suffix(".py"), path / "__init__.py")
+    return next((one for one in known if (ROOT / one).is_file()), None)
+
+
+EXAMPLE = b'''"""Ranks the passages of this release for one question by TF-IDF. Needs Python, nothing else.
+
+    echo "your question" | python3 search.py
+    echo "your question" | python3 search.py --own-passages
+
+The question is read from standard input. Printed are ids of passages, a line each, best first. With --own-passages the
+documents are cut anew, as a system would that knows nothing of our passages: printed is a JSON list with the text,
+document and pages of each, best first. Replace this by your own search, in whichever of the two forms it has.
+"""
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+CORPUS = Path(__file__).resolve().parent.parent / "jsonl" / "corpus.jsonl"
+RESULTS = 100
+LENGTH = 200
+
+
+def words_of(text):
+    return re.findall(r"\\w+", text.casefold())
+
+
+def passages():
+    with CORPUS.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            yield row["block_id"], row["title"] + " " + row["text"]
+
+
+def own_passages():
+    """Each document in pieces of 200 words, with its pages where they are known."""
+    documents = {}
+    with CORPUS.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            pages = [page for page in (row["page_start"], row["page_end"]) if page is not None]
+            words = (row["title"] + " " + row["text"]).split()
+            documents.setdefault(row["document_id"], []).extend((word, pages) for word in words)
+    for document_id, words in documents.items():
+        for start in range(0, len(words), LENGTH):
+            piece = words[start : start + LENGTH]
+            pages = [page for _, known in piece for page in known]
+            found = {"text": " ".join(word for word, _ in piece), "document_id": document_id}
+            if pages:
+                found["pages"] = [min(pages), max(pages)]
+            yield found, found["text"]
+
+
+def rank(query, corpus):
+    corpus = [(found, Counter(words_of(text))) for found, text in corpus]
+    known_in = Counter(word for _, counts in corpus for word in counts)
+    weight = {word: math.log(1 + len(corpus) / number) for word, number in known_in.items()}
+    scored = []
+    for place, (found, counts) in enumerate(corpus):
+        length = math.sqrt(sum((n * weight[word]) ** 2 for word, n in counts.items())) or 1.0
+        score = sum(counts[word] * weight.get(word, 0.0) ** 2 for word in set(words_of(query))) / length
+        if score:
+            scored.append((-score, place, found))
+    return [found for _, _, found in sorted(scored)[:RESULTS]]
+
+
+if __name__ == "__main__":
+    question = sys.stdin.read()
+    if "--own-passages" in sys.argv[1:]:
+        print(json.dumps(rank(question, own_passages())))
+    else:
+        for block_id in rank(question, passages()):
+            print(block_id)
+'''
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+TEXT: dict[str, Any] = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+PAGE = {"type": ["integer", "null"], "minimum": 0}
+SPLIT = {"enum": ["dev", "test"]}
+EMPTY = {"type": "object", "maxProperties": 0}
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    properties = {**required, **(optional or {})}
+    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+
+
+def _said(schema: dict[str, Any], words: str) -> dict[str, Any]:
+    return {"description": words, **schema}
+
+
+PAGES = {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+PLACE = {"block_id": TEXT, "document_id": {"type": ["string", "null"]}, "page_range": PAGES}
+EXPECTED = _object({**PLACE, "evidence": _said(TEXTS, "The words of the passage that give the answer.")})
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "corpus": _object(
+        {
+            "block_id": _said(TEXT, "The id of the passage, which systems return."),
+            "document_id": TEXT,
+            "document_title": TEXT,
+            "title": TEXT,
+            "section": _said(TEXTS, "Headings above the passage, outermost first."),
+            "page_start": PAGE,
+            "page_end": PAGE,
+            "text": TEXT,
+            "metadata": EMPTY,
+        }
+    ),
+    "queries": _object(
+        {
+            "query_id": TEXT,
+            "text": TEXT,
+            "label": _said({"const": ""}, "Not public."),
+            "intent": _said(TEXT, "What the asker needs."),
+            "description": TEXT,
+            "source": _said(TEXT, "The kind of source."),
+            "difficulty": TEXT,
+            "domain": TEXT,
+            "query_type": TEXT,
+            "group": _said({"const": ""}, "Not public."),
+            "tags": _said({"type": "array", "maxItems": 0}, "Not public."),
+            "metadata": _object({"split": SPLIT}),
+        }
+    ),
+    "judgements": _object(
+        {
+            "query_id": TEXT,
+            "block_id": TEXT,
+            "grade": _said(
+                {"type": "integer", "minimum": 0}, "Without a line a pair was not judged; 0 is a judgement."
+            ),
+            "resolution": TEXT,
+            "judges": _said({"type": "integer", "minimum": 0}, "People whose answers the grade rests on."),
+            "split": SPLIT,
+        }
+    ),
+    "triples": _object(
+        {
+            "id": TEXT,
+            "query_id": {"type": ["string", "null"]},
+            "question": TEXT,
+            "expected_block": _said(_object(PLACE), "The first of the expected passages."),
+            "expected_blocks": {"type": "array", "items": EXPECTED, "minItems": 1},
+            "match": _said({"enum": ["any", "all"]}, "Whether any expected passage will do, or all are needed."),
+            "expected_answer": TEXT,
+            "metadata": _object(
+                {
+                    "domain": TEXT,
+                    "difficulty": TEXT,
+                    "added_by": _said(TEXT, "A pseudonym."),
+                    "added_at": _said(TEXT, "Year and month."),
+                    "reviewed_by": _said(TEXTS, "Pseudonyms."),
+                    "resolution": TEXT,
+                    "machine_written": {"type": "boolean"},
+                    "split": SPLIT,
+                }
+            ),
+        }
+    ),
+}
+"""By the name of the file in the folder jsonl."""
+
+
+def schema_bytes(name: str) -> bytes:
+    schema = {"$schema": DIALECT, "title": f"A line of jsonl/{name}.jsonl", **SCHEMAS[name]}
+    return json.dumps(schema, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 @dataclass(frozen=True)
@@ -62,7 +310,7 @@ def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], coun
     yield "DATA_CARD.md", iter([card.card_bytes(name, card_texts)])
     yield CLIENT, iter([client_bytes()])
     yield REQUIREMENTS, iter([requirements_bytes()])
-    yield "LICENSE", iter([licences.notice(name, labels.holder, labels.licence).encode()])
+    yield "LICENSE", iter([card.notice(name, labels.holder, labels.licence).encode()])
     yield "README.md", iter([readme(labels, counts)])
     yield "example/search.py", iter([EXAMPLE])
     yield from jsonl.files(content)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apps.common.text.wording import count, interval, number, percent
-from apps.goldsets.core.split_words import split_words
+from apps.goldsets.core.splits import split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
