@@ -25,7 +25,7 @@ from apps.goldsets.selectors.versions import rounds_on
 from apps.judging.enums import RoundState
 from apps.judging.models import Judgement, KnownAnswer, Round, Seat
 from apps.judging.pages import planning
-from apps.judging.selectors.known import known_pairs
+from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.actions import lock_queries
 from apps.retrieval.actions.chosen import choose_pairs
 from tests import database

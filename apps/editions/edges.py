@@ -26,7 +26,7 @@ from apps.editions.selectors.usage import (
 )
 from apps.editions.selectors.work import Work
 from apps.goldsets.models import Version
-from apps.judging.core.workload import TimePerPair
+from apps.judging.core.eta import TimePerPair
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pace_question
 from apps.judging.selectors.rounds import guidelines_in

@@ -18,5 +18,5 @@ class JudgingConfig(AppConfig):
         add_grade_source(later("apps.judging.selectors.pairs.grades_for_pool"))
         add_withdrawn_check(later("apps.judging.selectors.rounds.withdrawn_pools"))
         on_leaving(
-            later("apps.judging.selectors.leaving.held_pairs"), later("apps.judging.actions.seats.return_all_seats_of")
+            later("apps.judging.selectors.rounds.held_pairs"), later("apps.judging.actions.seats.return_all_seats_of")
         )

@@ -15,9 +15,9 @@ from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.selectors.carrying import CarryRule, carry_of
-from apps.judging.selectors.known import known_pairs
 from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.plans import preview_of
+from apps.judging.selectors.rejudging import known_pairs
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member
 from tests.judging.same import GRADES, carry, judged, judged_apart, make_same_pool

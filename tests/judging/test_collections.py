@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.corpus.models import Block, Corpus, Snapshot
-from apps.judging.formats.collections import files_of
+from apps.judging.execution.collection_files import files_of
 from apps.judging.models import Judgement, Round
 from apps.queries.models import Query
 from tests.factories import make_project

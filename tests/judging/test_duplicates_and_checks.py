@@ -17,9 +17,9 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
 from apps.judging.selectors.consistency import Steadiness, check_results, repeats, steadiness
-from apps.judging.selectors.known import KnownGrade, known_pairs
 from apps.judging.selectors.pairs import adjudicable, label_matrix, resolved_grades, resolved_pairs
 from apps.judging.selectors.progress import stuck
+from apps.judging.selectors.rejudging import KnownGrade, known_pairs
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench

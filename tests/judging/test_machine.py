@@ -12,14 +12,13 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.accounts.selectors import members_of
 from apps.common.errors import Refusal
-from apps.judging.actions.pilots import open_after_pilot
-from apps.judging.actions.rounds import close_round
+from apps.judging.actions.rounds import close_round, open_after_pilot
 from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Seat
-from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.pairs import live_judgements
-from apps.judging.selectors.round_plan import pilot_queries, plan_of, undecided_pilot_queries
+from apps.judging.selectors.plans import pilot_queries, plan_of, undecided_pilot_queries
+from apps.judging.selectors.rejudging import KnownGrade
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of

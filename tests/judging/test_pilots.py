@@ -5,12 +5,11 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.pilots import open_after_pilot
-from apps.judging.actions.rounds import close_round
+from apps.judging.actions.rounds import close_round, open_after_pilot
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import PilotDecision, Seat
-from apps.judging.selectors.pilots import pilot_progress
-from apps.judging.selectors.round_plan import pilot_queries, undecided_pilot_queries
+from apps.judging.selectors.plans import pilot_queries, undecided_pilot_queries
+from apps.judging.selectors.rounds import pilot_progress
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, make_round, people_of
 

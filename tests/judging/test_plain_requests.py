@@ -14,7 +14,7 @@ from apps.accounts.actions.projects import archive_project
 from apps.accounts.models import Membership
 from apps.corpus.models import Document
 from apps.judging.actions.rounds import close_round
-from apps.judging.api import judging as views
+from apps.judging.api import decisions as views
 from apps.judging.edges import plain_requests
 from apps.judging.models import Judgement, Seat
 from tests.factories import lead_of, make_project

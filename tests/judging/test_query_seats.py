@@ -2,9 +2,8 @@
 
 import pytest
 
-from apps.judging.actions.query_seats import MOST_OF_QUERY, claim_query_seats
 from apps.judging.actions.rounds import close_round
-from apps.judging.actions.seats import SeatsRefused, claim_seats
+from apps.judging.actions.seats import MOST_OF_QUERY, SeatsRefused, claim_query_seats, claim_seats
 from apps.judging.models import Seat
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, later, make_round, people_of

@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.judging.actions.query_seats import claim_query_seats
+from apps.judging.actions.seats import claim_query_seats
 from apps.judging.models import Seat
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry

@@ -11,8 +11,7 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import Plan
 from apps.judging.models import Round, RoundAnnotator
 from apps.judging.selectors import plans
-from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of
-from apps.judging.selectors.round_plan import plan_of
+from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of, plan_of
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project

@@ -4,14 +4,13 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
-from apps.judging.actions.query_seats import claim_query_seats
 from apps.judging.actions.rounds import close_round
-from apps.judging.actions.seats import claim_seats, release_seats
+from apps.judging.actions.seats import claim_query_seats, claim_seats, release_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.own_share import own_progress
-from apps.judging.selectors.project_rounds import known_rounds
-from apps.judging.selectors.round_plan import plan_of
+from apps.judging.selectors.plans import plan_of
+from apps.judging.selectors.progress import known_rounds
 from apps.queries.actions import retire_query
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of

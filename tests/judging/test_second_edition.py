@@ -8,9 +8,9 @@ from apps.common.errors import Refusal
 from apps.judging.actions.rounds import close_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import KeptPair, Seat
-from apps.judging.selectors.known import known_pairs
 from apps.judging.selectors.pairs import grades_for_pool, resolved_grades
 from apps.judging.selectors.plans import preview_of
+from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.models import Query
 from tests.factories import AT, lead_of
 from tests.judging.editions import CHANGED, QUERIES, asked, grade_of, make_editions, pool_of_everything

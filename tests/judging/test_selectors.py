@@ -12,15 +12,15 @@ from apps.accounts.enums import Role
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.progress_strip import ticks
+from apps.judging.core.eta import ticks
 from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.own_share import own_progress
 from apps.judging.selectors.pairs import adjudicable, label_matrix, left_to_another_lead, resolved_grades
 from apps.judging.selectors.progress import by_person, by_query, stuck, totals
 from apps.judging.selectors.reading import readings
-from apps.judging.selectors.summaries import round_summaries
+from apps.judging.selectors.rejudging import KnownGrade
+from apps.judging.selectors.rounds import round_summaries
 from apps.judging.selectors.waiting import undecided_in, waiting_for
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.judging.actions.seats import claim_seats, release_seats
-from apps.judging.core.shares import Shares
+from apps.judging.core.plan import Shares
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.own_share import own_progress

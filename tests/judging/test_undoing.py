@@ -24,10 +24,10 @@ from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
-from apps.judging.selectors.known import known_pairs
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
-from apps.judging.selectors.settling import mark_of, trivial
+from apps.judging.selectors.second_opinions import mark_of, trivial
 from apps.judging.selectors.waiting import rounds_to_adjudicate
 from apps.queries.models import Query
 from apps.retrieval.actions.chosen import choose_pairs

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
-from apps.judging.selectors.watching import grade_metrics, lease_metrics
+from apps.judging.selectors.rounds import grade_metrics, lease_metrics
 from tests.judging.factories import judge_all, make_round, people_of
 
 pytestmark = pytest.mark.django_db

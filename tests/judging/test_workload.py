@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.judging.core.workload import TimePerPair
+from apps.judging.core.eta import TimePerPair
 
 SECOND = 1_000
 

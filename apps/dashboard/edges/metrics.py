@@ -18,7 +18,7 @@ from apps.common.web.exposition import OPEN_METRICS, TEXT, Metric, MetricKind, S
 from apps.common.web.request_counts import process_metrics
 from apps.common.web.tokens import is_bearer_of
 from apps.jobs.selectors.watching import job_metrics, outbox_metrics, worker_metrics
-from apps.judging.selectors.watching import grade_metrics, lease_metrics
+from apps.judging.selectors.rounds import grade_metrics, lease_metrics
 from apps.review.selectors.watching import verdict_metrics
 
 PLAIN = "text/plain; charset=utf-8"

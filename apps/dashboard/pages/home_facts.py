@@ -19,8 +19,7 @@ from apps.dashboard.pages.progress import seats_asked
 from apps.dashboard.pages.tasks import Task, grade_url, open_tasks
 from apps.goldsets.selectors.versions import NewestVersions, newest_versions
 from apps.judging.models import Round
-from apps.judging.selectors.progress import Totals
-from apps.judging.selectors.project_rounds import newest_round
+from apps.judging.selectors.progress import Totals, newest_round
 from apps.review.selectors import tracking
 from apps.triples.selectors.triples import state_counts
 

@@ -27,8 +27,7 @@ from apps.common.drawing.control_charts import Period, control_chart
 from apps.dashboard.pages.round_forecast import forecast
 from apps.judging.models import Round
 from apps.judging.selectors import board
-from apps.judging.selectors.progress import Totals, seat_counts
-from apps.judging.selectors.project_rounds import newest_round
+from apps.judging.selectors.progress import Totals, newest_round, seat_counts
 from apps.judging.selectors.workload import Paces, paces_in
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.statistics.proportions import wilson

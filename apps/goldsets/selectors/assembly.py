@@ -47,7 +47,7 @@ from apps.goldsets.selectors.training import (
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import ResolvedPair, resolved_grades, settled_texts
-from apps.judging.selectors.unanswered import pairs_of_editions, waiting_pairs
+from apps.judging.selectors.waiting import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import ExpectedText, accepted_triples, expected_texts

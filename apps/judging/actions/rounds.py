@@ -14,19 +14,84 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
-from apps.judging.actions.checks import entries_for, take_up
 from apps.judging.actions.locks import locked_round
-from apps.judging.core.plan import Plan
-from apps.judging.core.remits import Remit
+from apps.judging.core.plan import Plan, Remit
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution.jobs import create_seats, finish_opening, keep_judged_pairs, seat_counts
-from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
-from apps.judging.selectors.known import KnownGrade, known_pairs
-from apps.judging.selectors.plans import judges_by_query, keeps_grades, pairs_to_plan, pilot_of, split_by_grade
-from apps.judging.selectors.round_plan import plan_of
+from apps.judging.models import Guideline, KnownAnswer, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.plans import (
+    CHECK,
+    judges_by_query,
+    keeps_grades,
+    pairs_to_plan,
+    pilot_of,
+    pilot_queries,
+    plan_of,
+    split_by_grade,
+    undecided_pilot_queries,
+)
+from apps.judging.selectors.rejudging import KnownGrade, known_pairs
+from apps.judging.selectors.rounds import alpha_over
 from apps.queries.models import Query
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
+
+
+def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
+    """The pool's entries for these known pairs; a pair that no run returned is added for the check alone.
+
+    The caller has locked the pool's row.
+    """
+    entries = {pair_of(entry): entry for entry in _entries(pool, known)}
+    new = [pair for pair in known if pair[:2] not in entries]
+    sampled = {"how": CHECK}
+    PoolEntry.objects.bulk_create(
+        PoolEntry(pool=pool, query_id=pair.query_id, version_id=pair.version_id, sampled=sampled) for pair in new
+    )
+    if new:
+        pool.entry_count = PoolEntry.objects.filter(pool=pool).count()
+        pool.save(update_fields=["entry_count"])
+        entries = {pair_of(entry): entry for entry in _entries(pool, known)}
+    return [entries[pair[:2]] for pair in known]
+
+
+def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[KnownGrade]) -> None:
+    """Store the known grades of the round's checks."""
+    KnownAnswer.objects.bulk_create(
+        KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
+        for entry, pair in zip(entries, known, strict=True)
+    )
+
+
+def pair_of(entry: PoolEntry) -> tuple[int, int]:
+    """The query and the text of an entry."""
+    return entry.query_id, entry.version_id
+
+
+def _entries(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
+    wanted = {pair[:2] for pair in known}
+    rows = PoolEntry.objects.filter(pool=pool, query__in={query for query, _ in wanted})
+    rows = rows.filter(version__in={version for _, version in wanted})
+    return [entry for entry in rows if pair_of(entry) in wanted]
+
+
+class PilotRefused(Refusal):
+    """A pilot cannot be decided."""
+
+
+@transaction.atomic
+def open_after_pilot(*, round_id: int, actor: User, reason: str, at: datetime) -> PilotDecision:
+    """Open the rest of a round whatever the agreement in its pilot, with the lead's reason on record."""
+    round_ = locked_round(round_id)
+    reason = reason.strip()
+    if refusal := rules.pilot_refusal(round_, is_waiting=undecided_pilot_queries(round_) is not None, reason=reason):
+        raise PilotRefused(refusal, code="pilot_not_open")
+    alpha = alpha_over(round_, pilot_queries(round_))
+    decision = PilotDecision.objects.create(round=round_, alpha=alpha, decided_by=actor, reason=reason, decided_at=at)
+    after = {"alpha": alpha, "reason": reason}
+    record(project=round_.project, actor=actor, action="round.pilot_opened", obj=round_, after=after, at=at)
+    return decision
+
 
 MOST_PAIRS_AT_ONCE = 5_000
 

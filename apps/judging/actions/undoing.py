@@ -14,7 +14,7 @@ from apps.corpus.models import Import
 from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundKind
 from apps.judging.models import Round
-from apps.judging.selectors.resting import rests_on
+from apps.judging.selectors.carrying import rests_on
 from apps.queries.execution import undoing as of_queries
 
 

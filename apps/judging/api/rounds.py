@@ -1,21 +1,202 @@
 """Every round of a project in the API, and the steps of leads on one."""
 
-from typing import ClassVar
+import secrets
+from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.judging.actions.pilots import open_after_pilot
-from apps.judging.actions.rounds import close_round
+from apps.common.web.choices import ChoiceField
+from apps.common.web.form_bodies import checked
+from apps.judging.actions.placeholders import claim_placeholder, end_claim
+from apps.judging.actions.rounds import close_round, open_after_pilot, open_round
 from apps.judging.actions.seats import release_seats, return_seats_of
-from apps.judging.selectors.rounds import own_round, person_of_round, round_in
-from apps.judging.selectors.summaries import round_summaries
+from apps.judging.core.plan import LARGEST_SEED
+from apps.judging.core.resolution import ResolutionRule
+from apps.judging.forms.rounds import RoundForm
+from apps.judging.selectors.offers import round_offer
+from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
+from apps.judging.selectors.rounds import latest_guideline, own_round, person_of_round, round_in, round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
+
+
+class PlaceholderOut(serializers.Serializer):
+    """A name in imported files. `member` is the key of the member who it is, or null."""
+
+    id = serializers.IntegerField(source="user.pk")
+    name = serializers.CharField(source="user.name")
+    grades = serializers.IntegerField()
+    imports = serializers.IntegerField(source="rounds")
+    member = serializers.IntegerField(source="claim.member_id", allow_null=True, default=None)
+
+
+class PlaceholdersOut(serializers.Serializer):
+    placeholders = PlaceholderOut(many=True)
+
+
+class ClaimInput(serializers.Serializer):
+    member = serializers.IntegerField(min_value=1)
+
+
+class ClaimOut(serializers.Serializer):
+    placeholder = serializers.IntegerField(source="placeholder_id")
+    member = serializers.IntegerField(source="member_id")
+    claimed_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class PlaceholdersView(ProjectAPIView):
+    """The names of the imports in force, with how many grades each has."""
+
+    roles = {"GET": (Role.LEAD,)}
+    scopes = {"GET": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_placeholders", responses=PlaceholdersOut)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(PlaceholdersOut({"placeholders": placeholders_in(self.project)}).data)
+
+
+class ClaimView(ProjectAPIView):
+    """Say which member a name is. Refused where both have judged one pair."""
+
+    roles = {"POST": (Role.LEAD,)}
+    scopes = {"POST": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_claim_placeholder", request=ClaimInput, responses={201: ClaimOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        placeholder = placeholder_in(self.project, pk)
+        serializer = ClaimInput(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        claim = claim_placeholder(
+            project=self.project,
+            placeholder=placeholder,
+            member_id=serializer.validated_data["member"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(ClaimOut(claim).data, status=201)
+
+
+class EndClaimView(ProjectAPIView):
+    """Take back that a member is a name."""
+
+    roles = {"POST": (Role.LEAD,)}
+    scopes = {"POST": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_end_claim", request=None, responses=ClaimOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        placeholder = placeholder_in(self.project, pk)
+        claim = end_claim(project=self.project, placeholder=placeholder, actor=self.member.user, at=timezone.now())
+        return Response(ClaimOut(claim).data)
+
+
+MOST_KEY = 2**63 - 1
+
+
+class RoundInput(serializers.Serializer):
+    """A plan, as on the page. Shares are in percent; what is left out has the value that the page proposes."""
+
+    pool = serializers.IntegerField(min_value=1, max_value=MOST_KEY)
+    annotators = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=MOST_KEY), min_length=1)
+    name = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    overlap = serializers.FloatField(required=False, min_value=0, max_value=100)
+    judges = serializers.IntegerField(required=False, min_value=2, max_value=9)
+    again = serializers.FloatField(required=False, min_value=0, max_value=50)
+    pilot = serializers.IntegerField(required=False, min_value=0, max_value=100)
+    pilot_bar = serializers.FloatField(required=False, min_value=0, max_value=1)
+    extra_bar = serializers.FloatField(required=False, min_value=0, max_value=1)
+    most_judges = serializers.IntegerField(required=False, min_value=2, max_value=9)
+    checks = serializers.IntegerField(required=False, min_value=0, max_value=200)
+    known = serializers.CharField(
+        required=False, allow_blank=True, max_length=50_000, help_text="Checks, one a line: query_id,block_id,grade."
+    )
+    rule = ChoiceField(choices=[rule.value for rule in ResolutionRule], required=False)
+    only_new = serializers.BooleanField(required=False)
+    judge_again = serializers.BooleanField(required=False)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**62)
+    lease_minutes = serializers.IntegerField(required=False, min_value=5, max_value=24 * 60)
+    remits = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=200)),
+        required=False,
+        help_text="What an annotator may judge, by their id: domain:security and the like, from `properties`.",
+    )
+
+
+class OfferedPersonOut(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+
+
+class OfferedPoolOut(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    snapshot = serializers.IntegerField(source="snapshot_id")
+    pairs = serializers.IntegerField(source="entry_count")
+
+
+class OfferOut(serializers.Serializer):
+    """What a round can be made of."""
+
+    annotators = OfferedPersonOut(source="people", many=True)
+    pools = OfferedPoolOut(many=True)
+    properties = serializers.SerializerMethodField()
+
+    def get_properties(self, offer: Any) -> list[str]:
+        return [key for key, _ in offer.properties]
+
+
+class OfferView(ProjectAPIView):
+    """The annotators, the pools with pairs to judge, and the properties of queries that a remit can name."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE}
+
+    @extend_schema(operation_id="judging_rounds_offer", responses=OfferOut)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(OfferOut(round_offer(self.project)).data)
+
+
+class PlanView(ProjectAPIView):
+    """Plans a round under the latest guideline. It is open at once, or by a job when it has more than 5,000 pairs."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
+
+    @extend_schema(operation_id="judging_round_plan", request=RoundInput, responses={201: RoundFacts})
+    def post(self, request: Request, slug: str) -> Response:
+        body = RoundInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        form = self._form(dict(body.validated_data))
+        round_ = open_round(
+            project=self.project,
+            actor=self.member.user,
+            pool=form.cleaned_data["pool"],
+            guideline=latest_guideline(self.project),
+            annotators=list(form.cleaned_data["annotators"]),
+            plan=form.plan(),
+            name=form.cleaned_data["name"],
+            lease_minutes=form.cleaned_data["lease_minutes"],
+            remits=form.remits(),
+            known=form.known_pairs(),
+            at=timezone.now(),
+        )
+        return Response(RoundFacts(round_in(self.project, round_.pk)).data, status=201)
+
+    def _form(self, given: dict[str, Any]) -> RoundForm:
+        """The form of the page, filled as the page proposes and then with what was given."""
+        offer = round_offer(self.project)
+        remits = {f"remit_{person}": chosen for person, chosen in given.pop("remits", {}).items()}
+        blank = RoundForm(project=self.project, offer=offer, initial={"seed": secrets.randbelow(LARGEST_SEED)})
+        if unknown := sorted(set(remits) - set(blank.fields)):
+            raise ValidationError({"remits": [f"{unknown[0].removeprefix('remit_')} is no annotator with a choice."]})
+        proposed = {name: blank.get_initial_for_field(field, name) for name, field in blank.fields.items()}
+        return checked(RoundForm(proposed | given | remits, project=self.project, offer=offer))
 
 
 class AllRoundsView(ProjectAPIView):

@@ -4,6 +4,63 @@ from datetime import date, timedelta
 from math import ceil
 from typing import NamedTuple
 
+MOST_TICKS = 240
+WIDTH = 1200
+
+
+class ProgressTick(NamedTuple):
+    """One tick: its meaning, and its place in a drawing 1,200 wide and 10 high."""
+
+    kind: str
+    x: str
+    y: int
+    width: str
+    height: int
+
+
+def ticks(done: int, total: int) -> list[ProgressTick]:
+    """The layout of `total` ticks, the first `done` tall, the next one full height. No ticks for a total of 0."""
+    n = min(total, MOST_TICKS)
+    if n == 0:
+        return []
+    filled = done if total <= MOST_TICKS else done * n // total
+    step = WIDTH / n
+    width = max(1.0, min(3.0, step / 4))
+    rows = []
+    for place in range(n):
+        x = f"{place * step + (step - width) / 2:.1f}"
+        if place < filled:
+            rows.append(ProgressTick("done", x, 3, f"{width:.1f}", 7))
+        elif place == filled:
+            rows.append(ProgressTick("now", x, 0, f"{width + 1:.1f}", 10))
+        else:
+            rows.append(ProgressTick("todo", x, 6, f"{width:.1f}", 4))
+    return rows
+
+
+MINUTE_MS = 60_000
+
+
+class TimePerPair(NamedTuple):
+    """Milliseconds that a pair takes one person after the other, from `low` to `high`."""
+
+    low: float
+    high: float
+
+    def of(self, pairs: int) -> str:
+        """ "about 3 h 20 min", "2 h to 3 h 10 min"; empty for no pairs."""
+        if not pairs:
+            return ""
+        low, high = (_words(pairs * each) for each in self)
+        return f"about {low}" if low == high else f"{low} to {high}"
+
+
+def _words(milliseconds: float) -> str:
+    minutes = max(1, int(milliseconds / MINUTE_MS + 0.5))
+    hours, rest = divmod(minutes, 60)
+    return " ".join(part for part in (f"{hours:,} h" if hours else "", f"{rest} min" if rest else "") if part)
+
+
 LOOKS_BACK = 7
 FEWEST = 20
 FASTEST_MS = 5_000

@@ -14,8 +14,7 @@ from apps.corpus.models import Block, Snapshot
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, kind_named
 from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, WORDS, CollectionPart, joined
 from apps.judging.edges.imports import HERE, NEW, is_imported, plan_of_draft, without_unknown
-from apps.judging.execution.collection_files import Collection
-from apps.judging.execution.collection_reading import CountedGrades, KnownIds, PlannedReader
+from apps.judging.execution.collection_files import Collection, CountedGrades, KnownIds, PlannedReader
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
 from apps.queries.formats import read_queries

@@ -37,8 +37,8 @@ from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 from apps.judging.models import Guideline, Round
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors.leased_pairs import leased_pairs
-from apps.judging.selectors.round_plan import plan_of
+from apps.judging.selectors.offers import leased_pairs
+from apps.judging.selectors.plans import plan_of
 
 PATH = re.compile(r"/api/v1/projects/([-a-zA-Z0-9_]+)/judging/rounds/([0-9]{1,18})/(pairs|judgements)/")
 JSON = re.compile(r"application/json(; ?charset=utf-8)?", re.IGNORECASE)

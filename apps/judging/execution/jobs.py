@@ -11,10 +11,8 @@ from apps.audit.actions import record
 from apps.common.database.bulk import insert_rows
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.judging.core.plan import seat_number
-from apps.judging.core.remits import Remit, fits
+from apps.judging.core.plan import Remit, Shares, fits, seat_number
 from apps.judging.core.seeded_order import seeded_number
-from apps.judging.core.shares import Shares
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import (
@@ -24,9 +22,10 @@ from apps.judging.selectors.plans import (
     keeps_grades,
     pairs_of_round,
     pairs_to_plan,
+    pilot_queries,
+    plan_of,
     split_by_grade,
 )
-from apps.judging.selectors.round_plan import pilot_queries, plan_of
 from apps.queries.models import Query
 
 CHUNK = 5_000

@@ -4,7 +4,7 @@ Nothing is stored here. A row whose query, passage or grade is not known stays o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,20 +12,156 @@ from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP, TableChoice
-from apps.corpus.core.table_plans import DONE, FIT_PASSAGES, TableMessage, TableView, counted, unread_rows
+from apps.corpus.core.table_plans import (
+    DONE,
+    FIT_PASSAGES,
+    STOP,
+    WARN,
+    TableMessage,
+    TableView,
+    are,
+    counted,
+    near_match,
+    taking,
+    undoing,
+    unread_rows,
+)
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
 from apps.judging.core.grade_values import is_same_grade, number_in, propose_grades
-from apps.judging.execution import table_messages as messages
 from apps.judging.execution.graded_rows import Graded, GradedRows
-from apps.judging.execution.judgement_import import JudgementDraft, digest_line, draft_of, final_line
-from apps.judging.execution.query_matching import MatchedQuery, QueryMatches, match_queries
-from apps.judging.execution.table_rows import TableRow, rows_of
+from apps.judging.execution.judgement_import import (
+    JudgementDraft,
+    MatchedQuery,
+    QueryMatches,
+    digest_line,
+    draft_of,
+    final_line,
+    match_queries,
+)
+from apps.judging.formats.ratings import NAME_LENGTH
 from apps.judging.formats.tools import opener_of
 from apps.queries.models import Query
 from apps.queries.selectors import names_in
+
+
+class TableRow(NamedTuple):
+    """One row: the query by id or text, the passage as written, grades by rater ("" for the one of the file)."""
+
+    line: int
+    query_id: str
+    query: str
+    passage: str
+    ratings: tuple[tuple[str, str], ...]
+    final: str
+    note: str
+
+    @property
+    def is_graded(self) -> bool:
+        return any(value for _, value in self.ratings)
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """The query as the row names it: id and text, either may be empty."""
+        return self.query_id, self.query
+
+    @property
+    def grades(self) -> Iterator[str]:
+        """The grades of the row as written, the final one too."""
+        yield from (value for value in (*(value for _, value in self.ratings), self.final) if value)
+
+
+def rows_of(headings: Sequence[str], rows: Iterable[tuple[int, list[str]]], choice: TableChoice) -> list[TableRow]:
+    return [_row(line, dict(zip(headings, cells, strict=True)), choice) for line, cells in rows]
+
+
+def _row(line: int, cells: Mapping[str, str], choice: TableChoice) -> TableRow:
+    def cell(role: str) -> str:
+        heading = choice.heading_of(role)
+        return cells[heading].strip() if heading else ""
+
+    rated = choice.headings_of(roles.RATED)
+    person = cell(roles.PERSON) or choice.person.strip()
+    return TableRow(
+        line=line,
+        query_id=cell(roles.QUERY_ID),
+        query=cell(roles.QUERY),
+        passage=cell(roles.PASSAGE),
+        ratings=tuple((heading[:NAME_LENGTH], cells[heading].strip()) for heading in rated)
+        or ((person[:NAME_LENGTH], cell(roles.GRADE)),),
+        final=cell(roles.FINAL),
+        note=cell(roles.NOTE),
+    )
+
+
+FIT_QUERIES, NO_NEW_QUERIES, LAST_GRADES = "fit-queries", "no-new-queries", "last-grades"
+
+
+def missing_columns(choice: TableChoice) -> list[TableMessage]:
+    """A message for each required column that nobody has named."""
+    has = {role for role in choice.columns.values() if role}
+    titles = []
+    if not has & {roles.QUERY, roles.QUERY_ID}:
+        titles.append("Choose the column of the queries.")
+    if roles.PASSAGE not in has:
+        titles.append("Choose the column of the passages.")
+    if not has & {roles.GRADE, roles.RATED}:
+        titles.append("Choose the column of the grades.")
+    if {roles.GRADE, roles.RATED} <= has:
+        titles.append("Grades are in one column, or in a column for each person. Choose one of the two.")
+    return [TableMessage(STOP, title) for title in titles]
+
+
+def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessage]:
+    messages = []
+    if matches.near:
+        messages.append(near_match(matches.near, choice, FIT_QUERIES, "query id", "query ids"))
+    offered = set(matches.near.fits) if matches.near else set()
+    if lost := [query_id for query_id in matches.lost if query_id not in offered]:
+        title = f"{counted(len(lost), 'query id')} {are(lost)} not here."
+        messages.append(
+            TableMessage(WARN, title, "Their rows stay out: they have no text to create a query from.", lost)
+        )
+    if matches.new:
+        first, last = matches.new[0][0], matches.new[-1][0]
+        ids = f"the id {first}" if len(matches.new) == 1 else f"the ids {first} to {last}"
+        title = f"{counted(len(matches.new), 'new query', 'new queries')} {are(matches.new)} created, with {ids}."
+        texts = [text for _, text in matches.new]
+        messages.append(TableMessage(DONE, title, "", texts, taking(choice, NO_NEW_QUERIES, "Leave them out")))
+    if matches.unmade:
+        title = f"{counted(len(matches.unmade), 'query', 'queries')} that {are(matches.unmade)} not here stay out."
+        fix = undoing(choice, NO_NEW_QUERIES, "Create missing queries")
+        messages.append(TableMessage(WARN, title, "", matches.unmade, fix))
+    return messages
+
+
+def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[TableMessage]:
+    unread = [value for value, grade in grades.items() if not grade]
+    if unread:
+        count = sum(rows[value] for value in unread)
+        title = f"{counted(count, 'grade')} {'has' if count == 1 else 'have'} no meaning here."
+        return [TableMessage(WARN, title, "Choose it under “Grades become”; until then they stay out.", unread)]
+    if not all(is_same_grade(value, grade) for value, grade in grades.items()):
+        return [TableMessage(DONE, "The grades are read on this project's scale, as “Grades become” lists.")]
+    return []
+
+
+def about_ungraded(rows: Sequence[TableRow]) -> TableMessage:
+    become = "becomes a query only" if len(rows) == 1 else "become queries only"
+    title = f"{counted(len(rows), 'row')} without a grade {become}."
+    return TableMessage(DONE, title, "", [row.query or row.query_id for row in rows])
+
+
+def about_contradictions(rows: Sequence[TableRow], choice: TableChoice) -> TableMessage:
+    title = f"{counted(len(rows), 'pair')} {'has' if len(rows) == 1 else 'have'} different grades in the table."
+    examples = [f"line {row.line}: {row.query or row.query_id}, {row.passage}" for row in rows]
+    if LAST_GRADES in choice.answers:
+        return TableMessage(DONE, f"{title} The last one counts.", "", examples, undoing(choice, LAST_GRADES))
+    fix = taking(choice, LAST_GRADES, "Use the last grade of each")
+    return TableMessage(WARN, title, "They stay out unless the last one counts.", examples, fix)
+
 
 KIND = "judgements"
 MOST_GRADES_SHOWN = 40
@@ -65,7 +201,7 @@ def read_table(
     view.choice = _with_grades(view.choice, written, scale)
     view.rows = len(rows)
     view.scale = list(scale.items())
-    view.messages += messages.missing_columns(view.choice)
+    view.messages += missing_columns(view.choice)
     if view.refusals:
         return TableDraft(_draft(snapshot, _Collected({}, {}, [], 0, 0)), [], view)
     return _read_rows(rows, project, snapshot, view, written, table.errors)
@@ -84,20 +220,20 @@ def _read_rows(
         [row.asked for row in rows],
         names_in(project),
         dict(Query.objects.filter(project=project).values_list("outside_id", "pk")),
-        takes_near=messages.FIT_QUERIES in choice.answers,
-        makes_new=messages.NO_NEW_QUERIES not in choice.answers,
+        takes_near=FIT_QUERIES in choice.answers,
+        makes_new=NO_NEW_QUERIES not in choice.answers,
     )
     matches = match_passages(snapshot, [row.passage for row in rows if row.is_graded])
     counts = Counter(row.passage for row in rows if row.is_graded)
     passages, about_passages = passages_that_count(matches, counts, snapshot.name, choice)
     view.messages += about_passages
     collected = _collect(rows, queries.found, passages, choice)
-    view.messages += messages.about_grades(choice.grades, written)
-    view.messages += messages.about_queries(queries, choice)
+    view.messages += about_grades(choice.grades, written)
+    view.messages += about_queries(queries, choice)
     if collected.contradicting:
-        view.messages.append(messages.about_contradictions(collected.contradicting, choice))
+        view.messages.append(about_contradictions(collected.contradicting, choice))
     if ungraded := [row for row in rows if not row.is_graded]:
-        view.messages.append(messages.about_ungraded(ungraded))
+        view.messages.append(about_ungraded(ungraded))
     if collected.repeated:
         repeat = "repeats a grade and counts" if collected.repeated == 1 else "repeat a grade and count"
         view.messages.append(TableMessage(DONE, f"{counted(collected.repeated, 'row')} {repeat} once."))
@@ -142,7 +278,7 @@ def _collect(
                     contradicting[name], kept[name] = row, given
             if (final := choice.grades.get(row.final, "")) not in {"", SKIP}:
                 finals.setdefault(given.pair, int(final))
-    if messages.LAST_GRADES not in choice.answers:
+    if LAST_GRADES not in choice.answers:
         for name in contradicting:
             del kept[name]
     pairs = {row.pair for row in kept.values()}

@@ -14,10 +14,34 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
 from apps.common.files.parquet import parquet_records
+from apps.common.files.tables import BLOCK, QUERY
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
 from apps.corpus.core.import_plans import until_broken
-from apps.judging.formats.qrels_headings import cells_of, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
+
+GRADES = ("grade", "score", "rel", "relevance", "rating", "label", "judgement", "judgment")
+ITERATIONS = ("iteration", "iter", "q0", "zero")
+NAMES = {
+    "query_id": {*QUERY, "topic_id", "topic-id", "query_number"},
+    "doc_id": {*BLOCK, "doc", "doc-id", "document", "document_id", "corpus_id", "passage", "passage_id"},
+    "grade": set(GRADES),
+    "iteration": set(ITERATIONS),
+}
+TAB = "\t"
+BLANKS = re.compile(r"[ \t\v\f]+")
+
+
+def cells_of(line: str, *, by_tabs: bool) -> list[str]:
+    """The cells of a line; ids in columns divided by tabs may have spaces."""
+    return [cell.strip(" ") for cell in line.split(TAB)] if by_tabs else BLANKS.split(line.strip(" \t\v\f"))
+
+
+def heading_of(line: str) -> Sequence[str] | None:
+    """What each column is by its heading, or None for a line that is none."""
+    cells = [cell.strip('"').lower() for cell in cells_of(line, by_tabs=TAB in line)]
+    roles = [next((role for role, names in NAMES.items() if cell in names), "") for cell in cells]
+    return roles if all(roles) and all(roles.count(name) == 1 for name in NEEDED) else None
+
 
 RATINGS = "ratings"
 FORMATS = {

@@ -6,8 +6,7 @@ import re
 from apps.common.files.anytable import is_packed_table
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED
-from apps.judging.formats.qrels_headings import heading_of
+from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
 from apps.judging.formats.tools.recognition import tool_of, tool_of_columns, tool_of_headings
 

@@ -9,6 +9,33 @@ from apps.common.web.forms import KaratForm, offer
 from apps.judging.core import keymap
 from apps.judging.core.answer import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
+from apps.judging.selectors.carrying import CarryRule
+
+
+class SettleForm(KaratForm):
+    """One decision on many pairs: why their judges differed, the rule, and the mark of the pairs that were shown."""
+
+    rule = forms.CharField(widget=forms.HiddenInput)
+    seen = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    error_type = forms.ChoiceField(
+        label="Why the judges differed",
+        choices=[("", "choose"), *ErrorType.choosable()],
+        error_messages={"required": "Choose why the judges differed."},
+    )
+    words = forms.CharField(
+        label="In your words",
+        required=False,
+        max_length=1_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Added to the reason of every decision, after the rule.",
+    )
+
+
+class CarryForm(KaratForm):
+    """The rule that carries grades over, and the mark of the pairs that were shown."""
+
+    rule = forms.ChoiceField(choices=[(rule, rule) for rule in CarryRule])
+    seen = forms.CharField(max_length=64)
 
 
 class GradeForm(forms.Form):

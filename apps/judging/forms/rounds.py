@@ -9,11 +9,10 @@ from django.core.exceptions import ValidationError
 from apps.accounts.models import Project, User
 from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.judging.core.plan import USUAL_BAR, Plan
-from apps.judging.core.remits import Remit, remit_from
+from apps.judging.core.plan import USUAL_BAR, Plan, Remit, remit_from
 from apps.judging.core.resolution import ResolutionRule
-from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.offers import RoundOffer, annotators_of, pools_to_judge, round_offer
+from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import rounds_in
 from apps.queries.models import Query
 from apps.retrieval.models import Pool

@@ -13,7 +13,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
 from apps.judging.actions.carrying import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
-from apps.judging.forms.carrying import CarryForm
+from apps.judging.forms.judging import CarryForm
 from apps.judging.selectors.carrying import Carried, CarryRule, carry_of
 from apps.judging.selectors.rounds import pool_in
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
@@ -20,22 +20,49 @@ from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
 from apps.judging import rules
+from apps.judging.actions.guidelines import KeysRefused, choose_keys, reset_keys
 from apps.judging.actions.judgements import give_judgement
-from apps.judging.actions.query_seats import claim_query_seats
-from apps.judging.actions.seats import claim_seats, release_seats
+from apps.judging.actions.seats import claim_query_seats, claim_seats, release_seats
+from apps.judging.core.eta import ticks
 from apps.judging.core.guidelines import highest_first
-from apps.judging.core.progress_strip import ticks
 from apps.judging.enums import CantJudgeReason
-from apps.judging.forms.judging import GradeForm
+from apps.judging.forms.judging import GradeForm, KeysForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import reading as judging_reading
-from apps.judging.selectors.keys import keys_question
 from apps.judging.selectors.own_share import OwnPlace, OwnProgress, own_place, share_question
+from apps.judging.selectors.plans import undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
 from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats
-from apps.judging.selectors.round_plan import undecided_pilot_queries
-from apps.judging.selectors.rounds import own_round, seat_in
+from apps.judging.selectors.rounds import keys_question, own_keys, own_round, seat_in
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.ANNOTATOR)
+def keys(request: HttpRequest, project: Project) -> HttpResponse:
+    """Give each act of the judging screen a key."""
+    person = user_of(request)
+    form = KeysForm(request.POST or None, scale=project.scale, chosen=own_keys(person))
+    if request.method == "POST" and form.is_valid():
+        try:
+            choose_keys(person=person, keys=form.keys, digits_are_free=form.cleaned_data["digits_are_free"])
+        except KeysRefused as refusal:
+            form.blame(refusal.faults)
+        else:
+            messages.success(request, "Your keys are saved. They apply in every project.")
+            return redirect("judging:keys", project.slug)
+    status = 400 if form.is_bound else 200
+    return render(request, "judging/keys.html", {"section": "Rounds", "form": form}, status=status)
+
+
+@require_POST
+@member_view(Role.ANNOTATOR)
+def keys_reset(request: HttpRequest, project: Project) -> HttpResponse:
+    """Give every act its default key again."""
+    reset_keys(person=user_of(request))
+    messages.success(request, "The default keys are restored.")
+    return redirect("judging:keys", project.slug)
+
 
 SHOWN_EXAMPLES = 1
 EARLIER = 5

@@ -11,9 +11,8 @@ from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question
 from apps.judging.enums import SeatState
 from apps.judging.models import NOT_RETIRED, Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
-from apps.judging.selectors.plans import query_in_remit
+from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit, seats_at_opening
 from apps.judging.selectors.progress import minutes
-from apps.judging.selectors.round_plan import pilot_queries, plan_of, seats_at_opening
 from apps.retrieval.models import PoolQuery
 
 MOST_EXTRA = 200

@@ -13,6 +13,7 @@ from apps.accounts.models import User
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
+from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
 from apps.judging.selectors.placeholders import selves_of
@@ -297,3 +298,20 @@ def adjudicated(round_: Round) -> QuerySet[Adjudication]:
     """The decisions in force, latest first."""
     decisions = Adjudication.objects.filter(round=round_, superseded_by=None)
     return decisions.select_related("adjudicator", "entry__query").order_by("-pk")
+
+
+LETTERS = "ABCDEFGHI"
+
+
+class Voice(NamedTuple):
+    """One judge's answer, under a letter for a name."""
+
+    letter: str
+    judgement: Judgement
+    spans: list[list[int]]
+
+
+def voices(round_: Round, judged: JudgedPair) -> list[Voice]:
+    """The answers under letters; who is A changes from pair to pair."""
+    mixed = shuffled(judged.judgements, seed=round_.seed, who=f"voices {judged.entry_id}", key=lambda j: j.annotator_id)
+    return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

@@ -9,8 +9,7 @@ from django.db.models import Q, QuerySet, Subquery
 from apps.accounts.models import User
 from apps.corpus.core.passage_ids import Place, document_names
 from apps.corpus.models import BlockVersion
-from apps.judging.core.groups import PairPlace, groups
-from apps.judging.core.passages import passage
+from apps.judging.core.passages import PairPlace, groups, passage
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query

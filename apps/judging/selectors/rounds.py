@@ -1,13 +1,157 @@
 """Rounds, guidelines and seats, always inside one project."""
 
-from django.db.models import QuerySet
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Max, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
+from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
-from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
+from apps.common.database.questions import ListOf, Question
+from apps.common.web.exposition import Metric, counter, gauge
+from apps.judging.core import keymap
+from apps.judging.enums import RoundKind, RoundState, SeatState
+from apps.judging.models import NOT_RETIRED, Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.plans import pilot_queries, plan_of
+from apps.judging.selectors.progress import fixed_seat_count
+from apps.metrics.agreement.alpha_values import ordinal_alpha
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry
+
+
+class RoundSummary(NamedTuple):
+    """A round in the list, with its seats counted."""
+
+    round: Round
+    planned: int
+    done: int
+    people: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every planned grade of an open round is given, so that a lead can close it."""
+        return self.round.state == RoundState.OPEN and 0 < self.planned <= self.done
+
+
+def round_summaries(project: Project) -> list[RoundSummary]:
+    """Every round of the project, withdrawn ones too, newest first, in a fixed number of statements."""
+    rounds = list(Round.objects.filter(project=project).select_related("pool", "guideline").order_by("-number"))
+    seats = Seat.objects.filter(round__in=rounds)
+    fixed = {round_.pk: fixed_seat_count(round_) for round_ in rounds}
+    every = _by_round(seats.filter(round__in=[pk for pk, number in fixed.items() if number is None]))
+    reserved = _by_round(seats.filter(reserved_for__isnull=False))
+    done = _by_round(seats.filter(state=SeatState.DONE))
+    people = _by_round(RoundAnnotator.objects.filter(round__in=rounds))
+    planned = {pk: every.get(pk, 0) if number is None else number + reserved.get(pk, 0) for pk, number in fixed.items()}
+    return [
+        RoundSummary(round_, planned[round_.pk], done.get(round_.pk, 0), people.get(round_.pk, 0)) for round_ in rounds
+    ]
+
+
+def _by_round(rows: QuerySet) -> dict[int, int]:
+    return dict(rows.values_list("round").annotate(n=Count("pk")).order_by())
+
+
+def own_keys(person: User) -> dict[str, str]:
+    """The keys this person chose for the judging screen; empty for the defaults."""
+    row = KeyMap.objects.filter(person=person).first()
+    return dict(row.keys) if row else {}
+
+
+def keys_question(person: User) -> Question[dict[str, str]]:
+    """Asks for the key of every act of the judging screen for this person."""
+    chosen = ListOf(KeyMap.objects.filter(person=person).values_list("keys"), json=["keys"])
+    return Question({"keys": chosen}, lambda found: keymap.keys_of(found["keys"][0][0] if found["keys"] else {}))
+
+
+def lease_metrics(at: datetime) -> list[Metric]:
+    """Reads the seats that are leased, which are few: an index has no others."""
+    lapsed = Seat.objects.filter(state=SeatState.LEASED, lease_expires_at__lt=at).count()
+    about = "Pairs that were leased, and whose lease has lapsed with nobody having asked for a pair since."
+    return [gauge("karat_leases_lapsed", about, lapsed)]
+
+
+def grade_metrics(at: datetime) -> list[Metric]:
+    """The highest number of a grade, since counting a million takes a while. Grades are never deleted.
+
+    On PostgreSQL a grade that was taken back before its commit has used a number too.
+    """
+    highest = Judgement.objects.aggregate(highest=Max("pk"))["highest"] or 0
+    return [counter("karat_grades_total", "Grades ever stored, changed and imported ones included.", highest)]
+
+
+def held_pairs(user: User) -> list[Holding]:
+    """Leased pairs, and those that wait in open rounds to be judged by this person only: nobody else can."""
+    seats = Seat.objects.order_by("round__project__name").values_list("round__project__name")
+    leased = seats.filter(annotator=user, state=SeatState.LEASED).annotate(count=Count("pk"))
+    only_theirs = Q(reserved_for=user, state=SeatState.OPEN) & ~Q(round__state=RoundState.CLOSED)
+    reserved = seats.filter(only_theirs).annotate(count=Count("pk"))
+    left = "stay unjudged; a lead closes the round without them"
+    return [
+        *(Holding("leased pair", count, "back to the queue", project) for project, count in leased),
+        *(Holding("pair that only they can judge,pairs that only they can judge", count, left, project)
+          for project, count in reserved),
+    ]  # fmt: skip
+
+
+UNFILLED = (SeatState.OPEN, SeatState.LEASED)
+
+
+class PilotProgress(NamedTuple):
+    """The pilot of a round: its size, its progress, its ordinal α so far, and its decision."""
+
+    queries: int
+    planned: int
+    done: int
+    alpha: float | None
+    bar: float
+    decision: PilotDecision | None
+    is_waiting: bool
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether every seat of the pilot is done."""
+        return self.done == self.planned
+
+
+def answers_over(round_: Round, queries: list[int]) -> dict[int, list[int | None]]:
+    """The answers in force on each judged pair of these queries, None for "can't judge"."""
+    seats = Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state=SeatState.DONE)
+    judgements = Judgement.objects.filter(seat__in=seats, superseded_by=None)
+    answers: dict[int, list[int | None]] = {}
+    for entry_id, grade in judgements.values_list("entry_id", "grade"):
+        answers.setdefault(entry_id, []).append(grade)
+    return answers
+
+
+def alpha_over(round_: Round, queries: list[int]) -> float | None:
+    """Ordinal α over the grades in force on the pairs of these queries; None where it is undefined."""
+    return ordinal_alpha(answers_over(round_, queries).values())
+
+
+def is_filled(round_: Round, queries: list[int]) -> bool:
+    """Whether no first grade is missing on these queries."""
+    seats = Seat.objects.filter(NOT_RETIRED, round=round_, query__in=queries, pass_number=1)
+    return not seats.filter(state__in=UNFILLED).exists()
+
+
+def pilot_progress(round_: Round) -> PilotProgress | None:
+    """The progress of the pilot of this round; None for a round without one."""
+    queries = pilot_queries(round_)
+    if not queries:
+        return None
+    seats = Seat.objects.filter(round=round_, query__in=queries, pass_number=1)
+    decision = PilotDecision.objects.filter(round=round_).select_related("decided_by").first()
+    return PilotProgress(
+        queries=len(queries),
+        planned=seats.count(),
+        done=seats.filter(state=SeatState.DONE).count(),
+        alpha=decision.alpha if decision else alpha_over(round_, queries),
+        bar=plan_of(round_).pilot_bar,
+        decision=decision,
+        is_waiting=decision is None and round_.state == RoundState.OPEN,
+    )
 
 
 def rounds_in(project: Project) -> QuerySet[Round]:

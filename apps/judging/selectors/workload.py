@@ -11,8 +11,8 @@ from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.models import Round
 from apps.judging.selectors.own_share import even_share
 from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.plans import plan_of
 from apps.judging.selectors.progress import minutes, places_in
-from apps.judging.selectors.round_plan import plan_of
 
 
 class Workload(NamedTuple):

@@ -8,12 +8,12 @@ from django.urls import reverse
 
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
-from apps.judging.actions.keys import choose_keys
+from apps.judging.actions.guidelines import choose_keys
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
-from apps.judging.selectors.keys import own_keys
 from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.rounds import own_keys
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 

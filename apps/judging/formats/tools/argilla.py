@@ -16,9 +16,17 @@ from apps.common.files.parquet import is_parquet, parquet_records
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import LEAVE_OUT
 from apps.judging.core import table_roles as roles
-from apps.judging.formats.tools.fields import roles_of
-from apps.judging.formats.tools.packages import files_in, is_zip, paths_in
-from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
+from apps.judging.formats.tools.rows import (
+    Record,
+    ToolRow,
+    files_in,
+    is_zip,
+    knowing,
+    paths_in,
+    roles_of,
+    table_of,
+    text_of,
+)
 
 RECORDS = "records.json"
 ENDINGS = (RECORDS, ".parquet", ".jsonl", "train.json")

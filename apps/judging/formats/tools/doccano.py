@@ -16,9 +16,7 @@ from apps.common.files.json_lists import read_records
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import LEAVE_OUT
 from apps.judging.core import table_roles as roles
-from apps.judging.formats.tools.fields import roles_of
-from apps.judging.formats.tools.packages import files_in, is_zip
-from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, files_in, is_zip, knowing, roles_of, table_of, text_of
 
 ENDINGS = (".jsonl", ".json", ".csv")
 EVERYBODY = "all"

@@ -13,8 +13,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_list
 from apps.common.files.tabular import TableFile
 from apps.judging.core import table_roles as roles
-from apps.judging.formats.tools.fields import roles_of
-from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, knowing, roles_of, table_of, text_of
 
 ANNOTATOR = "annotator"
 COMPARED = "compared passage"

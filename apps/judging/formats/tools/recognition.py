@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apps.common.files.tabular import TableFile
 from apps.judging.formats.tools import argilla, doccano, label_studio, quepid
-from apps.judging.formats.tools.packages import is_zip, paths_in
+from apps.judging.formats.tools.rows import is_zip, paths_in
 
 BY_JSON = {
     "quepid": quepid.is_json,
