@@ -36,7 +36,7 @@ from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Pool, Run, System
-from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.triples import retire_triple
 from apps.triples.enums import RetireReason

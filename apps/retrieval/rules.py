@@ -11,8 +11,8 @@ from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.retrieval.selectors.blinding import OPEN_ROUND
-from apps.retrieval.selectors.loaded import pending_run_of, ready_index_of
-from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.question_sets import QueryChoice
+from apps.retrieval.selectors.systems import pending_run_of, ready_index_of
 
 DEEPEST = 10_000
 LARGEST_BUDGET = 100_000

@@ -20,7 +20,7 @@ from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.review.actions.submitting import submit_triple
 from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, save_draft

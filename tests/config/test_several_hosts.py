@@ -22,8 +22,7 @@ from apps.jobs.actions.jobs import enqueue, retry_job
 from apps.jobs.execution.shared_files import UNNAMED_FOR, remove_unnamed
 from apps.jobs.models import Job, Upload, WorkerBeat
 from apps.retrieval.enums import INDEX
-from apps.retrieval.execution.indexes import digest_of_index
-from apps.retrieval.execution.shared_indexes import name_of
+from apps.retrieval.execution.indexes import digest_of_index, name_of
 from tests.factories import lead_of, make_project
 from tests.goldsets.factories import make_version
 from tests.jobs.workers import Workers, wait_until

@@ -36,8 +36,7 @@ from apps.metrics.expected.rules import KINDS
 from apps.queries.models import Query
 from apps.reports.models import NegativesReport
 from apps.retrieval.models import Run
-from apps.retrieval.selectors.returned import returned_of
-from apps.retrieval.selectors.runs import ranked_queries
+from apps.retrieval.selectors.runs import ranked_queries, returned_of
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests import database

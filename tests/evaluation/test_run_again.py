@@ -15,12 +15,11 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job
-from apps.retrieval.actions.fusions import create_fusion
-from apps.retrieval.actions.remote import create_remote_system
-from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.runs import create_fusion, request_run
+from apps.retrieval.actions.systems import create_remote_system
 from apps.retrieval.execution.indexes import open_built
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import components_of
 from tests.elsewhere import running
 from tests.evaluation.hits import places, run_that, score

@@ -8,7 +8,7 @@ from apps.judging.models import Judgement, Seat
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
-from apps.retrieval.selectors.known_grades import grades_of
+from apps.retrieval.selectors.pools import grades_of
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec

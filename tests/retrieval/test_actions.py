@@ -14,7 +14,7 @@ from apps.retrieval.execution.indexes import engine_of
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors.pools import pool_runs
-from apps.retrieval.selectors.queries import QueryChoice, queries_in
+from apps.retrieval.selectors.question_sets import QueryChoice, queries_in
 from apps.retrieval.selectors.snapshots import position_of_blocks
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import (

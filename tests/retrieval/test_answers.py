@@ -8,15 +8,14 @@ from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job, JobChunk
 from apps.retrieval import rules
-from apps.retrieval.actions.fusions import create_fusion
-from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.runs import create_fusion, request_run
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
 from apps.retrieval.execution import answers
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.pools import pool_runs
-from apps.retrieval.selectors.queries import query_texts
+from apps.retrieval.selectors.question_sets import query_texts
 from apps.retrieval.selectors.runs import components_of
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import (

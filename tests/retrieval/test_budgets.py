@@ -5,7 +5,7 @@ import pytest
 from apps.retrieval.actions.pools import PoolRefused, grow_pool
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
-from apps.retrieval.selectors import known_grades
+from apps.retrieval.selectors import pools
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 from tests.running_jobs import run_jobs
@@ -37,7 +37,7 @@ def made_run(project, snapshot, tag, first, size=30):
 def grades(monkeypatch):
     """What judges said so far, by (query id, block version id); stands in for the room that keeps grades."""
     kept = {}
-    monkeypatch.setattr(known_grades, "_sources", [lambda pool: kept])
+    monkeypatch.setattr(pools, "_sources", [lambda pool: kept])
     return kept
 
 

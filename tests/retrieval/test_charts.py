@@ -1,4 +1,4 @@
-from apps.retrieval.pages.charts import Bin, bins, sizes_chart
+from apps.retrieval.pages.pools import Bin, bins, sizes_chart
 
 
 def test_queries_are_counted_by_their_number_of_pairs():

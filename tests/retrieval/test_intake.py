@@ -15,7 +15,6 @@ from apps.queries.models import Query
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.execution import intake, run_reading
 from apps.retrieval.execution.run_reading import READING, READINGS_STORED_DAYS, reading_path, tidy_readings
-from apps.retrieval.formats import readings
 from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
 from apps.retrieval.models import Ranking, Run
 from tests.retrieval.factories import as_rows, import_lines, make_queries
@@ -258,40 +257,40 @@ def plain(draft):
 def test_a_reading_is_what_was_read(tmp_path):
     draft = some_draft()
 
-    readings.store(tmp_path / "x.reading", draft, BASIS)
+    run_reading.store(tmp_path / "x.reading", draft, BASIS)
 
-    assert plain(readings.load(tmp_path / "x.reading", BASIS)) == plain(draft)
+    assert plain(run_reading.load(tmp_path / "x.reading", BASIS)) == plain(draft)
 
 
 def test_ids_may_contain_anything(tmp_path):
     rows = [("q1", "a", 1.0), ("q1", "b\0", 1.0), ("q\ud800", "b\n", 1.0)]
     draft = draft_from_rows(as_rows(*rows), "t", "rows", **KNOWN)
 
-    readings.store(tmp_path / "x.reading", draft, BASIS)
+    run_reading.store(tmp_path / "x.reading", draft, BASIS)
 
-    assert plain(readings.load(tmp_path / "x.reading", BASIS)) == plain(draft)
+    assert plain(run_reading.load(tmp_path / "x.reading", BASIS)) == plain(draft)
 
 
 def test_mistakes_beyond_the_stored_ones_are_counted(tmp_path):
     draft = draft_from_lines((b"q1 Q0 x%d 1 3 t" % number for number in range(1_200)), "f.run", **KNOWN)
 
-    readings.store(tmp_path / "x.reading", draft, BASIS)
+    run_reading.store(tmp_path / "x.reading", draft, BASIS)
 
-    errors = readings.load(tmp_path / "x.reading", BASIS).errors
+    errors = run_reading.load(tmp_path / "x.reading", BASIS).errors
     assert (len(errors.listed), errors.total, errors.unlisted) == (1_000, 1_200, 200)
 
 
 @pytest.mark.parametrize("part", ["file", "snapshot"])
 def test_the_reading_of_another_file_or_snapshot_is_none(tmp_path, part):
-    readings.store(tmp_path / "x.reading", some_draft(), BASIS)
+    run_reading.store(tmp_path / "x.reading", some_draft(), BASIS)
 
-    assert readings.load(tmp_path / "x.reading", {**BASIS, part: "o" * 64}) is None
+    assert run_reading.load(tmp_path / "x.reading", {**BASIS, part: "o" * 64}) is None
 
 
 def die_while_writing(path: Path) -> None:
     """The process is killed when everything but the digest is on the way to the disk."""
-    readings.os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
-    readings.store(path, some_draft(), BASIS)
+    run_reading.os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
+    run_reading.store(path, some_draft(), BASIS)
 
 
 def test_a_kill_leaves_nothing_half_read(tmp_path, settings):
@@ -303,9 +302,9 @@ def test_a_kill_leaves_nothing_half_read(tmp_path, settings):
     child.join()
 
     assert child.exitcode == -signal.SIGKILL
-    assert (readings.load(path, BASIS), len(list(path.parent.iterdir()))) == (None, 1)
-    readings.store(path, some_draft(), BASIS)
-    assert plain(readings.load(path, BASIS)) == plain(some_draft())
+    assert (run_reading.load(path, BASIS), len(list(path.parent.iterdir()))) == (None, 1)
+    run_reading.store(path, some_draft(), BASIS)
+    assert plain(run_reading.load(path, BASIS)) == plain(some_draft())
 
     tidy_readings(timezone.now() + timedelta(days=READINGS_STORED_DAYS + 1))
     assert list(path.parent.iterdir()) == []

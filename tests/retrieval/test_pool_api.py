@@ -11,7 +11,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
-from apps.retrieval.selectors import known_grades
+from apps.retrieval.selectors import pools
 from tests.factories import lead_of, make_member, make_project
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 from tests.running_jobs import run_jobs
@@ -179,7 +179,7 @@ def test_what_a_pool_misses_is_estimated_on_request(project, snapshot, run, ask,
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(known_grades, "_sources", [lambda asked: grades])
+    monkeypatch.setattr(pools, "_sources", [lambda asked: grades])
 
     asked = ask(f"pools/{pool.pk}/missing/", {})
     again = ask(f"pools/{pool.pk}/missing/", {})

@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
-from apps.retrieval.selectors import known_grades
+from apps.retrieval.selectors import pools
 from tests.corpus.factories import make_corpus
 from tests.factories import make_member
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
@@ -146,7 +146,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(known_grades, "_sources", [lambda asked: grades])
+    monkeypatch.setattr(pools, "_sources", [lambda asked: grades])
 
     lead.post(at("missing", project, pool.pk))
     assert "Estimate what First pool misses" in words(lead.get(at("pool", project, pool.pk)))

@@ -18,7 +18,7 @@ from apps.retrieval.actions.runs import request_run
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolQuery, Ranking, Run
 from apps.retrieval.rules import RunRefused
-from apps.retrieval.selectors.queries import QueryChoice, queries_in
+from apps.retrieval.selectors.question_sets import QueryChoice, queries_in
 from apps.triples.models import AskedRevision
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import Bench, draft, make_bench, make_version

@@ -14,16 +14,15 @@ from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
 from apps.metrics.expected.questions import Returned
 from apps.queries.models import Query
-from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.pools import PoolRefused, request_pool
-from apps.retrieval.actions.remote import change_pace, create_remote_system
-from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.runs import create_fusion, request_run
+from apps.retrieval.actions.systems import change_pace, create_remote_system
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import remote_queries
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.rules import SystemRefused
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from tests.elsewhere import SECRET, TOLD
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import make_pool, make_run, make_system

@@ -12,11 +12,11 @@ from apps.jobs.models import Upload
 from apps.metrics.expected.questions import Returned
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import PoolRefused, request_pool
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.pooling import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from tests.common.workbooks import workbook
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import make_pool, make_round

@@ -11,12 +11,12 @@ from apps.common.digests import canonical_json
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.metrics.expected.questions import Returned
 from apps.queries.models import Query
-from apps.retrieval.core.passages import as_stored, from_stored
+from apps.retrieval.core.pooling import as_stored, from_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution.answers import complete_run
 from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import QUESTIONS, import_lines, make_queries, make_snapshot, make_system, trec

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.common.files import buckets
 from apps.retrieval.core.engines.store import open_index
-from apps.retrieval.execution import indexes, shared_indexes
-from apps.retrieval.execution.shared_indexes import (
+from apps.retrieval.execution import indexes
+from apps.retrieval.execution.indexes import (
     UNKNOWN_FOR,
     Damaged,
     Fetched,
@@ -156,9 +156,9 @@ def test_nothing_is_built_by_who_only_fetches(shared, hosts):
 
 
 def test_a_request_does_not_wait_and_the_next_one_finds_it(shared, hosts, monkeypatch):
-    monkeypatch.setattr(shared_indexes, "_begun", {})
+    monkeypatch.setattr(indexes, "_begun", {})
     begun = []
-    monkeypatch.setattr(shared_indexes, "_fetch_and_tell", lambda *asked: begun.append(asked) or fetch(*asked))
+    monkeypatch.setattr(indexes, "_fetch_and_tell", lambda *asked: begun.append(asked) or fetch(*asked))
     engine = Counted()
     opened(hosts[1], engine)
     fetch_beside(hosts[0], DIGEST, engine)
@@ -190,7 +190,7 @@ def test_an_index_is_not_removed_from_the_store_of_another_server(shared, settin
 
 @pytest.mark.django_db
 def test_systems_and_signatures_come_from_another_host(shared, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(shared_indexes, "_begun", {})
+    monkeypatch.setattr(indexes, "_begun", {})
     project = make_project()
     snapshot, system = make_snapshot(project), make_system(project)
     settings.DATA_DIR = tmp_path / "one"

@@ -17,7 +17,7 @@ from apps.metrics.expected.questions import ExpectedBlock, Returned
 from apps.metrics.expected.rules import BY_GRADES, HitRule
 from apps.metrics.measures.passes import Pass
 from apps.metrics.scorecard import Scorecard
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.pooling import as_stored
 
 USUAL_CUTOFF = 10
 NOT_RETURNED = 0

@@ -26,7 +26,7 @@ from apps.queries.models import Query
 from apps.retrieval.edges.panels import RunPanel
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.blinding import hidden_queries
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 
 QUERIES_A_PAGE = 10
 SHOWN, ALL_SHOWN = 10, 100

@@ -10,7 +10,7 @@ from apps.goldsets.models import Version, VersionTriple
 from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
 from apps.metrics.expected.rules import EVIDENCE, HitRule
 from apps.retrieval.models import Run
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import ExpectedBlock as PinnedBlock

@@ -14,7 +14,7 @@ from apps.goldsets.models import VersionTriple
 from apps.metrics.expected.questions import Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from apps.triples.selectors.asked import asked_queries
 
 

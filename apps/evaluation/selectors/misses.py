@@ -29,7 +29,7 @@ from apps.metrics.expected.evidence import Words
 from apps.metrics.expected.questions import Question, Returned
 from apps.metrics.expected.rules import HitRule
 from apps.retrieval.models import Run
-from apps.retrieval.selectors.returned import returned_of
+from apps.retrieval.selectors.runs import returned_of
 from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.asked import asked_queries
 

@@ -13,17 +13,30 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
+from apps.jobs.models import Job
 from apps.retrieval import rules
-from apps.retrieval.actions.remote import create_remote_system
+from apps.retrieval.actions.systems import create_remote_system
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
 from apps.retrieval.core.engines.remote.servers import TITLES
-from apps.retrieval.enums import DROP, LOAD, IndexState, SystemKind
+from apps.retrieval.enums import DROP, INDEX, LOAD, IndexState, SystemKind
 from apps.retrieval.execution.loading import engine_at
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.rules import LONGEST, LoadRefused
-from apps.retrieval.selectors.loaded import loaded_index_in
-from apps.retrieval.selectors.systems import system_in
+from apps.retrieval.selectors.systems import indexing_job, loaded_index_in, system_in
+
+
+@transaction.atomic
+def request_indexes(*, project: Project, snapshot_id: int, actor: User, at: datetime) -> Job:
+    """Queue a job that builds every index of the project on the snapshot, or return an unfinished one."""
+    Project.objects.select_for_update().get(pk=project.pk)
+    snapshot: Snapshot = snapshot_in(project, snapshot_id)
+    unfinished = indexing_job(snapshot)
+    if unfinished is not None:
+        return unfinished
+    title = f"Index {snapshot.name}"
+    return enqueue(kind=INDEX, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at, title=title)
+
 
 LONGEST_ADDRESS = 1_000
 

@@ -23,7 +23,7 @@ from apps.retrieval.execution.registration import add_run
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
 from apps.retrieval.rules import RUN_DEPTH
 from apps.retrieval.selectors.pools import missing_job, pool_in, pool_query_ids
-from apps.retrieval.selectors.queries import ALL_QUERIES, QueryChoice, queries_in
+from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice, queries_in
 from apps.retrieval.selectors.runs import reusable_run, run_in
 from apps.retrieval.selectors.systems import system_in
 

@@ -8,12 +8,64 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.web.addresses import BadAddress, parse_url
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.registry import make
-from apps.retrieval.enums import BUILT_IN, BlockText
+from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
+from apps.retrieval.enums import BUILT_IN, ELSEWHERE, BlockText
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
-from apps.retrieval.rules import SystemRefused
+from apps.retrieval.rules import SystemRefused, secret_refusal
+
+
+@transaction.atomic
+def create_remote_system(
+    *,
+    project: Project,
+    name: str,
+    kind: str,
+    parameters: Mapping[str, Any],
+    pace: Mapping[str, Any] | None = None,
+    actor: User,
+    at: datetime,
+) -> System:
+    """Create a system that Karat queries over HTTP. The pace is not part of its identity. Raises SystemRefused."""
+    try:
+        engine, limits = _engine(kind, parameters), Pace.of(pace or {})
+        parse_url(engine.address)
+    except (BadParameters, BadAddress) as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
+    if reason := secret_refusal(project, engine.auth.secret):
+        raise SystemRefused(reason, code="no_secret")
+    identity = engine.identity()
+    own = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
+    config = {"engine": own, "revision": identity["revision"]}
+    return add_system(project, name.strip(), kind, config, actor, at, settings={"pace": limits.values()})
+
+
+def _engine(kind: str, parameters: Mapping[str, Any]) -> RemoteEngine:
+    if kind not in REMOTE:
+        raise SystemRefused(f"{kind!r} is not an external system; choose one of {', '.join(REMOTE)}.", code="bad_kind")
+    return make_remote(kind, parameters)
+
+
+@transaction.atomic
+def change_pace(*, system: System, pace: Mapping[str, Any], actor: User, at: datetime) -> System:
+    """Change the request limits of a system from its next run on; limits that are not in `pace` stay."""
+    row = System.objects.select_for_update().get(pk=system.pk)
+    if row.kind not in ELSEWHERE:
+        raise SystemRefused(f"Karat runs {row.name} itself; it has no request limits.", code="no_pace")
+    before = row.config.get("pace", {})
+    try:
+        after = Pace.of({**before, **pace}).values()
+    except BadParameters as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
+    row.config = {**row.config, "pace": after}
+    row.save(update_fields=["config"])
+    if after != before:
+        record(project=row.project, actor=actor, action="system.paced", obj=row, before=before, after=after, at=at)
+    return row
 
 
 @transaction.atomic

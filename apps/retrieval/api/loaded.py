@@ -12,14 +12,14 @@ from apps.accounts.enums import Role, Scope
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.api.systems import SystemView
 from apps.retrieval.models import LoadedIndex
-from apps.retrieval.selectors.loaded import loaded_in, loaded_index_in
 from apps.retrieval.selectors.snapshots import snapshot_named
-from apps.retrieval.serializers.loaded import (
+from apps.retrieval.selectors.systems import loaded_in, loaded_index_in
+from apps.retrieval.serializers.systems import (
     LoadedIndexSerializer,
     LoadedSystemRequestSerializer,
     LoadRequestSerializer,
+    SystemSerializer,
 )
-from apps.retrieval.serializers.systems import SystemSerializer
 
 
 class LoadedView(SystemView):

@@ -18,7 +18,7 @@ from apps.queries.models import Source
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.api.runs import CURSOR, newest_first
 from apps.retrieval.selectors.pools import pool_in, pools_in
-from apps.retrieval.selectors.queries import QueryChoice
+from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import poolable_runs_on
 from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.selectors.systems import engines_in

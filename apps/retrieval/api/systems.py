@@ -11,13 +11,10 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import only_known
-from apps.retrieval.actions.fusions import create_fusion
-from apps.retrieval.actions.remote import change_pace, create_remote_system
-from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import create_system
+from apps.retrieval.actions.runs import create_fusion, request_run
+from apps.retrieval.actions.systems import change_pace, create_remote_system, create_system
 from apps.retrieval.models import System
-from apps.retrieval.selectors.queries import QueryChoice
-from apps.retrieval.selectors.question_sets import question_sets
+from apps.retrieval.selectors.question_sets import QueryChoice, question_sets
 from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.selectors.systems import system_in, systems_in
 from apps.retrieval.serializers.systems import (

@@ -19,13 +19,13 @@ from apps.metrics.expected.questions import Returned
 from apps.retrieval import workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines.base import Hits, one_by_one
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.pooling import as_stored
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.finding import in_parts
-from apps.retrieval.selectors.queries import query_texts
+from apps.retrieval.selectors.question_sets import query_texts
 from apps.retrieval.selectors.runs import components_of, ranked_queries
 
 QUERIES_AT_ONCE = 100

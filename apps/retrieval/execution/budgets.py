@@ -12,7 +12,7 @@ from apps.retrieval.core.pooling import Ints
 from apps.retrieval.core.sampling import SAME, PoolPlan
 from apps.retrieval.enums import ADAPTIVE
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
-from apps.retrieval.selectors import known_grades
+from apps.retrieval.selectors import pools
 from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.snapshots import version_ids
 
@@ -40,7 +40,7 @@ def spend_budget(
     candidates = candidates_of(runs, query_ids, pool.depth)
     stored = stored_pairs(pool, versions)
     budget = remaining_budget(stored, query_ids, plan)
-    grades = known_grades.grades_of(pool) if plan.method in ADAPTIVE else {}
+    grades = pools.grades_of(pool) if plan.method in ADAPTIVE else {}
     known = known_of(candidates, stored, grades, versions)
     chosen = allocate(plan.method, candidates, known, budget, plan.seed + int(stored.is_found.sum()))
     places = np.union1d(chosen, np.flatnonzero(known.state == CandidateState.TAKEN))
@@ -109,6 +109,6 @@ def known_of(
         graded = query * width + positions_of(version, versions)
         order = np.argsort(graded)
         at = order[np.searchsorted(graded, keys, sorter=order) % len(graded)]
-        is_relevant = np.array(list(grades.values()))[at] >= known_grades.RELEVANT_FROM
+        is_relevant = np.array(list(grades.values()))[at] >= pools.RELEVANT_FROM
         outcome = np.where(graded[at] == keys, is_relevant.astype(np.int64), outcome)
     return KnownCandidates(state, outcome)

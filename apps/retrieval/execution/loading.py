@@ -23,7 +23,7 @@ from apps.retrieval.core.engines.remote.templates import split_address
 from apps.retrieval.enums import IndexState
 from apps.retrieval.execution.indexes import using_system
 from apps.retrieval.models import LoadedIndex, System
-from apps.retrieval.selectors.loaded import rows_to_load, sampled_digests
+from apps.retrieval.selectors.systems import rows_to_load, sampled_digests
 
 PACE = Pace(at_once=1, tries=8, first_wait=1.0, connect=10.0, read=60.0, whole=120.0)
 COMPARED = 100

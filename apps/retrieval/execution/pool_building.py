@@ -1,22 +1,173 @@
 """Writing the pairs of a pool, in parts; each part is written exactly once."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.corpus.core.near_duplicates import resemblance
+from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.execution.context import JobContext
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import fused_scores
-from apps.retrieval.core.sampling import plan_of
-from apps.retrieval.execution.budgets import spend_budget
-from apps.retrieval.execution.pool_sampling import add_samples
-from apps.retrieval.execution.same_texts import SameTexts, mark_same
+from apps.retrieval.core.pooling import Ints
+from apps.retrieval.core.same_texts import Representative, representatives
+from apps.retrieval.core.sampling import (
+    ALL,
+    EASY,
+    EDGE,
+    JUDGED,
+    RANDOM,
+    REST,
+    SAME,
+    PoolPlan,
+    SampledBlocks,
+    generator,
+    plan_of,
+    sample,
+    sample_outside,
+)
+from apps.retrieval.execution.budgets import positions_of, spend_budget
+from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.snapshots import version_ids
+
+FAR_DOWN = 100
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class SamplingFrame(NamedTuple):
+    """Blocks of one query, as ascending positions: in the pool, on its edge, and ranked high by any run."""
+
+    pooled: Ints
+    edge: Ints
+    high: Ints
+
+
+def add_samples(pool: Pool, query_ids: Sequence[int], plan: PoolPlan, runs: Sequence[Run], versions: Ints) -> None:
+    """Sample the blocks that each query still lacks under the plan. Blocks sampled before stay."""
+    counts, pooled = _stored(pool, query_ids, versions)
+    high = found_anywhere(runs, query_ids, far_down(pool.depth)) if plan.easy else {}
+    edge = edge_of(plan, query_ids)
+    added: list[PoolEntry] = []
+    for query in query_ids:
+        frame = SamplingFrame(pooled.get(query, NOTHING), edge.get(query, NOTHING), high.get(query, NOTHING))
+        for stratum, wanted in {**plan.strata, EASY: plan.easy}.items():
+            count = counts.get((query, stratum), 0)
+            if wanted <= count:
+                continue
+            rng = generator(plan.seed, query, stratum, count)
+            sampled = _sample(stratum, frame, len(versions), wanted - count, rng)
+            how = {"how": EASY} if stratum == EASY else {"how": RANDOM, "stratum": stratum, "p": sampled.probability}
+            chosen = versions[sampled.positions].tolist()
+            added += [PoolEntry(pool=pool, query_id=query, version_id=version, sampled=how) for version in chosen]
+            frame = frame._replace(pooled=np.union1d(frame.pooled, sampled.positions))
+    PoolEntry.objects.bulk_create(added, batch_size=ROWS_AT_ONCE)
+
+
+def _sample(stratum: str, frame: SamplingFrame, blocks: int, count: int, rng: np.random.Generator) -> SampledBlocks:
+    if stratum == EDGE:
+        return sample(np.setdiff1d(frame.edge, frame.pooled, assume_unique=True), count, rng)
+    without = {ALL: NOTHING, REST: frame.edge, EASY: frame.high}[stratum]
+    return sample_outside(np.union1d(frame.pooled, without), blocks, count, rng)
+
+
+def far_down(depth: int) -> int:
+    """The rank below which blocks can be easy negatives: ten times the pool's depth, at least 100."""
+    return max(FAR_DOWN, 10 * depth)
+
+
+def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
+    """By query, every block that the plan's edge runs found, in the pool or not; empty for a plan without an edge."""
+    if not plan.edge:
+        return {}
+    runs = Run.objects.filter(pk__in=plan.edge_runs)
+    return found_anywhere(list(runs), query_ids, None)
+
+
+def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> dict[int, Ints]:
+    """By query, the positions that any of the runs found down to `depth` (None for all), ascending."""
+    tops_of: dict[int, list[Ints]] = {}
+    for part in in_parts(query_ids):
+        rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("query_id", "packed")
+        for query, packed in rows.iterator():
+            tops_of.setdefault(query, []).append(ranking.unpack(bytes(packed))[0][:depth].astype(np.int64))
+    return {query: np.unique(np.concatenate(tops)) for query, tops in tops_of.items()}
+
+
+def _stored(pool: Pool, query_ids: Sequence[int], versions: Ints) -> tuple[dict[tuple[int, str], int], dict[int, Ints]]:
+    """The number of sampled blocks by query and stratum, and the positions of all pairs by query."""
+    rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids).values_list("query_id", "version_id", "sampled")
+    counts: dict[tuple[int, str], int] = {}
+    pooled: dict[int, list[int]] = {}
+    for query, version, sampled in rows.iterator():
+        pooled.setdefault(query, []).append(version)
+        if sampled:
+            key = (query, sampled.get("stratum", sampled["how"]))
+            counts[key] = counts.get(key, 0) + 1
+    positions = {query: np.sort(positions_of(np.array(ids), versions)) for query, ids in pooled.items()}
+    return counts, positions
+
+
+COMPARED = 100_000
+
+
+class SameTexts:
+    """Finds the same texts in a snapshot. For jobs only: it builds the signatures when they are not on disk."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._minima = open_signatures(snapshot).minima
+        versions = version_ids(snapshot)
+        self._order = np.argsort(versions)
+        self._sorted = versions[self._order]
+        self._digests: dict[int, str] = {}
+        self._resemblance = lru_cache(maxsize=COMPARED)(_resemblance)
+
+    def representatives(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Representative]:
+        """`core.same_texts.representatives` for block versions of the snapshot. Call `read` with them first."""
+        versions = [*judged, *new]
+        positions = self._order[np.searchsorted(self._sorted, versions)]
+        minima = dict(zip(versions, np.asarray(self._minima[positions]), strict=True))
+
+        def alike(one: int, other: int) -> float:
+            return self._resemblance(*sorted((one, other)))
+
+        return representatives(judged, new, self._digests, minima, alike)
+
+    def read(self, versions: Iterable[int]) -> None:
+        """Read the digests of these block versions."""
+        for part in in_parts(sorted(set(versions) - self._digests.keys())):
+            self._digests.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "text_digest"))
+
+
+def _resemblance(one: int, other: int) -> float:
+    texts = dict(BlockVersion.objects.filter(pk__in=[one, other]).values_list("pk", "text"))
+    return resemblance(texts[one], texts[other])
+
+
+def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: SameTexts) -> None:
+    """Mark each added pair (given best first) when the same text is judged for its query.
+
+    The stored pairs are not changed, since they may have been judged.
+    """
+    judged: dict[int, list[int]] = {}
+    new: dict[int, list[PoolEntry]] = {}
+    for entry in sorted(stored, key=lambda entry: entry.pk):
+        if entry.sampled is None or entry.sampled["how"] in JUDGED:
+            judged.setdefault(entry.query_id, []).append(entry.version_id)
+    for entry in added:
+        new.setdefault(entry.query_id, []).append(entry)
+    same.read(version for query in new for version in judged.get(query, []))
+    same.read(entry.version_id for entry in added)
+    for query, entries in new.items():
+        duplicates = same.representatives(judged.get(query, []), [entry.version_id for entry in entries])
+        for entry in entries:
+            if (original := duplicates.get(entry.version_id)) is not None:
+                entry.sampled = {"how": SAME, "as": original.text, "exact": original.is_exact}
+
 
 POOLED_AT_ONCE = 200
 ROWS_AT_ONCE = 500

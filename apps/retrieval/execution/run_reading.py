@@ -4,20 +4,25 @@ The reading of an uploaded file is stored beside it, packed and with a digest, u
 discarded: the preview and the import share one reading.
 """
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, BinaryIO, TypedDict
 
 from django.conf import settings
 
 from apps.accounts.models import Project
+from apps.common.digests import canonical_json
 from apps.common.errors import InputError
 from apps.common.files.extent import Extent, is_within
+from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.linefiles import lines_in, name_of
 from apps.common.files.tabular import TableFile
+from apps.common.files.whole import whole_file
 from apps.common.text.words import plain_words
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
@@ -26,11 +31,96 @@ from apps.jobs.execution.uploaded import file_of
 from apps.jobs.models import Upload
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
-from apps.retrieval.formats import readings
+from apps.retrieval.enums import Returns
 from apps.retrieval.formats.results import are_results, draft_from_objects, draft_from_results
-from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
+from apps.retrieval.formats.runs import (
+    MOST_ERRORS,
+    MOST_ERRORS_STORED,
+    QueryRanking,
+    RunDraft,
+    draft_from_lines,
+    draft_from_rows,
+    draft_from_table,
+)
 from apps.retrieval.selectors.question_sets import other_names
 from apps.retrieval.selectors.snapshots import position_of_blocks
+
+FORMAT = 4
+PIECE = 1024 * 1024
+DIGEST_BYTES = hashlib.sha256().digest_size
+PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt", "by_text", "returns")
+"""The fields of a draft that go into JSON as they are."""
+
+
+def store(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
+    """Write a draft, whole or not at all. `basis`: digests of the file that was read and of what it was matched with.
+
+    The file is one line of JSON, the rankings in its order, packed or as JSON, and the SHA-256 of all.
+    """
+    with whole_file(path) as out:
+        _write(out, draft, basis)
+
+
+def load(path: Path, basis: Mapping[str, str]) -> RunDraft | None:
+    """The stored draft, with its first mistakes; None when there is none on this basis, or the file is damaged."""
+    try:
+        with path.open("rb") as file:
+            if not _is_whole(file):
+                return None
+            head = json.loads(file.readline())
+            if (head.get("format"), head["basis"]) != (FORMAT, dict(basis)):
+                return None
+            return _draft(head, file)
+    except FileNotFoundError:
+        return None
+
+
+def _write(out: BinaryIO, draft: RunDraft, basis: Mapping[str, str]) -> None:
+    head = {
+        "format": FORMAT,
+        "basis": dict(basis),
+        **{name: getattr(draft, name) for name in PLAIN},
+        "errors": [as_row(error) for error in list(draft.errors)[:MOST_ERRORS_STORED]],
+        "errors_total": draft.errors.total,
+        "rankings": [(one.query, one.outside_id, len(_content(one))) for one in draft.rankings],
+    }
+    digest = hashlib.sha256()
+    line = json.dumps(head).encode() + b"\n"
+    for part in (line, *map(_content, draft.rankings)):
+        digest.update(part)
+        out.write(part)
+    out.write(digest.digest())
+
+
+def _content(one: QueryRanking) -> bytes:
+    return one.packed if one.passages is None else canonical_json(one.passages)
+
+
+def _ranking(query: int, name: str, content: bytes, returns: str) -> QueryRanking:
+    if returns == Returns.PASSAGES:
+        return QueryRanking(query, name, passages=json.loads(content))
+    return QueryRanking(query, name, content)
+
+
+def _draft(head: dict[str, Any], file: BinaryIO) -> RunDraft:
+    errors = ErrorList(MOST_ERRORS)
+    errors.listed = [InputError(**row) for row in head["errors"]]
+    errors.total = head["errors_total"]
+    rankings = [_ranking(query, name, file.read(size), head["returns"]) for query, name, size in head["rankings"]]
+    return RunDraft(rankings=rankings, errors=errors, **{name: head[name] for name in PLAIN})
+
+
+def _is_whole(file: BinaryIO) -> bool:
+    """Whether the file ends in the digest of all bytes before it; afterwards it is at its beginning again."""
+    left = os.fstat(file.fileno()).st_size - DIGEST_BYTES
+    digest = hashlib.sha256()
+    while left > 0 and (piece := file.read(min(left, PIECE))):
+        digest.update(piece)
+        left -= len(piece)
+    is_whole = left == 0 and file.read() == digest.digest()
+    file.seek(0)
+    return is_whole
+
 
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_LINES = 50_000
@@ -65,10 +155,10 @@ def reading_of(upload: Upload, progress: Progress = lambda rows: None) -> RunDra
     """
     snapshot = snapshot_in(upload.project, upload.options["snapshot"])
     basis = {"file": upload.sha256, "snapshot": snapshot.digest}
-    draft = readings.load(reading_path(upload), basis)
+    draft = load(reading_path(upload), basis)
     if draft is None or not is_matched(draft, upload.project):
         draft = _read(upload, snapshot, progress)
-        readings.store(reading_path(upload), draft, basis)
+        store(reading_path(upload), draft, basis)
     progress(draft.rows)
     return draft
 

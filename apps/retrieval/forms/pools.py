@@ -11,8 +11,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import ADAPTIVE, BUILT_IN, PoolMethod
-from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
-from apps.retrieval.forms.queries import QueryChoiceForm
+from apps.retrieval.forms.runs import QueryChoiceForm, RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.pools import pool_runs
 from apps.retrieval.selectors.runs import poolable_runs_on

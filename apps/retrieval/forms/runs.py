@@ -10,11 +10,123 @@ from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field
-from apps.retrieval.forms.queries import QueryChoiceForm
+from apps.queries.enums import Difficulty
+from apps.queries.models import Source
+from apps.retrieval import rules
+from apps.retrieval.core.engines.registry import DEFAULT_K, LARGEST_K
+from apps.retrieval.models import Run, System
 from apps.retrieval.rules import choice_refusal
-from apps.retrieval.selectors.queries import QueryChoice
-from apps.retrieval.selectors.question_sets import question_sets
+from apps.retrieval.selectors.question_sets import QueryChoice, query_strata, question_sets
+
+
+class QueryChoiceForm(KaratForm):
+    """Fields that filter the queries of the project; empty fields do not filter."""
+
+    source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
+    domain = forms.ChoiceField(required=False)
+    query_type = forms.ChoiceField(label="Type", required=False)
+    difficulty = forms.ChoiceField(required=False, choices=[("", "All difficulties"), *Difficulty.choices])
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self._field("source").queryset = Source.objects.filter(project=project).order_by("name")
+        for name, empty_label in (("domain", "All domains"), ("query_type", "All types")):
+            values = query_strata(project, name)
+            self._field(name).choices = [("", empty_label), *((value, value) for value in values)]
+
+    def _field(self, name: str) -> Any:
+        return self.fields[name]
+
+    @property
+    def choice_fields(self) -> list[forms.BoundField]:
+        return [self["source"], self["domain"], self["query_type"], self["difficulty"]]
+
+    @property
+    def choice(self) -> QueryChoice:
+        source = self.cleaned_data.get("source")
+        return QueryChoice(
+            source_id=source.pk if source else None,
+            domain=self.cleaned_data.get("domain", ""),
+            difficulty=self.cleaned_data.get("difficulty", ""),
+            query_type=self.cleaned_data.get("query_type", ""),
+        )
+
+
+class SnapshotField(forms.ModelChoiceField):
+    """Snapshots, labelled with corpus and size."""
+
+    def label_from_instance(self, snapshot: Snapshot) -> str:
+        return f"{snapshot.corpus.name}: {snapshot.name}, {snapshot.block_count:,} passages"
+
+
+class RunsField(forms.ModelMultipleChoiceField):
+    """Runs, labelled with tag, number of queries and depth."""
+
+    def label_from_instance(self, run: Run) -> str:
+        queries = "1 query" if run.query_count == 1 else f"{run.query_count:,} queries"
+        return f"{run.tag}, {queries}, {run.effective_depth:,} deep"
+
+
+def depth_field(initial: int, help_text: str, label: str = "Depth") -> forms.IntegerField:
+    """A depth, from 1 to the largest possible."""
+    return forms.IntegerField(
+        label=label,
+        min_value=1,
+        max_value=rules.DEEPEST,
+        initial=initial,
+        help_text=help_text,
+        widget=forms.NumberInput(attrs={"class": "input"}),
+    )
+
+
+def count_field(label: str, help_text: str, most: int = rules.MOST_SAMPLED) -> forms.IntegerField:
+    """A number from 0; an empty field is 0."""
+    return forms.IntegerField(
+        label=label, min_value=0, max_value=most, required=False, initial=0, help_text=help_text, widget=number_input()
+    )
+
+
+def number_input() -> forms.NumberInput:
+    return forms.NumberInput(attrs={"inputmode": "numeric"})
+
+
+def note_field(help_text: str) -> forms.CharField:
+    """The note of a run in the ledger."""
+    widget = forms.Textarea(attrs={"rows": 2})
+    return forms.CharField(required=False, max_length=2_000, widget=widget, help_text=help_text)
+
+
+def commit_field() -> forms.CharField:
+    """The version that was run, such as a commit; any text."""
+    return forms.CharField(max_length=80, required=False)
+
+
+class SystemsField(forms.ModelMultipleChoiceField):
+    def label_from_instance(self, system: System) -> str:
+        return f"{system.name}, {system.get_kind_display()}"
+
+
+class FusionForm(KaratForm):
+    name = forms.CharField(max_length=120, help_text="Shown in tables, such as “BM25 and LSA, fused”.")
+    systems = SystemsField(
+        System.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Two or more. Those without results for the queries are run first.",
+    )
+    k = forms.FloatField(
+        label="k, how fast lower ranks lose weight",
+        initial=f"{DEFAULT_K:g}",
+        min_value=0.0,
+        max_value=LARGEST_K,
+        widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
+        help_text="A passage gets 1 / (k + rank) from each ranking.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        fields["systems"].queryset = System.objects.filter(project=project).order_by("name")
 
 
 class RunForm(QueryChoiceForm):

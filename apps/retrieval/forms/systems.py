@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 
 from apps.common.web.forms import KaratForm
-from apps.retrieval.core.engines.folders import model_names
+from apps.retrieval.core.engines.encoder import model_names
 from apps.retrieval.core.engines.registry import Parameter, parameters_of
 from apps.retrieval.enums import BlockText
 

@@ -11,7 +11,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import csv_lines
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.retrieval.selectors.queries import QueryChoice, queries_in
+from apps.retrieval.selectors.question_sets import QueryChoice, queries_in
 
 AT_ONCE = 2_000
 

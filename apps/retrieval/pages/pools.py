@@ -1,5 +1,6 @@
 """The pages of pools."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -7,11 +8,13 @@ from django.forms import ModelMultipleChoiceField
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.drawing import charts
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in, snapshots_in
@@ -23,11 +26,10 @@ from apps.retrieval.core.sampling import plan_of
 from apps.retrieval.enums import ADAPTIVE, PoolKind
 from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
-from apps.retrieval.pages.charts import sizes_chart
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
-from apps.retrieval.selectors.estimates import estimate_pool
 from apps.retrieval.selectors.pools import (
     entries_of,
+    estimate_pool,
     missing_estimate,
     missing_job,
     pool_in,
@@ -36,8 +38,62 @@ from apps.retrieval.selectors.pools import (
     queries_without_pairs,
     run_shares,
 )
-from apps.retrieval.selectors.queries import queries_in
-from apps.retrieval.selectors.withdrawn import is_withdrawn
+from apps.retrieval.selectors.question_sets import queries_in
+from apps.retrieval.selectors.systems import is_withdrawn
+
+MOST_BARS = 12
+WIDTH, HEIGHT = 648, 190
+LEFT, RIGHT, TOP, BASE = 40, 640, 16, 150
+
+
+class Bin(NamedTuple):
+    """The queries with `low` to `high` pairs, both included."""
+
+    low: int
+    high: int
+    queries: int
+
+    @property
+    def label(self) -> str:
+        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+
+
+def bins(sizes: Sequence[int]) -> list[Bin]:
+    """Queries by their number of pairs, in at most 12 bins of equal width; `sizes[n]` is the number with n pairs."""
+    filled = [size for size, queries in enumerate(sizes) if queries]
+    if not filled:
+        return []
+    low, high = filled[0], filled[-1]
+    width = -(-(high - low + 1) // MOST_BARS)
+    edges = range(low, high + 1, width)
+    return [Bin(edge, edge + width - 1, sum(sizes[edge : edge + width])) for edge in edges]
+
+
+def sizes_chart(sizes: Sequence[int]) -> SafeString:
+    """A bar chart of the pairs per query, with its table; empty without queries."""
+    bars = bins(sizes)
+    if not bars:
+        return mark_safe("")
+    most = max(bar.queries for bar in bars)
+    height = charts.scale(0, most, 0, BASE - TOP)
+    step = (RIGHT - LEFT) / len(bars)
+    parts = [charts.tag("path", class_="axis", d=f"M{LEFT} {BASE}H{RIGHT}")]
+    for at, bar in enumerate(bars):
+        middle, tall = LEFT + (at + 0.5) * step, height(bar.queries)
+        wide = min(step - 8, 44)
+        name = charts.title(f"{bar.label} pairs: {bar.queries:,} queries")
+        parts.append(
+            charts.tag("rect", name, class_="bar-fill", x=middle - wide / 2, y=BASE - tall, width=wide, height=tall)
+        )
+        if bar.queries:
+            parts.append(charts.text(middle, BASE - tall - 5, f"{bar.queries:,}", anchor="middle", class_="strong"))
+        parts.append(charts.text(middle, BASE + 17, bar.label, anchor="middle"))
+    parts.append(charts.text((LEFT + RIGHT) / 2, BASE + 36, "pairs per query", anchor="middle", class_="word"))
+    parts.append(charts.text(0, TOP - 4, "queries", class_="word"))
+    drawn = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
+    rows = [(bar.label, f"{bar.queries:,}") for bar in bars]
+    return mark_safe(drawn + charts.figures(("Pairs per query", "Queries"), rows))
+
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8

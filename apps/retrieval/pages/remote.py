@@ -4,20 +4,97 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval.actions.remote import change_pace, create_remote_system
+from apps.retrieval import rules
+from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
+from apps.retrieval.actions.systems import change_pace, create_remote_system
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.enums import ELSEWHERE, SystemKind
+from apps.retrieval.core.engines.remote.loaded import SEARCHES
+from apps.retrieval.core.engines.remote.servers import TITLES
+from apps.retrieval.enums import DROP, ELSEWHERE, SystemKind
 from apps.retrieval.execution.remote_queries import Trial, try_query
-from apps.retrieval.forms.remote import FORMS, PaceForm, RemoteForm
-from apps.retrieval.models import System
-from apps.retrieval.selectors.systems import system_in
+from apps.retrieval.forms.remote import FORMS, LoadForm, PaceForm, RemoteForm
+from apps.retrieval.models import LoadedIndex, System
+from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, searching_systems, system_in
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def loaded(request: MemberRequest, project: Project) -> HttpResponse:
+    """The loaded indexes of the project, and the form that loads a snapshot."""
+    chosen = {"snapshot": request.GET.get("snapshot", "")}
+    form = LoadForm(request.POST or None, project=project, initial=chosen)
+    if request.method == "POST" and form.is_valid():
+        try:
+            index = load_snapshot(
+                project=project,
+                snapshot_id=form.cleaned_data["snapshot"].pk,
+                url=form.cleaned_data["url"],
+                auth=form.auth,
+                dense_id=form.cleaned_data["vectors"].pk if form.cleaned_data["vectors"] else None,
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:loaded-index", slug=project.slug, pk=index.pk)
+    context = {**SECTION, "form": form, "indexes": loaded_in(project), "titles": TITLES}
+    return render(request, "retrieval/loaded.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def loaded_index(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """One index: its progress or what went wrong, the systems that search it, and the way to drop it."""
+    index = loaded_index_in(project, pk)
+    refusals = {search: rules.loaded_search_refusal(index, search) for search in SEARCHES}
+    context = {
+        **SECTION,
+        "index": index,
+        "server": f"{TITLES[index.server]} {index.server_version}" if index.server else "",
+        "systems": searching_systems(index),
+        "searches": [(search, label, refusals[search]) for search, label in SEARCHES.items()],
+        "refusals": [*dict.fromkeys(filter(None, refusals.values()))],
+        "drop_refusal": rules.drop_refusal(index),
+        "is_dropping": _is_dropping(index),
+    }
+    return render(request, "retrieval/loaded_index.html", context)
+
+
+def _is_dropping(index: LoadedIndex) -> bool:
+    """Whether its newest job drops it, or tried to."""
+    return index.job is not None and index.job.kind == DROP and index.dropped_at is None
+
+
+@require_POST
+@member_view(Role.LEAD)
+def drop(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    index = loaded_index_in(project, pk)
+    drop_index(index=index, actor=request.user, at=timezone.now())
+    return redirect("retrieval:loaded-index", slug=project.slug, pk=index.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def search(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Create a system that searches the index."""
+    index = loaded_index_in(project, pk)
+    wanted = request.POST.get("search", "")
+    if wanted not in SEARCHES:
+        raise Refusal(f"Choose one of {', '.join(SEARCHES)}.", code="bad_search")
+    system = create_loaded_system(
+        project=project, index_id=index.pk, search=wanted, actor=request.user, at=timezone.now()
+    )
+    messages.success(request, f"{system.name} is ready. Run it on its snapshot.")
+    return redirect("retrieval:system", slug=project.slug, pk=system.pk)
+
 
 SECTION = {"section": "Runs"}
 

@@ -1,17 +1,20 @@
 """The pages of runs, and of uploading, previewing and importing run files."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.faults import errors_as_csv
 from apps.common.web.next_steps import next_step
@@ -22,18 +25,67 @@ from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
 from apps.retrieval import rules
 from apps.retrieval.actions.intake import confirm_upload, discard_run_file, upload_run
-from apps.retrieval.actions.runs import annotate_run
+from apps.retrieval.actions.runs import annotate_run, create_fusion
+from apps.retrieval.core.engines.registry import ENGINES
+from apps.retrieval.core.pooling import as_stored
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.registration import next_tag
-from apps.retrieval.forms.runs import LedgerForm, TagForm, UploadForm
+from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
+from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
-from apps.retrieval.selectors.queries import asked_in
-from apps.retrieval.selectors.question_sets import question_sets
-from apps.retrieval.selectors.runs import components_of, job_of_upload, run_in
+from apps.retrieval.selectors.question_sets import asked_in, question_sets
+from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
+
+
+@require_safe
+@member_view()
+def results_jsonl(request: MemberRequest, project: Project, pk: int) -> StreamingHttpResponse:
+    """One line for each result, by outside id of the query and rank: a run that is uploaded so again is the same."""
+    run = run_in(project, pk)
+    names = names_of_ranked(run)
+    refusal = rules.results_refusal(request.member.roles, run)
+    if refusal is None:
+        refusal = next(iter(hidden_queries(request.user, run.snapshot, names).values()), None)
+    if refusal is not None:
+        raise Forbidden(refusal, code="results_hidden")
+    answer = StreamingHttpResponse(_lines(run, names), content_type="application/jsonl; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{slugify(run.tag)}-results.jsonl"'
+    return answer
+
+
+def _lines(run: Run, names: dict[int, str]) -> Iterator[bytes]:
+    for query_id, top in returned_of(run, list(names), with_text=run.returns_passages):
+        for rank, one in enumerate(as_stored(top), 1):
+            yield canonical_json({"qid": names[query_id], "rank": rank, **one}) + b"\n"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
+    """Create a system that fuses the rankings of others."""
+    form = FusionForm(request.POST or None, project=project, initial={"name": "Fusion"})
+    if request.method == "POST" and form.is_valid():
+        try:
+            system = create_fusion(
+                project=project,
+                name=form.cleaned_data["name"],
+                system_ids=[system.pk for system in form.cleaned_data["systems"]],
+                k=form.cleaned_data["k"],
+                actor=request.user,
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("retrieval:system", slug=project.slug, pk=system.pk)
+    kinds = [(name, engine.title) for name, engine in ENGINES.items()]
+    context = {**SECTION, "form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
+    return render(request, "retrieval/new_fusion.html", context, status=400 if form.errors else 200)
+
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50

@@ -21,7 +21,7 @@ from apps.retrieval.forms.systems import VALUE_LABELS, SystemForm
 from apps.retrieval.models import System
 from apps.retrieval.pages.system_facts import remote_facts
 from apps.retrieval.selectors.pools import pools_in
-from apps.retrieval.selectors.queries import queries_in
+from apps.retrieval.selectors.question_sets import queries_in
 from apps.retrieval.selectors.runs import runs_in
 from apps.retrieval.selectors.systems import fused_systems, system_in, systems_in
 

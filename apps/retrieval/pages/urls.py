@@ -2,23 +2,23 @@
 
 from django.urls import path
 
-from apps.retrieval.pages import fusions, id_lists, loaded, pools, remote, results, runs, systems
+from apps.retrieval.pages import id_lists, pools, remote, runs, systems
 
 app_name = "retrieval"
 urlpatterns = [
     path("", systems.overview, name="overview"),
     path("all/", systems.all_runs, name="runs"),
     path("systems/new/", systems.new_system, name="new-system"),
-    path("systems/fusion/", fusions.new_fusion, name="new-fusion"),
+    path("systems/fusion/", runs.new_fusion, name="new-fusion"),
     path("systems/elsewhere/", remote.new_remote, name="new-remote"),
-    path("loaded/", loaded.loaded, name="loaded"),
-    path("loaded/<int:pk>/", loaded.loaded_index, name="loaded-index"),
-    path("loaded/<int:pk>/drop/", loaded.drop, name="drop-loaded"),
-    path("loaded/<int:pk>/search/", loaded.search, name="search-loaded"),
+    path("loaded/", remote.loaded, name="loaded"),
+    path("loaded/<int:pk>/", remote.loaded_index, name="loaded-index"),
+    path("loaded/<int:pk>/drop/", remote.drop, name="drop-loaded"),
+    path("loaded/<int:pk>/search/", remote.search, name="search-loaded"),
     path("systems/<int:pk>/pace/", remote.pace, name="pace"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("run/<int:pk>/", runs.run, name="run"),
-    path("run/<int:pk>/results.jsonl", results.results_jsonl, name="results"),
+    path("run/<int:pk>/results.jsonl", runs.results_jsonl, name="results"),
     path("upload/", runs.upload, name="upload"),
     path("upload/queries.csv", id_lists.queries_csv, name="queries-csv"),
     path("upload/passages-<int:pk>.csv", id_lists.passages_csv, name="passages-csv"),

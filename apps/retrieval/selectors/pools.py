@@ -1,8 +1,10 @@
 """The pools of a project, and their queries, runs and pairs."""
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -11,13 +13,85 @@ from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
 from apps.queries.models import Query
+from apps.retrieval.core import pooling
 from apps.retrieval.core.missing_relevance import BoundedFigure
+from apps.retrieval.core.sampling import PLAIN, PoolPlan
 from apps.retrieval.enums import MISSING, QUICK, PoolKind
-from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run, System
 from apps.retrieval.selectors.finding import found_in
-from apps.retrieval.selectors.runs import newest_runs_on
-from apps.retrieval.selectors.systems import indexed_in
-from apps.retrieval.selectors.withdrawn import without_withdrawn
+from apps.retrieval.selectors.runs import newest_runs_on, result_counts, reusable_run
+from apps.retrieval.selectors.systems import indexed_in, without_withdrawn
+
+
+class PoolForecast(NamedTuple):
+    """The size of a pool before it is built: `at_most` pairs, of which `sampled` are random. `shallow` are chosen runs
+    with fewer results than the pool's depth, `partial` those without some of the queries.
+    """
+
+    queries: int
+    at_most: int
+    to_run: list[System]
+    reused: list[Run]
+    shallow: list[Run]
+    partial: list[Run]
+    sampled: int = 0
+
+
+def estimate_pool(
+    snapshot: Snapshot,
+    systems: Sequence[System],
+    runs: Sequence[Run],
+    depth: int,
+    query_ids: Sequence[int],
+    plan: PoolPlan = PLAIN,
+) -> PoolForecast:
+    """The most pairs that such a pool can have. Stored rankings are counted; runs still to be made count as full.
+
+    A system that is not saved yet has no run to reuse.
+    """
+    saved = [system for system in systems if system.pk is not None]
+    reusable = {system.pk: reusable_run(system, snapshot, depth, query_ids) for system in saved}
+    reused = [run for run in reusable.values() if run is not None]
+    known = {run.pk: run for run in (*runs, *reused)}
+    lengths, partial = [], []
+    for run in known.values():
+        counts = result_counts(run.pk)
+        lengths.append([counts.get(pk, 0) for pk in query_ids])
+        if not counts.keys() >= set(query_ids):
+            partial.append(run)
+    to_run = [system for system in systems if reusable.get(system.pk) is None]
+    lengths += [[depth] * len(query_ids) for _ in to_run]
+    table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
+    each = pooling.most_each(table, depth, snapshot.block_count)
+    if plan.has_budget and plan.each:
+        each = np.minimum(each, plan.pairs)
+    from_runs = min(int(each.sum()), plan.pairs) if plan.has_budget and not plan.each else int(each.sum())
+    wanted = plan.random + plan.edge + plan.easy
+    sampled = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
+    shallow = [run for run in runs if run.depth < min(depth, snapshot.block_count)]
+    return PoolForecast(len(query_ids), from_runs + sampled, to_run, reused, shallow, partial, sampled)
+
+
+RELEVANT_FROM = 1
+"""The lowest grade that counts as relevant, the default of all measures."""
+
+Grades = Mapping[tuple[int, int], int]
+GradeSource = Callable[[Pool], Grades]
+
+_sources: list[GradeSource] = []
+
+
+def add_grade_source(source: GradeSource) -> GradeSource:
+    """Register `source(pool)`: the agreed grade of every (query id, block version id) on the pool's snapshot."""
+    if source not in _sources:
+        _sources.append(source)
+    return source
+
+
+def grades_of(pool: Pool) -> dict[tuple[int, int], int]:
+    """The agreed grades on the pool's snapshot, from any pool, by (query id, block version id). Slow: for jobs."""
+    return {pair: grade for source in _sources for pair, grade in source(pool).items()}
+
 
 MOST_PROPOSED = 5
 

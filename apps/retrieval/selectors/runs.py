@@ -1,6 +1,7 @@
 """The runs of a project, their rankings, and the runs that a fusion still needs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from django.db.models import Max, QuerySet
@@ -8,14 +9,65 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
+from apps.metrics.expected.questions import Returned
 from apps.retrieval.core import ranking
+from apps.retrieval.core.pooling import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
 from apps.retrieval.models import Ranking, Run, System
-from apps.retrieval.selectors.finding import found_in
-from apps.retrieval.selectors.queries import queries_in
+from apps.retrieval.selectors.finding import found_in, in_parts
+from apps.retrieval.selectors.question_sets import queries_in
+
+RANKINGS_AT_ONCE = 500
+
+
+def returned_of(
+    run: Run, query_ids: Sequence[int], *, with_text: bool = False, depth: int | None = None
+) -> Iterator[tuple[int, list[Returned]]]:
+    """Those of the queries that have a ranking, in their order, with what was returned, best first, at most `depth`.
+
+    Documents and pages of blocks are those of the run's snapshot. Texts are "" unless `with_text`: they are read
+    anew for every few hundred queries, everything else once.
+    """
+    known: dict[int, Returned] = {}
+    for part in in_parts(query_ids, RANKINGS_AT_ONCE):
+        rankings = Ranking.objects.filter(run=run, query__in=part)
+        if run.returns_passages:
+            passages = dict(rankings.values_list("query_id", "passages"))
+            own = ((query_id, passages[query_id] or []) for query_id in part if query_id in passages)
+            yield from ((query_id, _own(stored[:depth], with_text)) for query_id, stored in own)
+            continue
+        packed = dict(rankings.values_list("query_id", "packed"))
+        ranked = [query_id for query_id in part if query_id in packed]
+        tops = {query_id: ranking.unpack(bytes(packed[query_id]))[0][:depth].tolist() for query_id in ranked}
+        known = {} if with_text else known
+        known |= _blocks(run.snapshot_id, {place for top in tops.values() for place in top} - known.keys(), with_text)
+        yield from ((query_id, [known[place] for place in top]) for query_id, top in tops.items())
+
+
+def _own(stored: list[dict[str, Any]], with_text: bool) -> list[Returned]:
+    passages = from_stored(stored)
+    return passages if with_text else [one._replace(text="") for one in passages]
+
+
+def _blocks(snapshot_id: int, positions: Iterable[int], with_text: bool) -> dict[int, Returned]:
+    """The blocks at these positions of the snapshot."""
+    columns = ["position", "block__outside_id", "block__document__outside_id", "version__page_start"]
+    columns += ["version__page_end", *(["version__text"] if with_text else [])]
+    found = {}
+    for part in in_parts(sorted(positions)):
+        rows = SnapshotBlock.objects.filter(snapshot=snapshot_id, position__in=part).values_list(*columns)
+        for position, block, document, first, last, *text in rows:
+            found[position] = Returned(block, document, _pages(first, last), *text)
+    return found
+
+
+def _pages(first: int | None, last: int | None) -> tuple[int, int] | None:
+    """The range of pages; of one end where only that is known."""
+    start, end = (first if first is not None else last), (last if last is not None else first)
+    return None if start is None or end is None else (start, end)
 
 
 def runs_in(project: Project) -> QuerySet[Run]:

@@ -9,16 +9,16 @@ from rest_framework import serializers
 from apps.common.web.choices import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval import rules
-from apps.retrieval.core.engines.fusion import DEFAULT_K, LARGEST_K
-from apps.retrieval.core.engines.registry import ENGINES
+from apps.retrieval.core.engines.registry import DEFAULT_K, ENGINES, LARGEST_K
 from apps.retrieval.core.engines.remote.base import AUTHS, MOST_HEADERS
 from apps.retrieval.core.engines.remote.http_json import METHODS
+from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
 from apps.retrieval.core.engines.remote.opensearch import QUERIES
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
-from apps.retrieval.core.engines.remote.pace import BOUNDS, Pace
+from apps.retrieval.core.engines.remote.search import BOUNDS, Pace
 from apps.retrieval.enums import BlockText, SystemKind
-from apps.retrieval.models import System
-from apps.retrieval.rules import RUN_DEPTH
+from apps.retrieval.models import LoadedIndex, System
+from apps.retrieval.rules import LONGEST, RUN_DEPTH
 from apps.retrieval.serializers.runs import RunSerializer, is_plain
 
 LONGEST_NAME = 120
@@ -231,3 +231,55 @@ class SystemRunSerializer(serializers.Serializer[Any]):
 
     run = RunSerializer()
     job = JobSerializer()
+
+
+class LoadRequestSerializer(KnownFieldsSerializer):
+    """A snapshot to load into OpenSearch or Elasticsearch.
+
+    `snapshot` is its digest, at least 8 characters of it, or `corpus@number`. `vectors` is the id of a system with
+    dense embeddings, whose vectors are loaded too.
+    """
+
+    snapshot = serializers.CharField(max_length=300)
+    url = serializers.CharField(max_length=1_000, help_text="Address of the cluster.")
+    auth = RemoteAuthSerializer(required=False)
+    vectors = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, allow_null=True, default=None)
+
+
+class LoadedSystemRequestSerializer(KnownFieldsSerializer):
+    """A system that searches a loaded index. Without a name it is called after its search, server and snapshot."""
+
+    search = ChoiceField(choices=list(SEARCHES), default=BM25)
+    name = serializers.CharField(max_length=LONGEST["name"], default="", allow_blank=True)
+
+
+class LoadedIndexSerializer(serializers.ModelSerializer[LoadedIndex]):
+    """A loaded index. `noted` of its `passages` are there for certain; `auth` has a secret's name, not its value."""
+
+    snapshot = serializers.CharField(source="snapshot.digest", read_only=True)
+    passages = serializers.IntegerField(source="snapshot.block_count", read_only=True)
+    vectors = serializers.IntegerField(source="dense_id", read_only=True, allow_null=True)
+    auth = serializers.DictField(read_only=True)
+    job = JobSerializer(read_only=True)
+
+    class Meta:
+        model = LoadedIndex
+        fields = (
+            "id",
+            "name",
+            "state",
+            "snapshot",
+            "url",
+            "auth",
+            "vectors",
+            "server",
+            "server_version",
+            "noted",
+            "passages",
+            "failure",
+            "created_at",
+            "ready_at",
+            "dropped_at",
+            "job",
+        )
+        read_only_fields: Any = fields

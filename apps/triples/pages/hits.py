@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
-from apps.retrieval.actions.indexes import request_indexes
+from apps.retrieval.actions.loading import request_indexes
 from apps.triples.edges.writing import query_of, snapshot_or_404
 from apps.triples.forms.block_fieldset import whole
 from apps.triples.pages.audience import WRITERS

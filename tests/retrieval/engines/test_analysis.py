@@ -1,6 +1,6 @@
 import pytest
 
-from apps.retrieval.core.engines.analysis import Analysis
+from apps.retrieval.core.engines.building import Analysis
 
 
 def terms(text, **options):

@@ -4,7 +4,7 @@ import pytest
 from apps.retrieval.core.engines import encoder
 from apps.retrieval.core.engines.base import BadParameters, NotReady
 from apps.retrieval.core.engines.dense import Dense
-from apps.retrieval.core.engines.folders import model_names, sha256_of
+from apps.retrieval.core.engines.encoder import model_names, sha256_of
 from apps.retrieval.core.engines.registry import defaults, make
 from tests.retrieval.tiny_models import WORDS, make_model, needs_packages, table_of
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.fusion import Fusion
+from apps.retrieval.core.engines.registry import Fusion
 
 
 def fused(*rankings, k=60.0, depth=10):

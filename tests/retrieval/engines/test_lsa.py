@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines.lsa import _matrix
+from apps.retrieval.core.engines.dense import _matrix
 from apps.retrieval.core.engines.registry import make
 
 THEMES = [["ship", "sea", "harbour", "sail"], ["bread", "oven", "flour", "yeast"], ["court", "judge", "law", "plea"]]

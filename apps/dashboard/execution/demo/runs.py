@@ -21,7 +21,7 @@ from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
 from apps.retrieval.formats.runs import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
-from apps.retrieval.selectors.queries import ALL_QUERIES, QueryChoice
+from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice
 from apps.retrieval.selectors.snapshots import position_of_blocks
 
 DEPTH = 20

@@ -7,8 +7,11 @@ the weights are gathered for some terms at a time, over all parts.
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -17,10 +20,97 @@ import numpy as np
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 from numpy.typing import NDArray
 
-from apps.retrieval.core.engines.analysis import Analysis
+from apps.common.text.words import windows, words_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array  # slow to load, here and in the functions that need it
+
+
+_ENGLISH = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
+was will with
+"""
+# The English list is that of Lucene's StandardAnalyzer; the others are of the same kind and case-folded like texts.
+_GERMAN = """
+aber als am an auch auf aus bei bin bis da das dass dem den der des die durch ein eine einem einen einer eines er es
+für hat ich ihr im in ist kein mit nach nicht noch nur ob oder ohne sich sie sind so über um und unter vom von vor war
+was wenn wer wie wir wird zu zum zur
+"""
+_FRENCH = """
+à au aux avec c ce ces cet cette d dans de des du elle elles en est et il ils j je l la le les leur leurs lui m mais
+n ne nous on ou où par pas pour qu que qui s sa se ses si son sont sur t un une vous y
+"""
+_SPANISH = """
+a al como con de del donde e el ella ellas ellos en entre era es esa ese esta este esto ha la las le les lo los más me
+mi no nos o para pero por que qué se si sin sobre son su sus también te tu u un una unas uno unos y ya
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in text.split())
+
+
+STOP_WORDS: dict[str, frozenset[str]] = {
+    "none": frozenset(),
+    "english": _words(_ENGLISH),
+    "german": _words(_GERMAN),
+    "french": _words(_FRENCH),
+    "spanish": _words(_SPANISH),
+}
+
+
+_WORD = re.compile(r"\w+")
+
+TOKENIZERS = ("words_or_bigrams", "words", "trigrams")
+STEMMERS = ("none", "s")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How a text becomes terms.
+
+    The tokens `words` are runs of letters, digits and underscores after NFKC and case folding. `words_or_bigrams` are
+    these too, but pairs of characters where a script has no blanks between words (`words_of`). `trigrams` are the
+    three-character windows of each word of any script; they are not stemmed. Stop words are whole words, removed
+    before stemming. The stemmer `s` removes English plural endings (Harman 1991, "How effective is suffixing?").
+    """
+
+    tokenizer: str = "words_or_bigrams"
+    stop_words: str = "english"
+    stemmer: str = "s"
+
+    def tokens(self, text: str) -> list[str]:
+        """The raw tokens of a text, in order; `term` turns each into an index term."""
+        if not text.isascii():
+            text = unicodedata.normalize("NFKC", text)
+        text = text.casefold()
+        if self.tokenizer == "words_or_bigrams":
+            return words_of(text)
+        words = _WORD.findall(text)
+        if self.tokenizer == "words":
+            return words
+        content_words = (word for word in words if word not in STOP_WORDS[self.stop_words])
+        return [gram for word in content_words for gram in windows(word, 3)]
+
+    def term(self, token: str) -> str:
+        """The index term of a token; empty for a stop word."""
+        if self.tokenizer == "trigrams":
+            return token
+        if token in STOP_WORDS[self.stop_words]:
+            return ""
+        return _singular(token) if self.stemmer == "s" else token
+
+
+def _singular(token: str) -> str:
+    """Harman's S stemmer: the first rule with a matching ending applies; its exceptions leave the word unchanged."""
+    if len(token) < 4 or not token.endswith("s"):
+        return token
+    if token.endswith("ies"):
+        return token if token.endswith(("eies", "aies")) else token[:-3] + "y"
+    if token.endswith("es"):
+        return token if token.endswith(("aes", "ees", "oes")) else token[:-1]
+    return token if token.endswith(("us", "ss")) else token[:-1]
+
 
 _BLOCKS_AT_ONCE = 20_000
 _POSTINGS_AT_ONCE = 1_000_000

@@ -1,5 +1,7 @@
 """Text vectors from a network in ONNX format and its tokenizer."""
 
+import errno
+import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -9,9 +11,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.retrieval.core.engines import folders
+from apps.common.digests import digest_of_lines
 from apps.retrieval.core.engines.base import NotReady
 from apps.retrieval.core.engines.vectors import unit_rows
+
+TOKENIZER = "tokenizer.json"
+_PLACES = (Path("model.onnx"), Path("onnx", "model.onnx"))
+
+
+def model_names(root: Path) -> list[str]:
+    """The names of the folders directly below the root with a model and its tokenizer, sorted."""
+    if not root.is_dir():
+        return []
+    return sorted(folder.name for folder in root.iterdir() if is_plain(folder.name) and is_model(folder))
+
+
+def is_plain(name: str) -> bool:
+    """Whether this is a plain folder name, without a path that leads out of the root."""
+    return name not in {"", ".", ".."} and not name.startswith(".") and not set(name) & {"/", "\\", "\0"}
+
+
+def is_model(folder: Path) -> bool:
+    """Whether the folder has a network and its tokenizer."""
+    return graph_of(folder) is not None and (folder / TOKENIZER).is_file()
+
+
+def graph_of(folder: Path) -> Path | None:
+    """The network's file; None when there is none."""
+    return next((folder / place for place in _PLACES if (folder / place).is_file()), None)
+
+
+def sha256_of(folder: Path) -> str:
+    """SHA-256 over the names and contents of the tokenizer, the network and its weight files, whose names begin with
+    that of the network. Raises OSError when there is no network or a file cannot be read.
+    """
+    graph = graph_of(folder)
+    if graph is None:
+        raise FileNotFoundError(errno.ENOENT, "there is no model.onnx")
+    weights = [file for file in graph.parent.iterdir() if file.name.startswith(graph.name) and file.is_file()]
+    files = sorted(file.relative_to(folder).as_posix() for file in [folder / TOKENIZER, *weights])
+    return digest_of_lines(f"{file}\t{_file_digest(folder / file)}" for file in files)
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
 
 POOLING = ("mean", "cls")
 PACKAGES = ("onnxruntime", "tokenizers")
@@ -103,7 +148,7 @@ def encoder_of(folder: Path, sha256: str, pooling: str, max_tokens: int) -> Enco
     if not is_installed():
         raise NotReady(MISSING)
     try:
-        actual = folders.sha256_of(folder)
+        actual = sha256_of(folder)
     except OSError as error:
         raise NotReady(
             f"The model {folder.name} cannot be read: {error.strerror}. Put its folder back,"
@@ -126,10 +171,10 @@ def _loaded(folder: Path, pooling: str, max_tokens: int) -> Encoder:
     options.use_deterministic_compute = True
     options.log_severity_level = 4
     try:
-        tokenizer = Tokenizer.from_file(str(folder / folders.TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.enable_truncation(max_tokens)
-        graph = str(folders.graph_of(folder))
+        graph = str(graph_of(folder))
         session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # neither package has one exception class for a file that it cannot read
         why = _first_line(error).replace(f"{folder}/", "")

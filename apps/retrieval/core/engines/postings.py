@@ -1,15 +1,33 @@
 """Term-major postings, the index of the lexical engines, in files."""
 
-import mmap
-from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.retrieval.core.engines.analysis import Analysis
+from apps.retrieval.core.engines.building import Counts, Weigh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+import mmap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, field
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any, NamedTuple
+
+from apps.retrieval.core.engines.base import Hits, Parameters, one_by_one
+from apps.retrieval.core.engines.building import Analysis, count_terms, write_lists
 
 _NARROWEST_STRIPE = 4
 _WIDEST_STRIPE = 256
@@ -136,3 +154,119 @@ def load_terms(folder: Path) -> dict[str, int]:
 def mapped(path: Path) -> NDArray[Any]:
     """The array in a file, memory-mapped read-only."""
     return np.asarray(np.load(path, mmap_mode="r"))
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """An engine over term-major postings. Subclasses define the weight of a term in a block and in a query."""
+
+    analysis: Analysis = field(default_factory=Analysis)
+
+    name: ClassVar[str]
+    revision: ClassVar[int] = 1
+    """Increased when a change of the code changes scores."""
+
+    def identity(self) -> Parameters:
+        own = {key: value for key, value in asdict(self).items() if key != "analysis"}
+        return {"engine": self.name, "revision": self.revision, **asdict(self.analysis), **own}
+
+    def weigh(self, counts: Counts) -> Weigh:
+        """The function that turns the counts of a part into weights."""
+        raise NotImplementedError
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        """The weight of each term in a query."""
+        raise NotImplementedError
+
+    def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The factor for the postings of each query term."""
+        return counts * boost
+
+    def index(self, blocks: Iterable[str]) -> Postings:
+        """The arrays are in files that have no name any more, memory-mapped."""
+        with TemporaryDirectory(prefix="karat-index-") as folder:
+            self.build(blocks, Path(folder))
+            return load(Path(folder))
+
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        with TemporaryFile(dir=folder) as file:
+            counts = count_terms(blocks, self.analysis, file)
+            boost = self.boost(counts)
+            indptr = write_lists(counts, self.weigh(counts), folder)
+        save_terms(counts.vocabulary, folder)
+        for name, values in (("indptr", indptr), ("boost", boost), ("blocks", np.int64(len(counts.lengths)))):
+            np.save(folder / f"{name}.npy", values)
+
+    def search(self, handle: Postings, queries: Sequence[str], k: int) -> Hits:
+        return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
+
+    def _rank(self, handle: Postings, text: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        terms, counts = query_terms(handle.vocabulary, self.analysis, text)
+        if not len(terms):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        scores = scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))
+        positions = best(scores, k)
+        return positions, scores[positions]
+
+    def load(self, folder: Path) -> Postings:
+        return load(folder)
+
+
+# Okapi BM25 in Lucene's form (Kamphuis et al. 2020, "Which BM25 do you mean?", "Lucene (accurate)").
+#
+# score(q, d) = Σ over terms t of q: n(t, q) · idf(t) · tf / (tf + k1 · (1 − b + b · |d| / average |d|)), idf(t) = ln(1
+# + (N − df + 0.5) / (df + 0.5)); |d| counts the terms of a block after stop words.
+
+
+@dataclass(frozen=True)
+class Bm25(Lexical):
+    k1: float = 0.9
+    b: float = 0.4
+
+    name: ClassVar[str] = "bm25"
+
+    def weigh(self, counts: Counts) -> Weigh:
+        blocks, lengths = len(counts.lengths), counts.lengths
+        average = lengths.mean() if lengths.any() else 1.0
+        idf = np.log1p((blocks - counts.holders + 0.5) / (counts.holders + 0.5))
+
+        def weights(part: csr_array, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+            saturation = self.k1 * (1 - self.b + self.b * lengths / average)
+            frequency = part.data.astype(np.float64)
+            return idf[part.indices] * frequency / (frequency + np.repeat(saturation, np.diff(part.indptr)))
+
+        return weights
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        return np.ones(len(counts.holders))
+
+
+@dataclass(frozen=True)
+class TfIdf(Lexical):
+    """With `sublinear` the weight of a count n is 1 + ln n. Scores are from 0 to 1; words that are not in the corpus
+    do not count for the query's length.
+    """
+
+    sublinear: bool = True
+
+    name: ClassVar[str] = "tfidf"
+
+    def weigh(self, counts: Counts) -> Weigh:
+        idf = self.boost(counts)
+
+        def weights(part: csr_array, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+            raw = self._damped(part.data.astype(np.float64)) * idf[part.indices]
+            rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+            return raw / np.sqrt(np.bincount(rows, weights=raw**2, minlength=part.shape[0]))[rows]
+
+        return weights
+
+    def boost(self, counts: Counts) -> NDArray[np.float64]:
+        return np.log((1 + len(counts.lengths)) / (1 + counts.holders)) + 1
+
+    def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
+        factors = self._damped(counts) * boost
+        return factors / np.sqrt((factors**2).sum())
+
+    def _damped(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1 + np.log(counts) if self.sublinear else counts

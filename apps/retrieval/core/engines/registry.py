@@ -1,19 +1,58 @@
 """All engines with their parameters; `make` validates plain values and builds an engine."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from apps.retrieval.core.engines import folders
-from apps.retrieval.core.engines.analysis import STEMMERS, TOKENIZERS, Analysis
-from apps.retrieval.core.engines.base import BadParameters, Engine, Parameters
-from apps.retrieval.core.engines.bm25 import Bm25
-from apps.retrieval.core.engines.dense import Dense
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.retrieval.core.engines import encoder
+from apps.retrieval.core.engines.base import BadParameters, Engine, Parameters, Ranked
+from apps.retrieval.core.engines.building import STEMMERS, STOP_WORDS, TOKENIZERS, Analysis
+from apps.retrieval.core.engines.dense import Dense, Lsa
 from apps.retrieval.core.engines.encoder import MISSING, POOLING, is_installed
-from apps.retrieval.core.engines.lsa import Lsa
-from apps.retrieval.core.engines.stopwords import STOP_WORDS
-from apps.retrieval.core.engines.tfidf import TfIdf
+from apps.retrieval.core.engines.postings import Bm25, TfIdf
+
+DEFAULT_K = 60.0
+LARGEST_K = 10_000.0
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """`systems` are the digests of the fused systems, sorted. With a smaller `k` low ranks lose weight faster."""
+
+    systems: tuple[str, ...]
+    k: float = DEFAULT_K
+
+    name: ClassVar[str] = "fusion"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if len(set(self.systems)) < 2 or len(set(self.systems)) < len(self.systems):
+            raise BadParameters("A fusion needs at least two different systems.")
+        if not 0 <= self.k <= LARGEST_K:
+            raise BadParameters(f"k must be a number from 0 to {LARGEST_K:g}, not {self.k:g}.")
+        object.__setattr__(self, "systems", tuple(sorted(self.systems)))
+
+    def identity(self) -> dict[str, Any]:
+        return {"engine": self.name, "revision": self.revision, "systems": list(self.systems), "k": float(self.k)}
+
+    def fuse(self, rankings: Sequence[NDArray[np.int32]], depth: int) -> Ranked:
+        """The best `depth` blocks of the rankings: score descending, ties by position descending.
+
+        `rankings` are positions, best first; each is read down to `depth`, and a block gets nothing from a ranking
+        without it. Give them in the order of `systems`: the order of additions decides the last bits of a score.
+        """
+        tops = [ranking[:depth] for ranking in rankings]
+        places = np.concatenate([np.zeros(0, np.int32), *tops])
+        gains = np.concatenate([np.zeros(0), *(1.0 / (self.k + np.arange(1, len(top) + 1)) for top in tops)])
+        positions, number = np.unique(places, return_inverse=True)
+        scores = np.bincount(number, weights=gains, minlength=len(positions)).astype(np.float64, copy=False)
+        order = np.argsort(-scores[::-1], kind="stable")[:depth]
+        return positions[::-1][order].astype(np.int64), scores[::-1][order]
 
 
 class Parameter(NamedTuple):
@@ -83,19 +122,19 @@ def _dense(values: Parameters, models: Path) -> Engine:
     """Without a digest, take that of the model's current files. With one, the files are not read before first use."""
     values = dict(values)
     name, sha256 = values.pop("model"), values.pop("sha256")
-    if not folders.is_plain(name):
+    if not encoder.is_plain(name):
         raise BadParameters(f"“{name}” is not the name of a model folder. {_choose_model(models)}")
     if not sha256:
         if not is_installed():
             raise BadParameters(MISSING)
-        if not folders.is_model(models / name):
+        if not encoder.is_model(models / name):
             raise BadParameters(f"There is no model “{name}”. {_choose_model(models)}")
-        sha256 = folders.sha256_of(models / name)
+        sha256 = encoder.sha256_of(models / name)
     return Dense(models / name, sha256, **values)
 
 
 def _choose_model(models: Path) -> str:
-    names = ", ".join(folders.model_names(models))
+    names = ", ".join(encoder.model_names(models))
     return f"Choose one of {names}." if names else "Ask the operator to add one to the models folder."
 
 

@@ -16,8 +16,7 @@ from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH
-from apps.retrieval.selectors.queries import QueryChoice
-from apps.retrieval.selectors.question_sets import question_set, question_sets
+from apps.retrieval.selectors.question_sets import QueryChoice, question_set, question_sets
 
 
 class Command(SnapshotCommand):

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimiter
+from apps.retrieval.core.engines.remote.search import LONGEST_WAIT, Pace, RateLimiter
 
 
 def test_a_pace_is_read_from_plain_values_and_back():

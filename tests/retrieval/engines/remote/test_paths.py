@@ -1,7 +1,7 @@
 import pytest
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.paths import Every, NoSuchPlace, column, parse_path, written
+from apps.retrieval.core.engines.remote.http_json import Every, NoSuchPlace, column, parse_path, written
 
 ITEM = Every.ITEM
 

@@ -16,10 +16,8 @@ from apps.retrieval.core.engines.remote import (
     merged,
     search_all,
 )
-from apps.retrieval.core.engines.remote.base import RemoteHit
-from apps.retrieval.core.engines.remote.pace import RateLimiter
-from apps.retrieval.core.engines.remote.report import NAMED, RemoteReport
-from apps.retrieval.core.engines.remote.search import ranked, search
+from apps.retrieval.core.engines.remote.base import NAMED, RemoteHit, RemoteReport
+from apps.retrieval.core.engines.remote.search import RateLimiter, ranked, search
 from apps.retrieval.core.ranking import is_ranked
 
 ENGINE = make_remote(

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from apps.common.web.addresses import Opening, Target
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
 from apps.retrieval.core.engines.remote.base import RemoteError, Reply, Request
-from apps.retrieval.core.engines.remote.pace import Pace
-from apps.retrieval.core.engines.remote.search import Locate, RemoteConnection
+from apps.retrieval.core.engines.remote.search import Locate, Pace, RemoteConnection
 
 
 @contextmanager

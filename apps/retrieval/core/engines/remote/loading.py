@@ -15,7 +15,7 @@ from apps.retrieval.core.engines.remote.base import (
     parsed,
 )
 from apps.retrieval.core.engines.remote.opensearch import error_type
-from apps.retrieval.core.engines.remote.pace import Pace
+from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.core.engines.remote.servers import Server, mapping_of, mapping_refusal, mark_of, server_of
 
 MOST_PASSAGES = 500

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from apps.retrieval.core.engines.base import BadParameters, Parameters
-from apps.retrieval.core.engines.remote import paths, templates
+from apps.retrieval.core.engines.remote import http_json, templates
 from apps.retrieval.core.engines.remote.base import (
     Auth,
     RemoteAnswer,
@@ -23,7 +23,7 @@ from apps.retrieval.core.engines.remote.base import (
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
 from apps.retrieval.core.engines.remote.search import search
 
-HITS: paths.Path = ("hits", "hits", paths.Every.ITEM)
+HITS: http_json.Path = ("hits", "hits", http_json.Every.ITEM)
 SOURCE = "_source."
 PAGES = ("first_pages", "last_pages")
 QUERIES = ("match", "multi_match", "body")
@@ -148,9 +148,9 @@ class OpenSearch:
             kind = error_type(reply)
             raise RemoteError(f"The search engine answered with an error{f', {kind}' if kind else ''}.")
         try:
-            items = paths.column(HITS, answer)
+            items = http_json.column(HITS, answer)
             columns = {label: self._column(label, path, answer) for label, path in self._paths.items()}
-        except paths.NoSuchPlace as missing:
+        except http_json.NoSuchPlace as missing:
             raise RemoteError(str(missing)) from None
         scores = [item.get("_score") for item in items]
         is_scored = None not in scores  # a search with a custom sort order has no scores
@@ -163,8 +163,8 @@ class OpenSearch:
 
     def _column(self, label: str, path: str, answer: Any) -> list[Any]:
         """The values of a field. Of a document without pages the source has no such field."""
-        steps: paths.Path = ("_id",) if path == "_id" else ("_source", *_field(path))
-        return paths.column((*HITS, *steps), answer, is_optional=label in PAGES)
+        steps: http_json.Path = ("_id",) if path == "_id" else ("_source", *_field(path))
+        return http_json.column((*HITS, *steps), answer, is_optional=label in PAGES)
 
     def _hit(self, row: dict[str, Any], score: float | None, number: int) -> RemoteHit:
         if not self.returns_passages:
@@ -173,9 +173,9 @@ class OpenSearch:
         return RemoteHit(passage_id, score, passage_of(row, passage_id, number))
 
 
-def _field(path: str) -> paths.Path:
+def _field(path: str) -> http_json.Path:
     """The steps below `_source`. Raises BadParameters."""
-    return paths.parse_path(path.removeprefix(SOURCE))
+    return http_json.parse_path(path.removeprefix(SOURCE))
 
 
 def _is_field(path: str) -> bool:
