@@ -9,8 +9,8 @@ import pytest
 
 from apps.common.text.terms import TERMS
 from apps.config import commandline
-from apps.dashboard.edges.manual import manual_page
 from apps.dashboard.edges.page_help import HELP
+from apps.dashboard.pages.manual import manual_page
 from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
 from tests.house import LADDER

@@ -2,9 +2,8 @@
 
 from django.urls import include, path
 
-from apps.dashboard.edges.health import healthz
+from apps.dashboard.edges.health import healthz, readyz
 from apps.dashboard.edges.metrics import metrics
-from apps.dashboard.edges.readiness import readyz
 
 handler400 = "apps.dashboard.edges.errors.bad_request"
 handler403 = "apps.dashboard.edges.errors.forbidden"

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from apps.dashboard.actions.demo import request_demo
-from apps.dashboard.execution.demo import scores
+from apps.dashboard.execution.demo import runs
 from apps.dashboard.execution.demo.loader import CHAPTERS
 from apps.dashboard.execution.demo.stage import DemoFailed
 from apps.goldsets.models import GoldSet
@@ -24,7 +24,7 @@ def test_a_load_that_failed_leaves_whole_chapters_and_is_run_again_from_its_page
     host = make_user(is_operator=True)
     client.force_login(host)
     with monkeypatch.context() as broken:
-        broken.setattr(scores, "score_runs", fail)
+        broken.setattr(runs, "score_runs", fail)
         job = request_demo(host=host, at=AT)
         run_jobs()
     job.refresh_from_db()

@@ -12,8 +12,7 @@ from apps.audit.models import Event
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
-from apps.dashboard.pages.checklist import TEXTS, first_steps
-from apps.dashboard.pages.first_steps import samples_to_begin
+from apps.dashboard.pages.checklist import TEXTS, first_steps, samples_to_begin
 from apps.dashboard.rules import is_fresh
 from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State

@@ -14,7 +14,7 @@ from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
 from apps.common.database.questions import answer_to
 from apps.dashboard.actions.projects import skip_step
-from apps.dashboard.pages import blocking, people, tasks
+from apps.dashboard.pages import blocking, quality, tasks
 from apps.dashboard.pages.checklist import first_steps
 from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
@@ -79,7 +79,7 @@ def scene(db, _scene):
 
 def who_needs(round_, user=None, at=AT):
     member = membership_in(user or lead_of(round_.project), round_.project.slug)
-    return people.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
+    return quality.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
 
 
 def done_told(client, project):

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection
 
-from apps.dashboard.edges import readiness
+from apps.dashboard.edges import health
 from apps.jobs.execution import sweep
 from apps.jobs.models import WorkerBeat
 from apps.jobs.selectors.database_clock import from_now
@@ -90,7 +90,7 @@ def test_a_database_that_does_not_answer_is_not_ready_and_nothing_else_is_said(c
     def away():
         raise DatabaseError("connection refused at 10.0.0.3 by user karat")
 
-    monkeypatch.setattr(readiness, "schema_gap", away)
+    monkeypatch.setattr(health, "schema_gap", away)
 
     answer = client.get("/readyz", headers=monitor)
 
@@ -122,6 +122,6 @@ def test_it_takes_two_statements_once_the_schema_is_known_to_fit(client, worker)
     client.get("/readyz")
 
     with Statements() as found:
-        readiness._look()
+        health._look()
 
     assert found.number == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.dashboard.pages import releases
+from apps.dashboard.pages import quality
 from apps.goldsets.enums import VersionState
 from tests.goldsets.factories import make_bench, make_version
 
@@ -12,6 +12,6 @@ pytestmark = pytest.mark.django_db
 def test_one_query_is_written_in_the_singular():
     version = make_version(VersionState.RELEASED, make_bench(queries=1))
 
-    facts = dict(releases.latest(version.gold_set.project, with_draft=False).facts)
+    facts = dict(quality.latest(version.gold_set.project, with_draft=False).facts)
 
     assert facts["Contains"].startswith("1 query, ")

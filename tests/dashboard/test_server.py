@@ -16,7 +16,7 @@ from apps.backups.enums import BACK_UP
 from apps.backups.models import Backup
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.edges import checkup
-from apps.dashboard.edges.about_server import LIBRARIES, OPTIONAL, libraries
+from apps.dashboard.pages.server import LIBRARIES, OPTIONAL, libraries
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat

@@ -1,27 +1,174 @@
 """Is it good enough: agreement in one number and one sentence, and the newest scores against their gates."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
+from apps.agreement.core.attention import Mark, Pace, Word, marks_of
 from apps.agreement.core.verdict import NO_PAIR, verdict_of
 from apps.agreement.edges import estimate
 from apps.agreement.selectors.agreement import exclusion_reason
+from apps.agreement.selectors.grade_cache import GradesNotRead
+from apps.agreement.selectors.people import Closeness, closeness_of
 from apps.common.drawing import charts
-from apps.common.text.wording import count, interval, number
+from apps.common.text.wording import NOT_DEFINED, count, interval, number
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages import progress
+from apps.dashboard.pages.progress import Judging
+from apps.evaluation.edges.run_again import systems_again
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import ground_words
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
+from apps.goldsets.models import Version
+from apps.goldsets.selectors import versions as goldsets
+from apps.judging.enums import RoundState
 from apps.judging.models import Round
+from apps.judging.selectors.workload import Workload, workloads
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.significance import NO_VALUE, few_words
+from apps.review.selectors.board import ReviewerLoad, reviewer_loads
+
+FIGURES = {"grades": "Agreement of grades", "verdicts": "Agreement of reviewers"}
+
+
+class LatestRelease(NamedTuple):
+    """`facts` are pairs of a term and its description; `url` is the page of all versions."""
+
+    version: Version | None
+    draft: Version | None
+    facts: list[tuple[str, str]]
+    url: str
+
+
+def latest(project: Project, *, with_draft: bool) -> LatestRelease:
+    version = goldsets.latest_version(project)
+    return LatestRelease(
+        version=version,
+        draft=goldsets.newest_versions(project).draft if with_draft else None,
+        facts=[*_facts(version.manifest), *_systems(version)] if version else [],
+        url=path("versions", project),
+    )
+
+
+def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    counts = manifest["counts"]
+    contents = ", ".join(
+        f"{count(counts[kind])} {one if counts[kind] == 1 else many}"
+        for kind, one, many in (
+            ("queries", "query", "queries"),
+            ("grades", "judged pair", "judged pairs"),
+            ("triples", "Q&A", "Q&As"),
+        )
+    )
+    figures = manifest.get("agreement", {})
+    return [
+        ("Contains", contents),
+        *((term, _figure(figures[key])) for key, term in FIGURES.items() if key in figures),
+        ("Snapshot", manifest["snapshot"]["name"]),
+    ]
+
+
+def _systems(version: Version) -> list[tuple[str, str]]:
+    """What became of the systems that were scored on earlier versions, where the snapshot is newer."""
+    again = systems_again(version)
+    words = [
+        again.complete_words if again.complete else "",
+        again.pending_words if again.pending else "",
+        again.uploaded_words if again.again.uploaded else "",
+    ]
+    return [("Systems", "; ".join(filter(None, words)))] if any(words) else []
+
+
+def _figure(facts: dict[str, Any]) -> str:
+    figure = Estimate.read(facts)
+    if figure.value is None:
+        return f"{NOT_DEFINED}: {figure.reason}"
+    return f"{number(figure.value, 2)}, {interval(figure.interval)}, n {count(figure.n)}, when frozen"
+
+
+# Who needs a lead: each annotator's share, pace and agreement, with what is unusual about them; and who reviews.
+
+MOST_PEOPLE = 12
+WORDS = tuple(Word)
+NOBODY = Estimate.of(None, None, 0, reason="Nobody else graded these pairs.")
+
+
+class PersonRow(NamedTuple):
+    """One annotator of the newest round. `alpha` is their agreement with the others, as tables show it."""
+
+    work: Workload
+    url: str
+    alpha: Estimate
+    marks: list[Mark]
+
+
+class PeopleRows(NamedTuple):
+    """The annotators who need a lead first. `shared` is the range of pairs that agreement rests on, in words.
+
+    `is_over`: nothing of the round is left to judge, so that no share is still to be done.
+    """
+
+    round: Round
+    rows: list[PersonRow]
+    more: int
+    shared: str
+    is_over: bool
+
+
+def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round]) -> PeopleRows | None:
+    """The annotators of the newest round as this lead may see them; None without a round.
+
+    Agreement is over `rounds`, which the lead may see: one who still grades in a round learns nothing of it.
+    """
+    if judging is None:
+        return None
+    round_ = judging.round
+    works = workloads(round_, judging.paces)
+    closeness = _closeness(member, rounds, works)
+    rows = [_row(member, work, works, closeness.get(work.person.pk), round_) for work in works]
+    rows.sort(key=lambda row: WORDS.index(row.marks[0].word) if row.marks else len(WORDS))
+    shown = rows[:MOST_PEOPLE]
+    is_over = round_.state == RoundState.CLOSED or 0 < judging.planned <= judging.done
+    return PeopleRows(round_, shown, len(rows) - len(shown), _shared(shown), is_over)
+
+
+def who_reviews(member: Member) -> list[tuple[ReviewerLoad, str]]:
+    """The people with most open reviews, each with the address of what they have open."""
+    board = path("review:board", member.project)
+    loads = reviewer_loads(member.project, member.user, MOST_PEOPLE)
+    return [(load, f"{board}?reviewer={load.person}") for load in loads]
+
+
+def _closeness(member: Member, rounds: Sequence[Round], works: list[Workload]) -> dict[int, Closeness]:
+    try:
+        return closeness_of(member.project, rounds, [work.person.pk for work in works])
+    except GradesNotRead:
+        return {}
+
+
+def _row(
+    member: Member, work: Workload, works: list[Workload], closeness: Closeness | None, round_: Round
+) -> PersonRow:
+    others = [other.mean_ms for other in works if other is not work and other.mean_ms]
+    pace = Pace(work.done, work.share, work.timed, work.mean_ms, work.fast, work.lately, work.days)
+    lean = closeness.lean if closeness else NOBODY
+    marks = marks_of(pace, others, lean, is_open=round_.state == RoundState.OPEN)
+    url = path("agreement:person", member.project, person=work.person.pk)
+    return PersonRow(work, url, closeness.alpha.informative if closeness else NOBODY, marks)
+
+
+def _shared(rows: list[PersonRow]) -> str:
+    counts = sorted(row.alpha.n for row in rows if row.alpha.n)
+    if not counts:
+        return ""
+    least, most = counts[0], counts[-1]
+    return f"agreement on {least:,} pairs each" if least == most else f"agreement on {least:,} to {most:,} pairs each"
+
 
 MOST_GATES = 3
 GRADES_NOT_READ = Estimate.of(None, None, 0, reason="The grades are loading. Open Agreement in a minute.")

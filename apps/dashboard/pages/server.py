@@ -1,11 +1,19 @@
 """The page of the server, for operators: is everything all right, who is there, what it stores and is set to."""
 
+import os
+import platform
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import django
 from django.conf import settings
 from django.contrib import messages
+from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -17,14 +25,24 @@ from apps.accounts.selectors import account_counts
 from apps.backups.actions.backups import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
 from apps.common.database.questions import once, reading_once
-from apps.common.database.schema import schema_gap
+from apps.common.database.schema import SchemaGap, migrations_known, schema_gap
+from apps.common.drawing.charts import svg
+from apps.common.drawing.svg import tag, title
+from apps.common.files.private import KEYS
 from apps.common.text.wording import size
-from apps.dashboard.actions.server import request_clearing, request_measurement, send_test_mail
+from apps.dashboard.actions.projects import request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.checkup import headline, summary
-from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
-from apps.dashboard.edges.about_server import libraries, settings_in_force, versions
+from apps.dashboard.core.settings_table import (
+    KINDS,
+    Measured,
+    SettingInForce,
+    StorageKind,
+    pace,
+    table,
+    variables_set_by_up,
+)
 from apps.dashboard.edges.checkup import check_up
-from apps.dashboard.pages.storage_bar import storage_bar
+from apps.dashboard.edges.health import NAMES, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.mail import send_mail_again
 from apps.jobs.core.progress import spoken
@@ -32,6 +50,112 @@ from apps.jobs.core.unsent import Unsent
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.selectors.job_kinds import title_of
 from apps.jobs.selectors.watching import KindOfJobs, SeenWorker, jobs_by_kind, unsent, workers_seen
+
+OPTIONAL = ("onnxruntime", "tokenizers")
+LIBRARIES = (
+    "djangorestframework",
+    "drf-spectacular",
+    "celery",
+    "kombu",
+    "redis",
+    "psycopg",
+    "dj-database-url",
+    "scikit-learn",
+    "numpy",
+    "scipy",
+    "threadpoolctl",
+    "django-htmx",
+    "whitenoise",
+    "waitress",
+    "argon2-cffi",
+    "markdown-it-py",
+    "nh3",
+    "PyYAML",
+    "urllib3",
+    "cryptography",
+    "joserfc",
+    "obstore",
+    "rapidfuzz",
+    "beautifulsoup4",
+    "markdownify",
+    "docutils",
+    "mammoth",
+    "pypdfium2",
+    "python-calamine",
+    "pyarrow",
+    "charset-normalizer",
+    *OPTIONAL,
+)
+"""The libraries that Karat is installed with besides Django, and those of its extras."""
+
+
+class VersionOf(NamedTuple):
+    what: str
+    version: str
+    note: str = ""
+
+
+def versions(gap: SchemaGap) -> list[VersionOf]:
+    """Karat, what it runs on, and whether the tables are those of this version; one statement."""
+    fits = f"The tables are {gap.words}." if gap.words else "as this version expects"
+    return [
+        VersionOf("Karat", settings.VERSION),
+        VersionOf("Python", platform.python_version(), platform.python_implementation()),
+        VersionOf("Django", django.get_version()),
+        VersionOf(NAMES[connection.vendor], database_version(), "database"),
+        VersionOf("Tables", f"{migrations_known()} migrations", fits),
+        VersionOf("Operating system", f"{platform.system()} {platform.release()}", platform.machine()),
+    ]
+
+
+@cache
+def libraries() -> list[VersionOf]:
+    """Those that are installed, read from their files once."""
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append(VersionOf(name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def settings_in_force() -> list[SettingInForce]:
+    """Every setting and where it comes from; of secrets only whether they are set."""
+    folder = Path(settings.DATA_DIR)
+    files = frozenset(name for name in KEYS if (folder / name).is_file())
+    return table(settings, os.environ, chosen=variables_set_by_up(os.environ), files=files)
+
+
+WIDTH, HEIGHT, LEAST = 592.0, 16.0, 2.0
+
+
+def storage_bar(
+    name: str, sizes: Mapping[str, int], clearable: Mapping[str, int], *, used: int, total: int
+) -> SafeString:
+    """`sizes` and `clearable` by kind; last what others take of the disk, of which `used` bytes are used in all.
+
+    What is there at all is seen, however small its share of the disk is.
+    """
+    parts, at = [tag("rect", class_="disk", x=0.5, y=0.5, width=WIDTH - 1, height=HEIGHT - 1)], 0.0
+    for kind, octets in sizes.items():
+        can_go = min(clearable.get(kind, 0), octets)
+        for css, amount, words in (
+            (f"store-{kind}", octets - can_go, ""),
+            ("store-clear", can_go, " can be cleared"),
+        ):
+            if not amount:
+                continue
+            width = min(max(LEAST, WIDTH * amount / max(total, 1)), WIDTH - at)
+            label = title(f"{KINDS[kind].title}: {size(amount)}{words}")
+            parts.append(tag("rect", label, class_=css, x=at, y=0.0, width=width, height=HEIGHT))
+            at += width + 1
+    if others := max(0, used - sum(sizes.values())):
+        width = min(WIDTH * others / max(total, 1), max(0.0, WIDTH - at))
+        label = title(f"Other than Karat: {size(others)}")
+        parts.append(tag("rect", label, class_="store-others", x=at, y=0.5, width=width, height=HEIGHT - 1))
+    return svg(WIDTH, HEIGHT, name, parts, fluid=True)
+
 
 SEEN_LATELY = timedelta(days=30)
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.dashboard.pages import deletion, first_steps, manual, search, server, views
+from apps.dashboard.pages import checklist, manual, search, server, views
 
 app_name = "dashboard"
 urlpatterns = [
@@ -17,11 +17,11 @@ urlpatterns = [
     path("docs/", manual.manual, name="manual"),
     path("docs/<path:name>", manual.manual_file, name="manual-file"),
     path("p/<slug:slug>/", views.home, name="home"),
-    path("p/<slug:slug>/first-steps/skip/", first_steps.skip, name="skip-step"),
-    path("p/<slug:slug>/first-steps/judge/", first_steps.judge_myself, name="judge-myself"),
+    path("p/<slug:slug>/first-steps/skip/", checklist.skip, name="skip-step"),
+    path("p/<slug:slug>/first-steps/judge/", checklist.judge_myself, name="judge-myself"),
     path("p/<slug:slug>/archive/", views.archive, name="archive"),
     path("p/<slug:slug>/bring-back/", views.bring_back, name="bring-back"),
-    path("p/<slug:slug>/delete/", deletion.delete, name="delete"),
+    path("p/<slug:slug>/delete/", views.delete, name="delete"),
     path("p/<slug:slug>/search/", search.search, name="search"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
 ]

@@ -1,10 +1,13 @@
 """Pages that use several apps: all projects, a project's home page, its settings."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,17 +19,122 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.selectors import agreement
+from apps.agreement.selectors.grade_cache import newest_judgements, newest_key
+from apps.backups.actions.projects import delete_project
+from apps.backups.selectors.contents import contents_of
+from apps.common.database.questions import Question, answer_to, is_known, joined
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard import rules
 from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.actions.projects import change_scale
-from apps.dashboard.forms import ScaleForm, SettingsForm
-from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases
-from apps.dashboard.pages.home_facts import HomeFacts, read_home
-from apps.dashboard.pages.tasks import Task, in_order
+from apps.dashboard.forms import DeletionForm, ScaleForm, SettingsForm
+from apps.dashboard.pages import blocking, checklist, drift, progress, quality
+from apps.dashboard.pages.drift import newest_texts, texts_key
+from apps.dashboard.pages.progress import seats_asked
+from apps.dashboard.pages.tasks import Task, grade_url, in_order, open_tasks
 from apps.dashboard.selectors.places import ProjectPlace, newest_snapshot, offers_demo, places_of
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
+from apps.goldsets.selectors.versions import NewestVersions, newest_versions
+from apps.judging.models import Round
+from apps.judging.selectors.progress import Totals, newest_round
+from apps.review.selectors import tracking
 from apps.triples.core.checks import ALWAYS_STOPS
+from apps.triples.selectors.triples import state_counts
+
+
+@member_view(Role.LEAD, changes_archived=True)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: MemberRequest, project: Project) -> HttpResponse:
+    form = DeletionForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        delete_project(project=project, typed=form.cleaned_data["typed"], actor=request.user, at=timezone.now())
+        messages.success(request, f"{project} is being deleted. Nobody can open it any more.")
+        return redirect("dashboard:projects")
+    context = {"section": "Settings", "form": form, "contents": [each for each in contents_of(project) if each.rows]}
+    return render(request, "dashboard/delete.html", context, status=400 if form.errors else 200)
+
+
+# What the home page asks of the database, all of it in one statement: each part says what, and is given its answer.
+
+
+class CorpusSize(NamedTuple):
+    """How much the newest snapshot holds."""
+
+    block_count: int
+    document_count: int
+
+
+@dataclass(frozen=True)
+class HomeFacts:
+    """The answers. Only a lead has `steps`, a `round` with its `seats` and lapsed leases, and rows of what blocks."""
+
+    tasks: list[Task]
+    size: CorpusSize | None
+    versions: NewestVersions
+    steps: checklist.FirstSteps | None = None
+    round: Round | None = None
+    seats: tuple[Totals, int] | None = None
+    states: dict[str, int] = field(default_factory=dict)
+    unscored: list[Task] = field(default_factory=list)
+    without_runs: list[Task] = field(default_factory=list)
+    without_grades: list[Task] = field(default_factory=list)
+    unplanned_pool: str = ""
+
+
+def read_home(member: Member, at: datetime) -> HomeFacts:
+    """Everything on the page that is a number, a name or a time, as far as this member sees it."""
+    project = member.project
+    versions = newest_versions(project) if member.holds(Role.LEAD, Role.VIEWER) else NewestVersions(None, None, None)
+    round_ = newest_round(project, member.user) if member.is_lead else None
+    questions: dict[str, Question] = {"size": _size(project)}
+    if not project.archived_at:
+        questions["tasks"] = open_tasks(member, at)
+    if member.holds(Role.LEAD, Role.VIEWER):
+        questions["stamps"] = _stamps(project)
+    if member.is_lead:
+        questions |= _asked_by_leads(member, versions, round_, at)
+    found = answer_to(project, joined(questions))
+    found.pop("stamps", None)
+    tasks, done = found.pop("tasks", []), found.pop("done", None)
+    steps = checklist.steps_from(member, done, grade_url(tasks)) if done else None
+    return HomeFacts(tasks, versions=versions, steps=steps, round=round_, **found)
+
+
+def _asked_by_leads(
+    member: Member, versions: NewestVersions, round_: Round | None, at: datetime
+) -> dict[str, Question]:
+    project = member.project
+    questions: dict[str, Question] = {
+        "done": checklist.what_is_done(member),
+        "states": state_counts(project),
+        "unscored": blocking.unscored(project, versions.released),
+        "without_runs": blocking.without_runs(project, versions.released),
+        "without_grades": blocking.without_grades(project),
+        "unplanned_pool": blocking.unplanned_pool(project),
+    }
+    return questions | {"seats": seats_asked(round_, at)} if round_ else questions
+
+
+def _size(project: Project) -> Question[CorpusSize | None]:
+    newest = snapshots_in(project).select_related(None)
+    asks = {name: Subquery(newest.values(name)[:1]) for name in CorpusSize._fields}
+    return Question(asks, lambda found: CorpusSize(**found) if found["block_count"] is not None else None)
+
+
+def _stamps(project: Project) -> Question[None]:
+    """The keys by which cached figures are known to be fresh: those of the last judgement, verdict and text."""
+    newest = {
+        newest_key(project): newest_judgements(project),
+        tracking.verdict_key(project): tracking.newest_verdicts(project),
+        texts_key(): newest_texts(),
+    }
+
+    def read(found: Mapping[str, Any]) -> None:
+        for place, key in enumerate(newest):
+            is_known(key, found[f"newest{place}"] or 0)
+
+    return Question({f"newest{place}": Subquery(rows[:1]) for place, rows in enumerate(newest.values())}, read)
 
 
 @login_required
@@ -97,7 +205,7 @@ def _for_lead(member: Member, found: HomeFacts, steps: checklist.FirstSteps, now
     project = member.project
     judging = progress.progress_of(found.round, *found.seats, now) if found.round and found.seats else None
     statuses = _gates_of(project)
-    needed = people.who_needs_me(member, judging, agreement.rounds_for(member))
+    needed = quality.who_needs_me(member, judging, agreement.rounds_for(member))
     judges = len(needed.rows) + needed.more if needed else 0
     pool = found.unplanned_pool if steps.is_done("pool") else ""
     to_plan = blocking.rounds(project, judging, pool, tasks=found.tasks, people=judges)
@@ -118,7 +226,7 @@ def _for_lead(member: Member, found: HomeFacts, steps: checklist.FirstSteps, now
         "states": progress.states_from(found.states),
         "judging": judging,
         "people": needed,
-        "reviewers": people.who_reviews(member),
+        "reviewers": quality.who_reviews(member),
     }
 
 
@@ -142,7 +250,7 @@ def _for_viewer(
     return {
         "watches": True,
         "snapshot": found.size,
-        "release": releases.latest(project, with_draft=member.is_lead),
+        "release": quality.latest(project, with_draft=member.is_lead),
         "quality": quality.quality(member, rounds, statuses, is_scored=is_scored),
         "flags": progress.flag_rates(member),
         "drift": drift.drift(member, rested_on, now, rounds),
@@ -159,7 +267,7 @@ def _first_steps(
         "steps": shown,
         "tasks": tasks,
         "offers_demo": offers_demo(request.user),
-        "samples": () if steps.is_done("corpus") else first_steps.samples_to_begin(),
+        "samples": () if steps.is_done("corpus") else checklist.samples_to_begin(),
     }
     return render(request, "dashboard/first_steps.html", context)
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from apps.dashboard.edges.manual import files
+from apps.dashboard.pages.manual import files
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

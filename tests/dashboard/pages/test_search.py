@@ -7,7 +7,7 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.corpus.actions.corpora import redact_version
 from apps.corpus.models import BlockVersion
-from apps.dashboard.pages.search_results import search_results
+from apps.dashboard.pages.search import search_results
 from apps.goldsets.models import Version
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State

@@ -7,7 +7,7 @@ import pytest
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, membership_in
 from apps.corpus.models import Block, Document
-from apps.dashboard.pages.search_results import Hit, search_results
+from apps.dashboard.pages.search import Hit, search_results
 from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.models import Run

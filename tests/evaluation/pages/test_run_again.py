@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.dashboard.pages import releases
+from apps.dashboard.pages import quality
 from apps.evaluation.edges.run_again import names_of
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors.leaderboard import scores_by_version
@@ -47,7 +47,7 @@ def test_the_page_of_a_version_says_what_was_run_again_and_names_uploaded_runs(c
     assert reverse("retrieval:run", args=[later.gold_set.project.slug, new.pk]) in text
     assert "1 uploaded run cannot be run again: it holds results of the older snapshot" in text
     assert f"{reverse('retrieval:upload', args=[later.gold_set.project.slug])}?snapshot={later.snapshot_id}" in text
-    facts = dict(releases.latest(later.gold_set.project, with_draft=False).facts)
+    facts = dict(quality.latest(later.gold_set.project, with_draft=False).facts)
     assert facts["Systems"].startswith("BM25 and TF-IDF were run again on v2, since v1 was on v1; 1 uploaded run")
 
 

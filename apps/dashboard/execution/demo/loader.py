@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from apps.dashboard.execution.demo import corpora, grading, releases, reviews, runs, scores, slices
+from apps.dashboard.execution.demo import grading, material, reviews, runs
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, add_host_roles
 from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
@@ -31,8 +31,8 @@ def load_demo(stage: Stage, ctx: JobContext) -> None:
 
 
 def write_queries_and_guideline(stage: Stage) -> None:
-    corpora.write_queries(stage)
-    corpora.publish_rules(stage)
+    material.write_queries(stage)
+    material.publish_rules(stage)
 
 
 def run_and_pool(stage: Stage) -> None:
@@ -64,18 +64,18 @@ def release_first_version(stage: Stage) -> None:
     )
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
     version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(RELEASED))
-    slices.cut_slices(stage, version)
-    scores.fill_ledger(stage, stage.ranked(), day=41.5)
+    runs.cut_slices(stage, version)
+    runs.fill_ledger(stage, stage.ranked(), day=41.5)
     runs.run_questions(stage, version)
     asked = stage.asked()
-    scores.add_gates(stage, version, asked)
-    scores.fill_ledger(stage, asked, day=42)
-    scores.score_runs(stage, version, asked)
-    scores.measure_hard_negatives(stage, version, asked)
+    runs.add_gates(stage, version, asked)
+    runs.fill_ledger(stage, asked, day=42)
+    runs.score_runs(stage, version, asked)
+    runs.measure_hard_negatives(stage, version, asked)
 
 
 def read_the_second_handbooks(stage: Stage) -> None:
-    autumn = corpora.import_second_version(stage, day=43)
+    autumn = material.import_second_version(stage, day=43)
     refresh_staleness(project=stage.project, snapshot=autumn, at=stage.at(43.2))
 
 
@@ -90,7 +90,7 @@ def write_open_triples(stage: Stage) -> None:
 
 
 CHAPTERS = (
-    Chapter("The handbooks", corpora.import_first_version),
+    Chapter("The handbooks", material.import_first_version),
     Chapter("Queries and the guideline", write_queries_and_guideline),
     Chapter("Four runs and their pool", run_and_pool),
     Chapter("Three annotators grade", grading.first_round),
@@ -99,5 +99,5 @@ CHAPTERS = (
     Chapter("The second version of the handbooks", read_the_second_handbooks),
     Chapter("A second round, still open", open_a_second_round),
     Chapter("Q&As to review", write_open_triples),
-    Chapter("A public release to sign", releases.prepare_public_release_of_first),
+    Chapter("A public release to sign", runs.prepare_public_release_of_first),
 )

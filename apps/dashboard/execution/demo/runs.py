@@ -2,17 +2,31 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from datetime import timedelta
+from decimal import Decimal
+from itertools import product
+from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
+from apps.corpus.actions.publishing import allow_public_texts
 from apps.corpus.models import SnapshotBlock
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
-from apps.dashboard.execution.demo.scores import LEDGER, NO_NUMBERS, RERANKED
-from apps.dashboard.execution.demo.stage import RELEASED, Stage, finish
+from apps.dashboard.execution.demo.stage import RELEASED, WEEKS, Stage, finish
+from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.scoring import request_evaluation
+from apps.gates.actions import create_gate
+from apps.goldsets.actions.public import ask_to_sign, prepare_public_release
+from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.core.rotation import first_day, quarter_of
+from apps.goldsets.enums import SliceKind, Split
+from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import Version
+from apps.goldsets.selectors.slices import questions_for_slices
+from apps.metrics.expected.rules import BY_GRADES, KINDS
 from apps.queries.models import Query
+from apps.reports.actions.negatives import measure_negatives
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
@@ -23,6 +37,150 @@ from apps.retrieval.formats.runs import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice
 from apps.retrieval.selectors.snapshots import position_of_blocks
+
+SIZE = 12
+CANARY = "Asked every week; it has to work."
+HARD = "Its words are not those of the handbook."
+FELL = "It fell when long passages were damped for the first time."
+
+
+def cut_slices(stage: Stage, version: Version) -> None:
+    """Cut every kind of slice; the newest rotating one is of the quarter in which the demo is loaded."""
+    actor, at = stage.lead, stage.at(41.3)
+    now = quarter_of(stage.at(7 * WEEKS))
+    before = quarter_of(first_day(now) - timedelta(days=1))
+    for quarter in (before, now):
+        make_rotating_slice(version_id=version.pk, quarter=quarter, size=SIZE, actor=actor, at=at)
+    names = [question.name for question in questions_for_slices(version)]
+    picked = {
+        SliceKind.CANARY: (names[::6], CANARY),
+        SliceKind.REGRESSION: (names[3::8], FELL),
+        SliceKind.CHALLENGE: (names[1::5], HARD),
+    }
+    for kind, (chosen, why) in picked.items():
+        add_to_slice(version_id=version.pk, kind=kind, names=dict.fromkeys(chosen, why), actor=actor, at=at)
+    add_found(version_id=version.pk, kind=SliceKind.CHALLENGE, actor=actor, at=at)
+
+
+ORDER = Order("Tarnwick handbook questions", "Tarnwick", "CC-BY-4.0", (Split.DEV.value,))
+
+
+def prepare_public_release_of_first(stage: Stage) -> None:
+    version = Version.objects.get(gold_set__project=stage.project, number=1)
+    corpus = stage.frozen().corpus
+    allow_public_texts(
+        corpus_id=corpus.pk,
+        owner="Tarnwick",
+        evidence="The handbooks are made up, for this demo.",
+        actor=stage.lead,
+        at=stage.at(48.5),
+    )
+    release = prepare_public_release(version_id=version.pk, order=ORDER, actor=stage.lead, at=stage.at(48.6))
+    finish(release.job, at=stage.at(48.6))
+    ask_to_sign(release_id=release.pk, lead=stage.host, actor=stage.lead, at=stage.at(48.7))
+
+
+class ScoreLine(NamedTuple):
+    """A line of the ledger; `cost` is that of 1,000 queries. `tried` is the note of the run too."""
+
+    tried: str
+    configuration: str
+    verdict: str
+    cost: Decimal
+
+
+RERANKED, NO_NUMBERS = "Reranked BM25", "BM25 without numbers"
+LEDGER = {
+    "BM25": ScoreLine(
+        "What the help centre has served since spring. Every other run is compared with it.",
+        "k1 = 0.9, b = 0.4, English, plurals folded",
+        "Baseline.",
+        Decimal("0.02"),
+    ),
+    "Damped BM25": ScoreLine(
+        "Long policy pages crowded out the short steps people look for, so length counts for more.",
+        "k1 = 1.6, b = 0.9, English, plurals folded",
+        "No different from BM25. Kept as the candidate until the second round of grades is in.",
+        Decimal("0.02"),
+    ),
+    RERANKED: ScoreLine(
+        "A cross-encoder reads the first 20 results of BM25 and puts them in order again.",
+        "BM25, then a cross-encoder over 20 results, made outside of Karat",
+        "Clearly better, at ten times the price. To go live with the next release.",
+        Decimal("0.20"),
+    ),
+    NO_NUMBERS: ScoreLine(
+        "Numbers go out of date, so sentences with a number were left out of the index.",
+        "k1 = 0.9, b = 0.4, without sentences that have a number, made outside of Karat",
+        "Given up: people who ask for a number no longer find it.",
+        Decimal("0.02"),
+    ),
+}
+CANDIDATE, BASELINE = "Damped BM25", "BM25"
+GATES: list[dict[str, Any]] = [
+    {"name": "First screen", "figure": "nDCG@10", "at_least": 0.75, "on": "interval"},
+    {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
+    {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.8, "on": "interval"},
+    {"name": "Quick enough", "figure": "latency_p95", "at_most": 100, "tier": "smoke"},
+    {"name": "Every change", "figure": "RR", "at_least": 0.6, "slice": "canary", "tier": "smoke"},
+    {
+        "name": "Finds passages with numbers too",
+        "system": NO_NUMBERS,
+        "figure": "RR",
+        "hit": "block",
+        "no_worse_than": "baseline",
+    },
+    {"name": "Weekly", "figure": "nDCG@10", "at_least": 0.7, "slice": "rotating"},
+]
+
+
+def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
+    for run in runs:
+        line = LEDGER[run.system.name]
+        words = {"tried": line.tried, "configuration": line.configuration, "verdict": line.verdict}
+        write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(day), **words)
+
+
+def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """Create gates before any score, so that each score is checked against them; the candidate's unless named."""
+    runs = {run.system.name: run for run in asked}
+    for facts in GATES:
+        baseline = runs[BASELINE].pk if "no_worse_than" in facts else None
+        create_gate(
+            gold_set=version.gold_set,
+            system_id=runs[facts.get("system", CANDIDATE)].system_id,
+            facts={key: value for key, value in facts.items() if key != "system"},
+            baseline_id=baseline,
+            actor=stage.lead,
+            at=stage.at(41.6),
+        )
+
+
+def score_runs(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """Score the runs on the version's questions by its grades, and by its Q&As under every hit rule.
+
+    On the same splits, so that a comparison on Q&As shows what the grades say beside it.
+    """
+    for hit, run in product((BY_GRADES, *KINDS), asked):
+        evaluation = request_evaluation(
+            project=stage.project,
+            run_id=run.pk,
+            version_id=version.pk,
+            hit=hit,
+            actor=stage.lead,
+            at=stage.at(42),
+        )
+        finish(evaluation.job, at=stage.at(42))
+
+
+def measure_hard_negatives(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """Measure what the hard negatives that the baseline finds do to scores, for the report of the version."""
+    baseline = next(run for run in asked if run.system.name == BASELINE)
+    for report in measure_negatives(
+        version=version, baseline_id=baseline.pk, depth=100, actor=stage.lead, at=stage.at(42.1)
+    ):
+        finish(report.job, at=stage.at(42.1))
+
 
 DEPTH = 20
 POOL_DEPTH = 4
