@@ -13,10 +13,10 @@ class EvaluationConfig(AppConfig):
         from apps.goldsets.selectors.slices import finds_for
         from apps.retrieval.edges.panels import on_run_page
 
-        fallen_in = later("apps.evaluation.selectors.slice_finders.fallen_in")
+        fallen_in = later("apps.evaluation.selectors.slice_values.fallen_in")
         on_release(later("apps.evaluation.actions.score_on_release"))
         on_release(later("apps.evaluation.actions.run_again_on_release"))
-        finds_for(SliceKind.CHALLENGE, later("apps.evaluation.selectors.slice_finders.missed_in"))
+        finds_for(SliceKind.CHALLENGE, later("apps.evaluation.selectors.slice_values.missed_in"))
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)
         on_version_page(later("apps.evaluation.edges.run_again.run_again_panel"))

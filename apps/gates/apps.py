@@ -7,7 +7,7 @@ class GatesConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.evaluation.edges.panels import on_evaluation_page, on_slices_page
+        from apps.evaluation.edges.run_panels import on_evaluation_page, on_slices_page
         from apps.evaluation.execution.listeners import on_cost, on_scored, on_scored_by_hits
 
         on_scored(later("apps.gates.execution.checks.decide_when_scored"))

@@ -3,7 +3,7 @@
 from django.http import Http404, HttpResponse
 from django.utils.text import slugify
 
-from apps.evaluation.edges.panels import Panel
+from apps.evaluation.edges.run_panels import Panel
 from apps.evaluation.models import Evaluation
 from apps.gates.selectors import gates, rule_files
 from apps.goldsets.models import GoldSet, Version

@@ -21,7 +21,7 @@ from apps.dashboard.execution.demo import material
 from apps.dashboard.pages.drift import drift
 from apps.evaluation.core.question_kinds import KIND, NUMERIC, kinds_of
 from apps.evaluation.models import Evaluation, RunNote
-from apps.evaluation.pages.leaderboard_context import board
+from apps.evaluation.pages.leaderboard import board
 from apps.evaluation.selectors.evaluations import values_of
 from apps.gates.models import GateResult
 from apps.goldsets.enums import PublicState

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
-from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.models import RegressionNote
 from apps.gates.models import Gate
 from tests.e2e import looking

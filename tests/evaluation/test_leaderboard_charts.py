@@ -3,8 +3,8 @@ from datetime import timedelta
 from itertools import combinations
 from xml.etree import ElementTree
 
-from apps.evaluation.pages.costs_context import latency_places
 from apps.evaluation.pages.leaderboard_charts import CHARACTER, LINE, Milestone, TrendPoint, Worth, cost_quality, trend
+from apps.evaluation.pages.trends import latency_places
 from tests.factories import AT
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from apps.evaluation.core.slice_signal import SliceSignal, signal_of
+from apps.evaluation.core.robustness import SliceSignal, signal_of
 
 SCORES = arrays.arrays(
     np.float64,

@@ -4,7 +4,7 @@ from apps.accounts.models import Project
 from apps.common.web.next_steps import NextStep
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.edges.paths import path
-from apps.evaluation.selectors.run_results import evaluations_of, versions_on_snapshot
+from apps.evaluation.selectors.run_again import evaluations_of, versions_on_snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.queries.models import Query

@@ -1,9 +1,9 @@
 from django.urls import include, path
 
-from apps.evaluation.api import comparison, drops, evaluations, misses, version_runs
+from apps.evaluation.api import drops, evaluations, version_runs
 
 PAIR = [
-    path("", comparison.ComparisonDetail.as_view(), name="compare"),
+    path("", evaluations.ComparisonDetail.as_view(), name="compare"),
     path("drops/", drops.Drops.as_view(), name="drops"),
     path("decide/", drops.DropDecision.as_view(), name="decide"),
     path("close/", drops.ComparisonClose.as_view(), name="close"),
@@ -15,9 +15,9 @@ app_name = "evaluation-api"
 urlpatterns = [
     path("", evaluations.EvaluationList.as_view(), name="list"),
     path("<int:pk>/", evaluations.EvaluationDetail.as_view(), name="detail"),
-    path("<int:pk>/misses/", misses.Misses.as_view(), name="misses"),
+    path("<int:pk>/misses/", drops.Misses.as_view(), name="misses"),
     path("versions/<int:version_pk>/rest/", version_runs.ScoreRest.as_view(), name="score-rest"),
     path("versions/<int:version_pk>/run-again/", version_runs.SystemsAgain.as_view(), name="run-again"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
-    path("ledger/<int:pk>/", comparison.LedgerLine.as_view(), name="ledger"),
+    path("ledger/<int:pk>/", evaluations.LedgerLine.as_view(), name="ledger"),
 ]

@@ -4,7 +4,23 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from apps.metrics.expected.evidence import Evidence, Words, words_of
+
+_VALUE = np.dtype("<f8")
+
+
+def pack(values: ArrayLike) -> bytes:
+    """The values as little-endian float64; NaN stays NaN, "no value"."""
+    return np.asarray(values, dtype=_VALUE).tobytes()
+
+
+def unpack(packed: bytes) -> NDArray[np.float64]:
+    """The values given to `pack`. Raises ValueError when the bytes are cut off."""
+    return np.frombuffer(packed, dtype=_VALUE).astype(np.float64)
+
 
 Span = tuple[int, int]
 _WORD = re.compile(r"[^\W_]+")

@@ -1,23 +1,161 @@
 """Data of the comparison page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from apps.accounts.selectors import Member
 from apps.common.text.wording import number
 from apps.evaluation import rules
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.pair_sheets import PairSheet
-from apps.evaluation.edges.sheets import EvaluationSheet, conventions_of
-from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.edges.sheets import EvaluationSheet, ScoredSheet, conventions_of
+from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
-from apps.metrics.comparison import MeasureComparison, QueryChange, SupplementaryTests
+from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
 from apps.metrics.statistics.power import MOST_PLANNED, round_up
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT
+from apps.retrieval.models import Pool
+
+
+class Drop(Protocol):
+    """A query or triple that got worse, with the decision on it, if any."""
+
+    @property
+    def change(self) -> QueryChange: ...
+
+    @property
+    def pk(self) -> int: ...
+
+    @property
+    def note(self) -> RegressionNote | None: ...
+
+
+S = TypeVar("S", bound=ScoredSheet)
+D = TypeVar("D", bound=Drop)
+
+
+@dataclass
+class PairSheet(Generic[S, D]):
+    """Two evaluations of one split of a version by one measure, as far as this person may see them."""
+
+    baseline: S
+    candidate: S
+    requested: str = ""
+
+    @cached_property
+    def pair(self) -> EvaluationPair:
+        values = (self.baseline.values, self.candidate.values)
+        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.pair.comparison.names
+
+    @property
+    def rows(self) -> Sequence[MeasureComparison]:
+        return self.pair.comparison.measures
+
+    @cached_property
+    def headline(self) -> MeasureComparison | None:
+        return self.pair.comparison.measure(self.requested) or next(iter(self.rows), None)
+
+    @property
+    def measure(self) -> str:
+        assert self.headline is not None
+        return self.headline.measure
+
+    @cached_property
+    def verdict(self) -> str:
+        assert self.headline is not None
+        return self.pair.comparison.verdict(self.headline, self.regressions)
+
+    @property
+    def verdict_lines(self) -> tuple[str, str]:
+        """The verdict as a sentence; then method, p and regressions."""
+        assert self.headline is not None
+        return self.pair.comparison.verdict_lines(self.headline, self.regressions)
+
+    @cached_property
+    def regressions(self) -> Regressions:
+        """Counts over every query, also those that this person may not see: a count names no query."""
+        fell = [change for change in self.all_changes if change.is_drop]
+        return Regressions(len(fell), sum(change.query_id not in self.notes for change in fell))
+
+    @cached_property
+    def notes(self) -> dict[str, RegressionNote]:
+        return self.pair.notes(self.measure)
+
+    @cached_property
+    def all_changes(self) -> list[QueryChange]:
+        """Every query or triple, worst first, also those that this person may not see."""
+        return self.pair.comparison.changes(self.measure)
+
+    @cached_property
+    def closed(self) -> ClosedComparison | None:
+        return evaluations.closed(self.baseline.evaluation, self.candidate.evaluation, self.measure)
+
+    @property
+    def closing_refusal(self) -> str | None:
+        """Why this person cannot close the comparison now; shown next to the button."""
+        return rules.closing_refusal(
+            self.candidate.member,
+            self.regressions,
+            is_closed=self.closed is not None,
+            hit=self.candidate.evaluation.hit,
+        )
+
+    @property
+    def to_judge_again(self) -> int:
+        """Number of drops marked “Grades wrong” without a pool."""
+        wrong = RegressionNote.Decision.GRADES_WRONG
+        return sum(note.decision == wrong and note.pool is None for note in self.notes.values())
+
+    @property
+    def pools(self) -> list[Pool]:
+        """The pools of pairs of this comparison to judge again, oldest first."""
+        pools = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
+        return [pools[pk] for pk in sorted(pools)]
+
+    @property
+    def left_open(self) -> list[str]:
+        """Open work on drops marked “Grades wrong”, shown before a comparison is closed for good."""
+        pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
+        reasons = [f"{pool.name} has no round yet." for pool in pools]
+        if not (n := self.to_judge_again):
+            return reasons
+        drops = "One drop is" if n == 1 else f"{n:,} drops are"
+        return [f"{drops} marked “Grades wrong”, but not being judged again yet.", *reasons]
+
+    @property
+    def drops(self) -> list[D]:
+        """The drops that this person may see, worst first."""
+        raise NotImplementedError
+
+    @property
+    def misses(self) -> int:
+        """How many questions to go through for their misses; by grades there are none."""
+        return 0
+
+    @property
+    def explained(self) -> int:
+        return sum(drop.note is not None for drop in self.drops)
+
+    @property
+    def left(self) -> int:
+        return len(self.drops) - self.explained
+
+    def drop_of(self, query_id: str) -> D | None:
+        return next((drop for drop in self.drops if drop.change.query_id == query_id), None)
+
+    def open_after(self, query_id: str) -> D | None:
+        """The next drop without an explanation: after this query, else from the top; None when none is left."""
+        ids = [drop.change.query_id for drop in self.drops]
+        start = ids.index(query_id) + 1 if query_id in ids else 0
+        return next((drop for drop in [*self.drops[start:], *self.drops[:start]] if drop.note is None), None)
 
 
 class DropRow(NamedTuple):

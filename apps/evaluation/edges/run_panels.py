@@ -1,10 +1,10 @@
 """The panels on the page of a run: its scores on each version, and its results query by query."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.paginator import Page, Paginator
 
@@ -13,10 +13,10 @@ from apps.evaluation import rules
 from apps.evaluation.edges.hit_sheets import rule_name
 from apps.evaluation.edges.sheets import Named, block_names
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.selectors import rankings, run_results
+from apps.evaluation.selectors import rankings, run_again
 from apps.evaluation.selectors.leaderboard import ranked_runs
 from apps.evaluation.selectors.rankings import PlacedBlock
-from apps.evaluation.selectors.run_results import QueryOfRun, QueryValues
+from apps.evaluation.selectors.run_again import QueryOfRun, QueryValues
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
@@ -27,6 +27,42 @@ from apps.retrieval.edges.panels import RunPanel
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.runs import returned_of
+
+
+class Panel(NamedTuple):
+    """A template and its rows."""
+
+    template: str
+    rows: Sequence[Any]
+
+
+_slice_panels: list[Callable[[Version], Panel]] = []
+_panels: list[Callable[[Evaluation], Panel]] = []
+
+
+def on_evaluation_page(panel: Callable[[Evaluation], Panel]) -> Callable[[Evaluation], Panel]:
+    """Register a panel for the page of every scored evaluation."""
+    if panel not in _panels:
+        _panels.append(panel)
+    return panel
+
+
+def panels_of(evaluation: Evaluation) -> list[Panel]:
+    """The panels in the order of registration."""
+    return [panel(evaluation) for panel in _panels]
+
+
+def on_slices_page(panel: Callable[[Version], Panel]) -> Callable[[Version], Panel]:
+    """Register a panel for the page of the slices of every version."""
+    if panel not in _slice_panels:
+        _slice_panels.append(panel)
+    return panel
+
+
+def slice_panels_of(version: Version) -> list[Panel]:
+    """The panels in the order of registration."""
+    return [panel(version) for panel in _slice_panels]
+
 
 QUERIES_A_PAGE = 10
 SHOWN, ALL_SHOWN = 10, 100
@@ -91,7 +127,7 @@ class RunScoreTables(NamedTuple):
 
 
 def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
-    versions, evaluations = run_results.versions_for(run, request.member), run_results.evaluations_of(run)
+    versions, evaluations = run_again.versions_for(run, request.member), run_again.evaluations_of(run)
     by_hits = [one for one in evaluations if one.hit]
     measured = [version for version in versions if version.pk in {one.version_id for one in by_hits}]
     by_grades = RunScores(versions, [one for one in evaluations if not one.hit])
@@ -166,7 +202,7 @@ class RunResults:
     @cached_property
     def versions(self) -> list[Version]:
         """The versions with grades of what the run returned; none grades passages of its own."""
-        return [] if self.run.returns_passages else run_results.versions_for(self.run, self.request.member)
+        return [] if self.run.returns_passages else run_again.versions_for(self.run, self.request.member)
 
     @cached_property
     def version(self) -> Version | None:
@@ -197,7 +233,7 @@ class RunResults:
 
     @cached_property
     def scored(self) -> QueryValues:
-        return run_results.values_by_query(self.run, self.version) if self.version else QueryValues("", {})
+        return run_again.values_by_query(self.run, self.version) if self.version else QueryValues("", {})
 
     @cached_property
     def values(self) -> dict[int, float]:
@@ -212,7 +248,7 @@ class RunResults:
 
     @cached_property
     def found(self) -> list[QueryOfRun]:
-        return run_results.queries_of(self.run, self.find, self.only)
+        return run_again.queries_of(self.run, self.find, self.only)
 
     @cached_property
     def hidden(self) -> dict[int, str]:
@@ -233,10 +269,10 @@ class RunResults:
         listed = list(self.page.object_list)
         keys = [one.query_id for one in listed]
         hidden = self.hidden
-        found = run_results.rankings_with_queries(self.run, [one.pk for one in listed])
+        found = run_again.rankings_with_queries(self.run, [one.pk for one in listed])
         results = self._results([ranked for key, ranked in found.items() if key not in hidden])
         seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
-        grades = run_results.grades_by_query(row for row in seen if row.query_id not in hidden)
+        grades = run_again.grades_by_query(row for row in seen if row.query_id not in hidden)
         self._log_look(seen)
         return [
             QueryResults(
@@ -257,7 +293,7 @@ class RunResults:
             keys = [one.query_id for one in listed]
             own = dict(returned_of(self.run, keys, with_text=True, depth=self.most))
             return lambda query_id, grades: _own_lines(own.get(query_id, []))
-        tops = {one.query_id: run_results.top_of(one, self.most) for one in listed}
+        tops = {one.query_id: run_again.top_of(one, self.most) for one in listed}
         blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
         return lambda query_id, grades: _lines(tops.get(query_id, []), blocks, grades)
 

@@ -7,7 +7,7 @@ from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, shee
 from apps.evaluation.execution.hit_scoring import Save, computed_by_hits
 from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.selectors import annotators, rankings
+from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.evaluations import names_of
 from apps.evaluation.selectors.rankings import ScoringGround, judged_of
 from apps.goldsets.models import Version
@@ -88,7 +88,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     values = measure_run([*measures, *depths], judged, ranked, ids)
     scores, shares = values[:, : len(measures)], values[:, len(measures) :]
     overall = summaries(scores)
-    given = annotators.given_in(evaluation.version, ground)
+    given = evaluations.given_in(evaluation.version, ground)
     alone = [summary.interval for summary in overall]
     people = among_people(measures, judged, given, ranked, ids, scores, alone, evaluation.seed)
     evaluation.query_ids = list(judged.queries)

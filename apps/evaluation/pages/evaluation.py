@@ -1,28 +1,178 @@
 """The page of one run on one version."""
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
+from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
+from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
+from apps.evaluation.core.charts import Bounds, bounds_of
+from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
+from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges import sheets as pages
-from apps.evaluation.edges.hit_charts import kind_chart, kind_figures, rank_chart, rank_figures
+from apps.evaluation.edges.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
 from apps.evaluation.edges.hit_sheets import LOWER_END, HitSheet, is_yes_or_no, kind_rows, right_of, rule_name
-from apps.evaluation.edges.panels import panels_of
-from apps.evaluation.edges.sheets import EvaluationSheet, log_look, shallow_words
-from apps.evaluation.edges.strata import strata_context
-from apps.evaluation.models import Evaluation
-from apps.evaluation.pages.evaluation_context import Scores
+from apps.evaluation.edges.run_panels import panels_of
+from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
+from apps.evaluation.edges.sheets import EvaluationSheet, log_look, shallow_words, strata_context
+from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
+from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
+from apps.goldsets.selectors.versions import Looks, looks_at_test
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.statistics.significance import Summary, summaries
+
+USUAL_DEPTH = 10
+PEOPLE_LINE = 18.0
+
+
+class MeasureRow(NamedTuple):
+    """A measure with its score; `judged` is the share of judged blocks down to its cutoff, at most 20."""
+
+    score: Score
+    drawing: SafeString
+    depth: int
+    judged: float | None
+
+
+class SplitRow(NamedTuple):
+    """A measure on one split of the version."""
+
+    measure: str
+    dev: Summary
+    test: Summary
+    drawing: SafeString
+
+
+@dataclass
+class Scores:
+    """One evaluation for its page; `measure` is the one for strata, wording and queries."""
+
+    sheet: EvaluationSheet
+    measure: str
+
+    @property
+    def measures(self) -> list[str]:
+        return self.sheet.evaluation.measures
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(0.0, 1.0)
+
+    @property
+    def head(self) -> SafeString:
+        return charts.head_cell(self.bounds)
+
+    @cached_property
+    def rows(self) -> list[MeasureRow]:
+        scores = [self.sheet.scores[name] for name in self.measures]
+        return [self._row(score) for score in scores if score.n]
+
+    def _row(self, score: Score) -> MeasureRow:
+        shares = self.sheet.evaluation.counts["judged_to"]
+        depth = min(parse_measure(score.measure).cutoff or USUAL_DEPTH, len(shares))
+        return MeasureRow(score, score_cell(score, self.bounds), depth, shares[depth - 1])
+
+    @property
+    def has_people(self) -> bool:
+        """Whether any interval is over people too."""
+        return any(row.score.people_low is not None for row in self.rows)
+
+    @cached_property
+    def splits(self) -> list[SplitRow]:
+        """Every measure on dev and on test; empty for an evaluation of one of them."""
+        if self.sheet.evaluation.split != rules.EVERY_SPLIT:
+            return []
+        on_dev, on_test = self._on(Split.DEV), self._on(Split.TEST)
+        rows = []
+        for measure, dev, test in zip(self.measures, on_dev, on_test, strict=True):
+            rows.append(SplitRow(measure, dev, test, split_cell(measure, dev, test, self.bounds)))
+        return rows if on_dev[0].n and on_test[0].n else []
+
+    def _on(self, split: str) -> list[Summary]:
+        inside = [query.split == split for query in self.sheet.queries]
+        values = np.column_stack([self.sheet.values[name] for name in self.measures])
+        return summaries(values[inside])
+
+    @cached_property
+    def looks(self) -> Looks | None:
+        """How often the test split was looked at; None for an evaluation without test."""
+        has_test = any(query.split == Split.TEST for query in self.sheet.queries)
+        return looks_at_test(self.sheet.evaluation.version) if has_test else None
+
+    @cached_property
+    def variants(self) -> PairedRuns:
+        queries = self.sheet.queries
+        facts = [query.fields.get("metadata") or {} for query in queries]
+        return paired_variants([query.outside_id for query in queries], facts)
+
+    @cached_property
+    def gaps(self) -> list[RobustnessGap]:
+        values = self.sheet.values[self.measure]
+        return robustness_gaps(self.variants.variants, values)
+
+    @cached_property
+    def gap_bounds(self) -> Bounds:
+        return bounds_of([end for gap in self.gaps for end in (gap.gap, *(gap.interval or ()))], with_zero=True)
+
+    @property
+    def gap_head(self) -> SafeString:
+        return charts.head_cell(self.gap_bounds, signs=True)
+
+    @property
+    def drawn_gaps(self) -> list[tuple[RobustnessGap, SafeString]]:
+        return [(gap, gap_cell(gap, self.gap_bounds)) for gap in self.gaps]
+
+
+def score_cell(score: Score, bounds: Bounds) -> SafeString:
+    """A mean with its interval over queries, and below it the one over queries and people."""
+    row = DrawnEstimate(score.measure, score.mean, score.ci_low, score.ci_high, score.n)
+    parts = [whisker(row, bounds.place, CELL_HEIGHT / 2 - 3)]
+    words = row.words
+    if score.people is not None:
+        low, high = map(bounds.place, score.people)
+        with_people = f"over queries and people: {interval(score.people)}"
+        caps = "".join(f"M{end:.1f} {PEOPLE_LINE - 3:.1f}v6" for end in (low, high))
+        line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
+        parts.append(tag("g", title(with_people) + line))
+        words = f"{words}; {with_people}"
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
+
+
+def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> SafeString:
+    """Dev above as a filled dot, test below as a hollow one, each with its interval."""
+    parts, words = [], []
+    for name, one, y, css in (("dev", dev, 6.0, "point"), ("test", test, 18.0, "open")):
+        if one.mean is None:
+            continue
+        low, high = one.interval or (None, None)
+        row = DrawnEstimate(f"{measure} on {name}", one.mean, low, high, one.n)
+        parts.append(tag("g", title(row.words) + whisker(row, bounds.place, y, radius=3.5, class_=css)))
+        words.append(row.words)
+    return svg(CELL_WIDTH, CELL_HEIGHT, "; ".join(words), parts)
+
+
+def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
+    """Degraded minus clean with its interval; filled when the interval excludes zero."""
+    low, high = gap.interval or (None, None)
+    words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
+    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
+    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n)
+    css = "point" if gap.is_settled else "open"
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, whisker(row, bounds.place, CELL_HEIGHT / 2, class_=css)])
+
 
 SECTION = {"section": "Scores"}
 QUERIES_A_PAGE = 100

@@ -1,13 +1,19 @@
-"""The leaderboard of one split of a version, and the request for scores."""
+"""Data of the leaderboard and the trend, from stored scores."""
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.timezone import localtime
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
@@ -15,7 +21,9 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.scoring import request_evaluations
+from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.hit_sheets import LOWER_END
+from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
@@ -25,14 +33,310 @@ from apps.evaluation.edges.version_choice import (
     requested_version,
 )
 from apps.evaluation.forms import ScoreForm
-from apps.evaluation.pages import leaderboard_context as board_pages
-from apps.evaluation.selectors import evaluations
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
+from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.evaluations import SlicePart
 from apps.evaluation.selectors.grounds import grounds_of
+from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
-from apps.metrics.expected.rules import HitRuleError
+from apps.metrics.comparison import is_lower_better
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
+from apps.metrics.statistics.places import Places, RankRange, places
+from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import is_ready_for_runs
+
+RUNS_A_PAGE = 50
+MOST_CHOICES = 200
+MOST_NAMED = 4
+
+
+class BoardRow(NamedTuple):
+    """A run on a leaderboard, with its letter; `place` is None where the main measure was not scored.
+
+    `in_pairs` says, by their letters, which runs it is told apart from, and which not.
+    """
+
+    letter: str
+    ranked: RankedRun
+    main: Score | None
+    place: RankRange | None
+    in_pairs: list[str]
+    drawing: str
+    others: list[tuple[str, Score | None]]
+
+    @property
+    def judged_between(self) -> tuple[float, float] | None:
+        return interval_of(self.ranked.judged) if self.ranked.judged else None
+
+
+@dataclass
+class LeaderboardPage:
+    """One page of the runs of one split of a version, best first by the main measure.
+
+    Places, ties and the scale of the charts are those of all `lines`, whichever page is shown.
+    """
+
+    measures: list[str]
+    lines: list[LeaderboardLine]
+    page: Page[LeaderboardLine]
+    runs: list[RankedRun]
+    hit: str = BY_GRADES
+
+    @property
+    def main(self) -> str:
+        return self.measures[0]
+
+    @property
+    def total(self) -> int:
+        return len(self.lines)
+
+    @property
+    def choices(self) -> list[LeaderboardLine]:
+        """The runs offered for a comparison: all while they are few, else the page's and the best."""
+        if self.total <= MOST_CHOICES:
+            return self.lines
+        shown = list(self.page)
+        return shown if self.lines[0] in shown else [self.lines[0], *shown]
+
+    @cached_property
+    def bounds(self) -> charts.Bounds:
+        ends = [end for line in self.lines for end in (line.ci_low, line.mean, line.ci_high) if end is not None]
+        return charts.bounds_of(ends)
+
+    @cached_property
+    def scored(self) -> list[LeaderboardLine]:
+        """The runs that have a value by the main measure; all others are behind them."""
+        return [line for line in self.lines if line.mean is not None]
+
+    @cached_property
+    def places(self) -> Places:
+        keys = [line.score_id for line in self.scored if line.score_id is not None]
+        return places(leaderboard.values_by_run(keys), is_lower_better=self.is_lower_better)
+
+    @cached_property
+    def _at(self) -> dict[int | None, int]:
+        """The index of each scored run, by the key of its score."""
+        return {line.score_id: at for at, line in enumerate(self.scored)}
+
+    @property
+    def is_lower_better(self) -> bool:
+        return is_lower_better(self.main)
+
+    @property
+    def finding(self) -> str:
+        """Which runs the best one is better than, and which cannot be told apart from it; empty for fewer than two."""
+        if len(self.scored) < 2:
+            return ""
+        names = leaderboard.names_on_board(self.scored)
+        behind, level = self.places.worse_than(0), self.places.not_told_apart_from(0)
+        near = f"{_some(names[at] for at in level)} cannot be told apart from" if level else ""
+        if not behind:
+            return f"{near} {names[0]}."
+        lead = f"{names[0]} is better than {_some(names[at] for at in behind)}"
+        return f"{lead}; {near} it." if near else f"{lead}."
+
+    @property
+    def first_words(self) -> str:
+        """Which runs may be first, as the end of a sentence."""
+        names = leaderboard.names_on_board(self.scored)
+        first = [name for name, place in zip(names, self.places.ranges, strict=True) if place.best == 1]
+        return f"first place may be {_some(first, 'or')}" if len(first) > 1 else f"first place is {first[0]}"
+
+    @property
+    def head(self) -> str:
+        return charts.head_cell(self.bounds)
+
+    @cached_property
+    def rows(self) -> list[BoardRow]:
+        return [self._row(ranked) for ranked in self.runs]
+
+    @cached_property
+    def _order(self) -> dict[int, int]:
+        return {line.run_id: at for at, line in enumerate(self.lines)}
+
+    def _row(self, ranked: RankedRun) -> BoardRow:
+        letter = letter_of(self._order[ranked.run.pk])
+        main = ranked.scores.get(self.main)
+        others = [(name, ranked.scores.get(name)) for name in self.measures[1:]]
+        at = self._at.get(main.pk) if main else None
+        if main is None or at is None:
+            return BoardRow(letter, ranked, main, None, [], "", others)
+        place = self.places.ranges[at]
+        drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds)
+        return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others)
+
+    def _in_pairs(self, at: int) -> list[str]:
+        runs = {
+            "better than": self.places.worse_than(at),
+            "worse than": self.places.better_than(at),
+            "not told apart from": self.places.not_told_apart_from(at),
+        }
+        return [f"{words} {_letters(others)}" for words, others in runs.items() if others]
+
+    @property
+    def conventions(self) -> str:
+        return parse_hit_rule(self.hit).words if self.hit else conventions_of(self.measures)
+
+
+def board(
+    version: Version, split: str, hit: str, first: str, page: str | None, part: SlicePart | None = None
+) -> LeaderboardPage | None:
+    """The requested page of the leaderboard by grades or a hit rule, of a split or a slice; None without scores."""
+    measures = leaderboard.measures_on(version, split, first, hit, part)
+    if not measures:
+        return None
+    lines = leaderboard.lines_on(version, split, measures[0], hit, part)
+    shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
+    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit, part)
+    return LeaderboardPage(measures, lines, shown, ranked, hit)
+
+
+def letter_of(at: int) -> str:
+    """A to Z, then AA, AB and so on, as columns of a spreadsheet are named."""
+    letters = ""
+    at += 1
+    while at:
+        at, rest = divmod(at - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def _letters(places: Sequence[int]) -> str:
+    """The letters of ascending places; three or more in a row as `C to F`."""
+    rows: list[list[int]] = []
+    for at in places:
+        if rows and rows[-1][-1] == at - 1:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    words: list[str] = []
+    for row in rows:
+        ends = [letter_of(at) for at in row]
+        words += [f"{ends[0]} to {ends[-1]}"] if len(row) > 2 else ends
+    return _joined(words)
+
+
+def _some(names: Iterable[str], last: str = "and") -> str:
+    """The first of them by name, and the number of the others."""
+    named = list(names)
+    if len(named) > MOST_NAMED:
+        named = [*named[: MOST_NAMED - 1], f"{len(named) - MOST_NAMED + 1:,} more"]
+    return _joined(named, last)
+
+
+def _joined(words: Sequence[str], last: str = "and") -> str:
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
+    return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
+
+
+class TrendRow(NamedTuple):
+    """One run of a trend."""
+
+    ranked: RankedRun
+    score: Score
+    started_at: datetime
+    note: RunNote | None
+
+
+class SystemAcross(NamedTuple):
+    """A system's newest score on each version of a gold set, in the order of the versions; None for none."""
+
+    system: str
+    scores: list[VersionScore | None]
+
+
+@dataclass
+class Trend:
+    """Every run that could be scored on one split of a version, in order of creation."""
+
+    version: Version
+    split: str
+    measure: str = ""
+    hit: str = BY_GRADES
+
+    @cached_property
+    def scored(self) -> leaderboard.ScoredRuns:
+        return leaderboard.scored_runs(self.version, self.split, self.measure, self.hit)
+
+    @cached_property
+    def rows(self) -> list[TrendRow]:
+        notes = leaderboard.notes_of(ranked.run for ranked in self.scored.runs)
+        rows = [
+            TrendRow(ranked, ranked.scores[self.scored.main], started_at(ranked.run), notes.get(ranked.run.pk))
+            for ranked in self.scored.runs
+            if ranked.scores[self.scored.main].mean is not None
+        ]
+        return sorted(rows, key=lambda row: (row.started_at, row.ranked.run.pk))
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        return leaderboard.versions_of(self.version.gold_set)
+
+    @cached_property
+    def across(self) -> list[SystemAcross]:
+        """The systems with scores on several versions, each with its scores in the order of the versions."""
+        if len(self.versions) < 2 or not self.scored.main:
+            return []
+        found = leaderboard.scores_by_version(self.version.gold_set, self.split, self.scored.main, self.hit)
+        keys = [version.pk for version in self.versions]
+        return [
+            SystemAcross(system, [scores.get(pk) for pk in keys]) for system, scores in found.items() if len(scores) > 1
+        ]
+
+    @cached_property
+    def unscored(self) -> list[Run]:
+        """Runs that could be scored by the measure shown, and are not."""
+        main = [self.scored.main] if self.scored.main else []
+        return leaderboard.unscored_on(self.version, self.split, main, self.hit)
+
+    @cached_property
+    def measures(self) -> list[str]:
+        return self.scored.measures or leaderboard.latest_measures(self.version, self.split, self.hit)
+
+    @cached_property
+    def elsewhere(self) -> list[Run]:
+        """The newest runs on other snapshots, to which the grades of this version do not apply."""
+        return list(leaderboard.runs_elsewhere(self.version)[: leaderboard.ELSEWHERE])
+
+    @property
+    def elsewhere_count(self) -> int:
+        shown = len(self.elsewhere)
+        return shown if shown < leaderboard.ELSEWHERE else leaderboard.runs_elsewhere(self.version).count()
+
+    @property
+    def drawing(self) -> str:
+        moments = [_point(row) for row in self.rows]
+        milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
+        return board_charts.trend(self.scored.main, moments, milestones)
+
+    @property
+    def conventions(self) -> str:
+        return parse_hit_rule(self.hit).words if self.hit else conventions_of([self.scored.main])
+
+
+def started_at(run: Run) -> datetime:
+    """In the time zone of the pages."""
+    return localtime(run.created_at)
+
+
+def published_at(version: Version) -> datetime | None:
+    """When it was released; for one that was never released, when it was frozen."""
+    at = version.released_at or version.frozen_at
+    return localtime(at) if at else None
+
+
+def _point(row: TrendRow) -> TrendPoint:
+    assert row.score.mean is not None
+    run = row.ranked.run
+    return TrendPoint(run.system.name, run.tag, row.started_at, row.score.mean, interval_of(row.score), row.score.n)
+
 
 IN_PROGRESS_SHOWN = 20
 
@@ -67,7 +371,7 @@ def _board_context(
     return {
         **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if hit else "",
-        "board": board_pages.board(version, split, hit, measure, page, part),
+        "board": board(version, split, hit, measure, page, part),
         "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),
         "in_progress_count": sum(not one.is_scored for one in requested),

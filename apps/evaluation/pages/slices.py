@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.edges.access import member_view
 from apps.accounts.models import Project
-from apps.evaluation.edges.panels import slice_panels_of
+from apps.evaluation.edges.run_panels import slice_panels_of
 from apps.evaluation.edges.version_choice import (
     SECTION,
     hits_of,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from apps.common.drawing.charts import figures, plot
 from apps.common.text.wording import number, percent
-from apps.evaluation.core import slice_charts as charts
-from apps.evaluation.core.slice_signal import LARGELY, NEARLY, SliceSignal, signal_of
+from apps.evaluation.core import charts
+from apps.evaluation.core.robustness import LARGELY, NEARLY, SliceSignal, signal_of
 from apps.evaluation.execution.hit_scoring import hit_summaries
 from apps.evaluation.selectors.slice_values import StoredValues, measures_of_runs, stored_values
 from apps.goldsets.core.rotation import (

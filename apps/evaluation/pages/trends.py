@@ -1,5 +1,10 @@
 """Further pages of scores: the trend of a gold set, quality against cost, and the ledger of runs."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import NamedTuple, Self
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -14,8 +19,10 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import score_missing
+from apps.evaluation.edges.hit_sheets import rule_name
+from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
@@ -25,13 +32,171 @@ from apps.evaluation.edges.version_choice import (
     requested_version,
 )
 from apps.evaluation.forms import LedgerForm, RestForm
-from apps.evaluation.pages.costs_context import Costs, Ledger, ledger_columns
-from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages.leaderboard import Trend, interval_of
+from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
+from apps.evaluation.selectors.leaderboard import RankedRun
+from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES
+from apps.metrics.statistics import pareto
+from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import run_in
+
+
+class Latency(NamedTuple):
+    """Milliseconds that n queries of a run took; None where not measured or counted."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    n: int | None
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(*(run.latency.get(name) for name in cls._fields))
+
+
+def latency_places(taken: Iterable[float | None]) -> int:
+    """The number of decimals with which these milliseconds differ, the same for all of them."""
+    quickest = min((one for one in taken if one is not None), default=0.0)
+    return 2 if quickest < 1 else 1 if quickest < 100 else 0
+
+
+class CostRow(NamedTuple):
+    """A run with its latency and cost; None where not measured or entered."""
+
+    ranked: RankedRun
+    score: Score
+    latency: Latency
+    cost: Decimal | None
+    is_fast_enough: bool
+    is_cheap_enough: bool
+
+
+@dataclass
+class Costs:
+    """Quality against latency and cost on one split of a version, best first."""
+
+    scored: leaderboard.ScoredRuns
+
+    @cached_property
+    def rows(self) -> list[CostRow]:
+        with_mean = [one for one in self.scored.runs if one.scores[self.scored.main].mean is not None]
+        notes = leaderboard.notes_of(ranked.run for ranked in with_mean)
+        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in with_mean]
+        sign = -1.0 if is_lower_better(self.scored.main) else 1.0
+        quality = [sign * (one.scores[self.scored.main].mean or 0.0) for one in with_mean]
+        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in with_mean])
+        cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
+        return [
+            CostRow(one, one.scores[self.scored.main], Latency.of(one.run), cost, is_fast, is_cheap)
+            for one, cost, is_fast, is_cheap in zip(with_mean, costs, fast, cheap, strict=True)
+        ]
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(row.latency.p50 for row in self.rows)
+
+    @property
+    def without_latency(self) -> list[str]:
+        return [row.ranked.run.tag for row in self.rows if row.latency.p95 is None]
+
+    @property
+    def without_cost(self) -> list[str]:
+        return [row.ranked.run.tag for row in self.rows if row.cost is None]
+
+    @property
+    def by_latency(self) -> str:
+        """The chart; empty when no run has a latency."""
+        worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
+        return board_charts.cost_quality(self.scored.main, "p95 latency in ms", worth) if worth else ""
+
+    @property
+    def by_cost(self) -> str:
+        """The chart; empty when no run has a cost."""
+        worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
+        return board_charts.cost_quality(self.scored.main, "cost of 1,000 queries", worth) if worth else ""
+
+    @property
+    def conventions(self) -> str:
+        return conventions_of([self.scored.main])
+
+
+def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
+    assert row.score.mean is not None
+    return Worth(row.ranked.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
+
+
+class LedgerColumn(NamedTuple):
+    """The main scores of runs on one split of a version, by grades or by the hit rule `rule`; by key of the run."""
+
+    measure: str
+    rule: str
+    where: str
+    scores: Mapping[int, Score]
+
+    @property
+    def name(self) -> str:
+        """What a narrow page calls the cell."""
+        return f"{self.measure}, {self.rule.lower()}" if self.rule else self.measure
+
+
+class LedgerRow(NamedTuple):
+    """A run, its ledger entry, and for each column its score where it has one."""
+
+    run: Run
+    note: RunNote | None
+    cells: list[tuple[LedgerColumn, Score | None]]
+
+    @property
+    def tried(self) -> str:
+        """From the ledger entry; without one, what was noted when the run was created."""
+        return self.note.tried if self.note else self.run.note
+
+    @property
+    def commit(self) -> str:
+        return self.note.commit if self.note else self.run.commit
+
+
+@dataclass
+class Ledger:
+    """Some runs with their entries, and their scores by grades and on Q&As, side by side."""
+
+    runs: list[Run]
+    columns: list[LedgerColumn]
+
+    @property
+    def latency_places(self) -> int:
+        return latency_places(Latency.of(run).p95 for run in self.runs)
+
+    @cached_property
+    def rows(self) -> list[LedgerRow]:
+        notes = leaderboard.notes_of(self.runs)
+        return [
+            LedgerRow(run, notes.get(run.pk), [(column, column.scores.get(run.pk)) for column in self.columns])
+            for run in self.runs
+        ]
+
+
+def ledger_columns(version: Version, grounds: Iterable[tuple[str, str]]) -> list[LedgerColumn]:
+    """The first measure of what was scored on each split by each hit rule, where something was."""
+    scored = ((leaderboard.scored_runs(version, split, hit=hit), split, hit) for split, hit in grounds)
+    return [
+        LedgerColumn(
+            measure=board.main,
+            rule=rule_name(hit) if hit else "",
+            where=rules.SPLIT_WORDS[split],
+            scores={one.run.pk: one.scores[board.main] for one in board.runs},
+        )
+        for board, split, hit in scored
+        if board.runs
+    ]
+
 
 LEDGER = "Ledger"
 RUNS_A_PAGE = 50

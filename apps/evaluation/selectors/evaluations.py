@@ -10,15 +10,44 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.agreement.selectors.agreement import live_grades
 from apps.common.database.questions import once
-from apps.evaluation.core import packing
+from apps.corpus.selectors.corpora import TextKey, texts_of
+from apps.evaluation.core import misses
+from apps.evaluation.core.annotator_grades import GivenGrades, given_on
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.grounds import grounds_of
-from apps.goldsets.models import Slice, Version
+from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
+from apps.goldsets.models import Slice, Version, VersionGrade
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import complete_runs_on
+
+
+def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
+    """The current grades of each person who judged in the version's rounds, for the pairs of one split.
+
+    Anonymous judgements and check passes do not count. For a pair that a person judged in two rounds, the later grade
+    counts.
+    """
+    released = VersionGrade.objects.filter(version=version)
+    entries = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()
+    positions = {TextKey(block, digest): position for block, digest, position in entries.iterator(chunk_size=AT_ONCE)}
+    judgements = live_grades(version.gold_set.project, version.rounds.all())
+    rows = list(judgements.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade"))
+    texts = texts_of(text for _, _, text, _ in rows)
+    table = np.array(
+        [
+            (person, ground.numbers[query], positions[texts[text]], grade)
+            for person, query, text, grade in rows
+            if query in ground.numbers and texts[text] in positions
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    person, query, block, grade = (table[:, column].copy() for column in range(4))
+    return given_on(ground.judged, person, query, block, grade)
+
 
 LARGEST_KEY = 2**63 - 1
 
@@ -181,7 +210,7 @@ def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
     scores: Iterable[Score] = evaluation.scores.all()
     if any("values" in score.get_deferred_fields() for score in scores):
         scores = Score.objects.filter(evaluation=evaluation)
-    return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
+    return {score.measure: misses.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
 
 
 def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:
@@ -193,7 +222,7 @@ def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> l
     newest = Score.objects.filter(~Exists(newer), evaluation__in=scored, measure="RR").order_by("-evaluation")
     columns = newest.values_list("evaluation__run__system__name", "evaluation__query_ids", "values")
     return [
-        (system, _rank_at(packing.unpack(bytes(packed))[labels.index(label)]))
+        (system, _rank_at(misses.unpack(bytes(packed))[labels.index(label)]))
         for system, labels, packed in columns[:most]
         if label in labels
     ]

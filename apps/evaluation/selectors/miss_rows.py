@@ -8,8 +8,7 @@ from apps.accounts.selectors import Member
 from apps.corpus.models import SnapshotBlock
 from apps.evaluation.core.misses import finding
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.misses import ReadPassage
-from apps.evaluation.selectors.said_since import SaidSince
+from apps.evaluation.selectors.misses import ReadPassage, SaidSince
 from apps.goldsets.models import VersionTriple
 from apps.metrics.expected.questions import Returned
 from apps.retrieval.models import Run

@@ -1,5 +1,6 @@
 """The values of all stored runs on the dev questions of a version: what slices are measured by."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
@@ -8,14 +9,15 @@ import numpy as np
 from django.db.models import Case, F, When
 
 from apps.common.database.questions import once
-from apps.evaluation.core import packing
-from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.core import misses
+from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.selectors.slices import dev_queries, dev_triples
+from apps.goldsets.selectors.slices import FoundQuestion, dev_queries, dev_triples
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
 
 FIRST_RANK = "RR"
@@ -61,7 +63,7 @@ def _dev_scores(version: Version) -> Iterator[DevScore]:
     ids, values = (Case(When(measure=FIRST_RANK, then=F(name))) for name in ("evaluation__query_ids", "values"))
     rows = Score.objects.filter(evaluation__in=evaluations).exclude(measure=JUDGED_NAME)
     for pk, hit, name, order, run, items, packed in rows.order_by("evaluation_id").values_list(*columns, ids, values):
-        ranks = None if packed is None else dict(zip(items, packing.unpack(bytes(packed)), strict=True))
+        ranks = None if packed is None else dict(zip(items, misses.unpack(bytes(packed)), strict=True))
         yield DevScore(pk, hit, name, order, run, ranks)
 
 
@@ -80,7 +82,7 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
     kept = [latest[run] for run in sorted(latest, reverse=True)[:MOST_RUNS]]
     scores = Score.objects.filter(pk__in=kept).select_related("evaluation__run__system").order_by("-evaluation__run_id")
     columns = [
-        (score.evaluation.run, dict(zip(score.evaluation.query_ids, packing.unpack(bytes(score.values)), strict=True)))
+        (score.evaluation.run, dict(zip(score.evaluation.query_ids, misses.unpack(bytes(score.values)), strict=True)))
         for score in scores
     ]
     dev = _dev_items(version, hit)
@@ -93,3 +95,42 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
 def _dev_items(version: Version, hit: str) -> set[str]:
     """What the dev scores are of: the labels of triples by a hit rule, else the outside ids of queries."""
     return {row.label for row in dev_triples(version)} if hit else {row.outside_id for row in dev_queries(version)}
+
+
+# What scores tell about questions that a slice should have: those that every run missed, and those that once fell.
+
+FEWEST_RUNS = 2
+
+
+def fallen_in(version: Version) -> list[FoundQuestion]:
+    """The questions whose drop was decided on in a comparison on any version of the gold set, the latest drop first."""
+    notes = RegressionNote.objects.filter(candidate__version__gold_set=version.gold_set_id)
+    rows = notes.order_by("-pk").values_list("query_id_text", "measure", "candidate__run__tag")
+    found = once(("fallen", version.gold_set_id), lambda: list(rows))
+    return [FoundQuestion(name, f"It fell in {measure} with {tag}.") for name, measure, tag in found]
+
+
+def missed_in(version: Version) -> list[FoundQuestion]:
+    """The questions for which no run found anything right, where two runs or more were scored alike.
+
+    Queries without a relevant block are left out: there is nothing to find for them.
+    """
+    bare = {row.outside_id for row in dev_queries(version) if row.is_bare}
+    by_run: defaultdict[str, dict[int, dict[str, float]]] = defaultdict(dict)
+    for score in dev_scores(version):
+        if score.first_ranks is not None:
+            by_run[score.hit][score.run_id] = score.first_ranks
+    found = [one for hit, runs in sorted(by_run.items()) if len(runs) >= FEWEST_RUNS for one in _missed(hit, runs)]
+    return [one for one in found if one.name not in bare]
+
+
+def _missed(hit: str, runs: dict[int, dict[str, float]]) -> list[FoundQuestion]:
+    names = sorted({name for values in runs.values() for name in values}, key=str.encode)
+    basis = "Q&As" if hit != BY_GRADES else "grades"
+    why = f"None of {len(runs):,} runs found anything right, by {basis}."
+    return [FoundQuestion(name, why) for name in names if _found_nothing([runs[run].get(name) for run in runs])]
+
+
+def _found_nothing(ranks: list[float | None]) -> bool:
+    known = [rank for rank in ranks if rank is not None and not np.isnan(rank)]
+    return len(known) >= FEWEST_RUNS and not any(known)

@@ -13,7 +13,7 @@ from apps.audit.actions import record
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
-from apps.evaluation.edges.strata import fields_of, stratum_of
+from apps.evaluation.edges.sheets import fields_of, stratum_of
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits

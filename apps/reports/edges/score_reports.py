@@ -12,8 +12,7 @@ import numpy as np
 
 from apps.evaluation import rules
 from apps.evaluation.edges.comparison import ComparisonSheet
-from apps.evaluation.edges.sheets import EvaluationSheet
-from apps.evaluation.edges.strata import fields_of, open_labels
+from apps.evaluation.edges.sheets import EvaluationSheet, fields_of, open_labels
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates

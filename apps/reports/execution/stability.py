@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from apps.evaluation.core.annotator_grades import shared_rows, with_grades
-from apps.evaluation.selectors import annotators, rankings
+from apps.evaluation.selectors import evaluations, rankings
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats
@@ -34,7 +34,7 @@ def _under_everybody(
     measure, from `stability.facts_of`), and `between`: the orders under the second person's grades compared with those
     under the first's.
     """
-    given = annotators.given_in(report.version, ground)
+    given = evaluations.given_in(report.version, ground)
     grounds = grounds_of(ground.judged, given)
     values = _values_under(ctx, report, runs, ground, grounds)
     return {

@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.templatetags.karat import day
-from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
-from apps.evaluation.pages.costs_context import Costs
-from apps.evaluation.pages.leaderboard_context import Trend, letter_of
+from apps.evaluation.pages.leaderboard import Trend, letter_of
+from apps.evaluation.pages.trends import Costs
 from apps.evaluation.selectors.leaderboard import scored_runs
 from apps.goldsets.enums import VersionState
 from tests.evaluation import hits

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from apps.audit.models import Event
-from apps.evaluation.actions.ledger import LedgerRefused, write_ledger
+from apps.evaluation.actions.comparisons import LedgerRefused, write_ledger
 from apps.evaluation.actions.scoring import score_missing, score_on_release
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on

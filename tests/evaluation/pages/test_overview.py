@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.models import Evaluation, RegressionNote
-from apps.evaluation.pages import leaderboard_context
+from apps.evaluation.pages import leaderboard
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
@@ -489,7 +489,7 @@ def count_queries(client, address, django_assert_max_num_queries) -> int:
 
 
 def test_a_leaderboard_of_many_runs_is_read_page_by_page(client, scene, monkeypatch):
-    monkeypatch.setattr(leaderboard_context, "RUNS_A_PAGE", 2)
+    monkeypatch.setattr(leaderboard, "RUNS_A_PAGE", 2)
     scene.runs["third"] = add_run(scene, "third", {"Q01": BAD})
     for tag in ("base", "better", "third"):
         score(scene, tag, measures="nDCG@10")

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.dashboard.pages import quality
 from apps.evaluation.edges.run_again import names_of
-from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.pages.leaderboard import Trend
 from apps.evaluation.selectors.leaderboard import scores_by_version
 from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.enums import VersionState

@@ -14,7 +14,7 @@ from apps.corpus.models import SnapshotBlock
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import RELEASED, WEEKS, Stage, finish
-from apps.evaluation.actions.ledger import write_ledger
+from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.gates.actions import create_gate
 from apps.goldsets.actions.public import ask_to_sign, prepare_public_release

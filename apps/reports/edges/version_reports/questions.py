@@ -11,7 +11,7 @@ import numpy as np
 
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
-from apps.evaluation.edges.strata import SPLIT, fields_of, stratum_of
+from apps.evaluation.edges.sheets import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from apps.evaluation.core import packing
+from apps.evaluation.core import misses
 from apps.evaluation.edges.hit_sheets import RULE_NAMES
 from apps.evaluation.models import Score
 from apps.evaluation.rules import EVERY_SPLIT
@@ -77,7 +77,7 @@ def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[in
 def _values_of(scores: Sequence[Score]) -> tuple[list[str], list[Floats]]:
     """The questions of the first run's score, and each run's values in their order."""
     names = list(scores[0].evaluation.query_ids)
-    columns = [in_order(packing.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
+    columns = [in_order(misses.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
     return names, columns
 
 
