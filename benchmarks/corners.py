@@ -23,11 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.conger import conger_kappa
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
-from apps.metrics.agreement.many import fleiss_kappa, gwet_ac
+from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import cohen_kappa
-from apps.metrics.agreement.weights import agreement_weights
+from apps.metrics.agreement.results import agreement_weights
 from apps.metrics.statistics.significance import differences
 from benchmarks.coverage import AT_ONCE, Intervals, Line, Maker, of_mean, print_table
 

@@ -20,10 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from apps.metrics.expected.evidence import words_of
-from apps.metrics.expected.hits import find_hits
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
-from apps.metrics.expected.rules import parse_hit_rule
+from apps.metrics.expected.hits import find_hits, words_of
+from apps.metrics.expected.rules import ExpectedBlock, Question, Returned, parse_hit_rule
 
 VOCABULARY = 5_000
 CORPUS = 5_000

@@ -15,7 +15,6 @@ from apps.metrics.expected.measures import YES_OR_NO
 from apps.metrics.items import QUERIES, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
-from apps.metrics.statistics.paired_tests import Paired, paired_tests
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
@@ -25,10 +24,12 @@ from apps.metrics.statistics.significance import (
     LEVEL,
     NO_INTERVAL,
     Difference,
+    Paired,
     WinTally,
     change_of,
     differences,
     mean_of,
+    paired_tests,
     tally_of,
 )
 

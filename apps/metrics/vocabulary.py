@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.files.packed.ids import Ids
-from apps.metrics.files.packed.words import Bools, Ints, Words
+from apps.metrics.files.packed.ids import Bools, Ids, Ints, Words
 
 Known = Ids | Sequence[bytes] | Sequence[str]
 

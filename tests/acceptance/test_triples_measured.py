@@ -13,8 +13,7 @@ from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.selectors.evaluations import values_of
 from apps.goldsets.actions.versions import create_gold_set, draft_version, freeze_version, release_version
 from apps.goldsets.models import Version
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
-from apps.metrics.expected.rules import KINDS
+from apps.metrics.expected.rules import KINDS, ExpectedBlock, Question, Returned
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core import ranking

@@ -12,8 +12,7 @@ from apps.metrics.comparison import (
     SupplementaryTests,
     compare_runs,
 )
-from apps.metrics.statistics.paired_tests import paired_tests
-from apps.metrics.statistics.significance import Difference
+from apps.metrics.statistics.significance import Difference, paired_tests
 
 NO_TESTS = SupplementaryTests(paired_tests(np.zeros((1, 1)))[0], None, None)
 

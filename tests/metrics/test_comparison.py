@@ -16,8 +16,7 @@ from apps.metrics.comparison import (
     verdict_lines,
 )
 from apps.metrics.items import QUESTIONS
-from apps.metrics.statistics.paired_tests import paired_tests
-from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
+from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, paired_tests, sign_test_p
 from tests.metrics.compared import compare, stated
 
 LEFT = {"nDCG@10": np.array([0.5, 0.6, 0.7, 0.4]), "AP": np.array([0.1, 0.1, 0.1, 0.1])}

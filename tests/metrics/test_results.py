@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.metrics.files.results import ResultRow, read_results
 
 WHOLE = {"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "A red key."}

@@ -12,7 +12,7 @@ from apps.accounts.models import Secret
 from apps.audit.models import Event
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import PoolRefused, request_pool
 from apps.retrieval.actions.runs import create_fusion, request_run

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Upload
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import PoolRefused, request_pool
 from apps.retrieval.core.pooling import as_stored

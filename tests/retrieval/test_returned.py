@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.common.digests import canonical_json
 from apps.corpus.actions.corpora import freeze_snapshot
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.core.pooling import as_stored, from_stored
 from apps.retrieval.enums import Returns

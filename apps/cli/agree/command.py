@@ -28,7 +28,7 @@ from apps.metrics.files.labels import (
 )
 from apps.metrics.files.labels.columns import ROLES, ColumnLayout
 from apps.metrics.files.labels.labelling import remarks_on
-from apps.metrics.files.labels.misread import misread
+from apps.metrics.files.labels.reading import misread
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 EXIT_OK = 0

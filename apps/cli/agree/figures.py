@@ -7,10 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.agreement.categories import CategoryAgreement, by_category
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
 from apps.metrics.agreement.label_model import Diagnosis, Labels, diagnose
-from apps.metrics.agreement.overall import PairFigures, all_coefficients, every_pair, table_figures
+from apps.metrics.agreement.overall import (
+    CategoryAgreement,
+    PairFigures,
+    all_coefficients,
+    by_category,
+    every_pair,
+    table_figures,
+)
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import Settings
 from apps.metrics.files.labels.labelling import Counts, Labelling

@@ -13,8 +13,7 @@ from apps.cli.evaluate.scoring import Answered, Evaluated
 from apps.metrics.columns import Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import first_ranks
-from apps.metrics.expected.questions import ExpectedBlock, Returned
-from apps.metrics.expected.rules import BY_GRADES, HitRule
+from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned
 from apps.metrics.measures.passes import Pass
 from apps.metrics.scorecard import Scorecard
 from apps.retrieval.core.pooling import as_stored

@@ -13,8 +13,7 @@ from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated
 from apps.common.text.wording import interval, number
 from apps.gates.core.rule import PASSED
-from apps.metrics.expected.questions import Returned
-from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule
+from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule, Returned
 from apps.metrics.scorecard import Scorecard, StratumScores
 
 PLACES = 2

@@ -9,8 +9,7 @@ from apps.cli.evaluate.evidence import divisions_of
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.score.measuring import TripleGround, card_of
 from apps.cli.score.triple_files import kind_divisions
-from apps.metrics.expected.questions import Returned
-from apps.metrics.expected.rules import HitRule
+from apps.metrics.expected.rules import HitRule, Returned
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from apps.cli.evaluate.program_rows import hit_of
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import Auth, RemoteError, RemoteQuery, Reply, Request
 from apps.retrieval.core.engines.remote.base import RemoteAnswer, parsed

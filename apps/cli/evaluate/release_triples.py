@@ -8,7 +8,7 @@ from apps.cli.evaluate.release_files import ReleaseFiles
 from apps.cli.evaluate.released import STRATA, ReleasedQuery, ReleasedTriple
 from apps.cli.score.returned import facts_in
 from apps.cli.score.triple_files import entries_in, kinds_in, question_of, with_texts
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.triples.formats.entry import Entry
 
 TRIPLES = ("jsonl/triples.jsonl", "yaml/triples.yaml")

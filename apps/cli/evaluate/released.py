@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged, judged_columns
-from apps.metrics.expected.questions import Question, Returned
+from apps.metrics.expected.rules import Question, Returned
 from apps.metrics.vocabulary import Vocabulary
 
 STRATA = ("domain", "query_type", "difficulty", "source")

@@ -10,7 +10,7 @@ from apps.cli.evaluate.answers import AnswerFile, SystemAnswer, answer_of
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.released import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.remote import (
     Answers,
     Pace,

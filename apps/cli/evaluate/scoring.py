@@ -16,9 +16,8 @@ from apps.cli.score.triple_files import names_of
 from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
 from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
-from apps.metrics.expected.questions import Returned
-from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
-from apps.metrics.files.fitted_ids import fit_of, fit_words
+from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
+from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.files.strata import stratum_scores
 from apps.metrics.measures.entries import Measure

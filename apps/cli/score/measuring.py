@@ -9,10 +9,8 @@ import numpy as np
 
 from apps.metrics.estimate import NONE, PERCENTILE
 from apps.metrics.expected.hits import find_hits
-from apps.metrics.expected.measures import measure_hits
-from apps.metrics.expected.questions import Question, Returned
-from apps.metrics.expected.rules import HitRule
-from apps.metrics.expected.summaries import hit_summaries
+from apps.metrics.expected.measures import hit_summaries, measure_hits
+from apps.metrics.expected.rules import HitRule, Question, Returned
 from apps.metrics.files.strata import QueryDivision
 from apps.metrics.items import QUESTIONS
 from apps.metrics.measures.entries import Measure

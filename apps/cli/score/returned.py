@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.metrics.files.results import read_results
 from apps.metrics.files.trec_rows import parse_run
 

@@ -14,7 +14,7 @@ from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile
 from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import ExpectedBlock, Question, Returned
 from apps.metrics.files.strata import QueryDivision
 from apps.triples.formats import read_entries
 from apps.triples.formats.entry import ALL, Entry

@@ -13,8 +13,7 @@ from apps.cli.score.triple_files import load_triples, names_of, opened, with_tex
 from apps.common.files.linefiles import name_of
 from apps.metrics.estimate import NONE
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
-from apps.metrics.expected.questions import Returned
-from apps.metrics.expected.rules import BLOCK, HitRule, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import BLOCK, HitRule, HitRuleError, Returned, parse_hit_rule
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.strata import load_strata
 from apps.metrics.measures.notation import MeasureError

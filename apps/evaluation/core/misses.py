@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apps.metrics.expected.evidence import Evidence, Words, words_of
+from apps.metrics.expected.hits import Evidence, Words, words_of
 
 _VALUE = np.dtype("<f8")
 

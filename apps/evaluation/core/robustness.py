@@ -16,8 +16,8 @@ from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
 from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, Interval, resampled_means
+from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
-from apps.metrics.statistics.rank_correlation import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of, summaries
 
 # How much a slice tells of what the full set tells: the order of the runs it keeps, and how wide its intervals are.

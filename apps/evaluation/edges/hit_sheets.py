@@ -15,9 +15,8 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.expected import flags_of, version_triples
 from apps.goldsets.models import VersionTriple
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.expected.measures import YES_OR_NO, RankBin
+from apps.metrics.expected.measures import YES_OR_NO, RankBin, hit_summaries
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule
-from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences
 from apps.metrics.statistics.strata import open_strata

@@ -21,7 +21,7 @@ from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.edges.panels import RunPanel
 from apps.retrieval.models import Ranking, Run

@@ -9,8 +9,7 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import names_of
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected.hits import Hits
-from apps.metrics.expected.measures import rank_bins
-from apps.metrics.expected.summaries import hit_summaries
+from apps.metrics.expected.measures import hit_summaries, rank_bins
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measures
 

@@ -43,7 +43,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES
-from apps.metrics.statistics import pareto
+from apps.metrics.statistics import places
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import run_in
 
@@ -91,8 +91,8 @@ class Costs:
         costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in with_mean]
         sign = -1.0 if is_lower_better(self.scored.main) else 1.0
         quality = [sign * (one.scores[self.scored.main].mean or 0.0) for one in with_mean]
-        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in with_mean])
-        cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
+        fast = places.front(quality, [Latency.of(one.run).p95 for one in with_mean])
+        cheap = places.front(quality, [None if cost is None else float(cost) for cost in costs])
         return [
             CostRow(one, one.scores[self.scored.main], Latency.of(one.run), cost, is_fast, is_cheap)
             for one, cost, is_fast, is_cheap in zip(with_mean, costs, fast, cheap, strict=True)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from apps.goldsets.models import Version, VersionTriple
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
-from apps.metrics.expected.rules import EVIDENCE, HitRule
+from apps.metrics.expected.rules import EVIDENCE, ExpectedBlock, HitRule, Question, Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import VerdictChoice

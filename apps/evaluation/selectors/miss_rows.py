@@ -10,7 +10,7 @@ from apps.evaluation.core.misses import finding
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.misses import ReadPassage, SaidSince
 from apps.goldsets.models import VersionTriple
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.runs import returned_of

@@ -28,9 +28,8 @@ from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.evaluations import on_ground, ranks_by_system
 from apps.evaluation.selectors.expected import question_of
 from apps.goldsets.models import VersionTriple
-from apps.metrics.expected.evidence import Words
-from apps.metrics.expected.questions import Question, Returned
-from apps.metrics.expected.rules import HitRule
+from apps.metrics.expected.hits import Words
+from apps.metrics.expected.rules import HitRule, Question, Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import CandidateState, NoteKind

@@ -2,22 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from apps.metrics.agreement import stacks
 from apps.metrics.agreement.alpha import alpha
-from apps.metrics.agreement.alpha_values import LEVELS
-from apps.metrics.agreement.conger import conger
+from apps.metrics.agreement.alpha_values import LEVELS, Parts, added_up, chance_corrected
 from apps.metrics.agreement.counting import MISSING, Counts, category_counts, pair_table
-from apps.metrics.agreement.many import Estimable, fleiss, gwet, pairwise, uniform_chance
-from apps.metrics.agreement.pairs import OF_MAXIMUM, kappa, kappa_name, percent_agreement, share_of_maximum
-from apps.metrics.agreement.results import Coefficient, undefined
+from apps.metrics.agreement.many import Estimable, conger, fleiss, fleiss_kappa, gwet, pairwise, uniform_chance
+from apps.metrics.agreement.pairs import (
+    OF_MAXIMUM,
+    kappa,
+    kappa_influences,
+    kappa_name,
+    kappa_parts,
+    maximum_parts,
+    maximum_reasons,
+    numeric_influences,
+    pair_reasons,
+    percent_agreement,
+    share_of_maximum,
+)
+from apps.metrics.agreement.results import Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
-from apps.metrics.agreement.uncertainty import DEFAULTS, Settings, estimate, estimate_each
-from apps.metrics.agreement.weights import agreement_weights
+from apps.metrics.agreement.uncertainty import (
+    DEFAULTS,
+    Estimator,
+    Point,
+    Settings,
+    estimate,
+    estimate_each,
+    without_resamples,
+)
+
+CELLS_AT_ONCE = 1_000_000
+
+Figures = list[Coefficient]
+
+
+def percents(tables: Counts, confidence: float) -> Figures:
+    """Percent agreement of each table, with Wilson's interval."""
+    return [percent_agreement(table, confidence=confidence) for table in tables]
+
+
+def kappas(tables: Counts, weights: Floats, name: str, confidence: float) -> Figures:
+    """Cohen's kappa of each table; tables by categories by categories."""
+    reasons = pair_reasons(tables)
+    own = tables[[not reason for reason in reasons]]
+    influences = kappa_influences(own, weights)
+    coefficients = iter(_from_errors(own, kappa_parts(weights), influences, name, confidence))
+    return _in_places(tables, reasons, coefficients, name)
+
+
+def shares_of_maximum(tables: Counts, confidence: float) -> Figures:
+    """Cohen's kappa of each table over its maximum."""
+    reasons = np.array(pair_reasons(tables), dtype=object)
+    has_kappa = reasons == ""
+    reasons[has_kappa] = maximum_reasons(tables[has_kappa])
+    own = tables[reasons == ""]
+    parts = maximum_parts(tables.shape[1])
+    step = max(1, CELLS_AT_ONCE // tables.shape[1] ** 4)
+    pieces = [numeric_influences(parts, own[start : start + step]) for start in range(0, len(own), step)]
+    influences = np.concatenate(pieces) if pieces else np.empty((0, tables.shape[1] ** 2))
+    coefficients = iter(_from_errors(own, parts, influences, OF_MAXIMUM, confidence, is_agreement=False))
+    return _in_places(tables, reasons.tolist(), coefficients, OF_MAXIMUM)
+
+
+def _from_errors(
+    tables: Counts, parts: Parts, influences: Floats, name: str, confidence: float, *, is_agreement: bool = True
+) -> Iterator[Coefficient]:
+    """The coefficients of tables that have one. The error of each is the spread of its influences over the items."""
+    counts = tables.reshape(-1, tables.shape[1] ** 2)
+    sums = counts.sum(axis=1)
+    errors = np.sqrt((counts * influences**2).sum(axis=1) / (sums * sums)).tolist()
+    observed, expected = parts(counts.astype(float))
+    values = chance_corrected(observed, expected).tolist()
+    points = map(Point, observed.tolist(), expected.tolist(), values)
+    for n, point, error in zip(sums.tolist(), points, errors, strict=True):
+        yield without_resamples(name, n, point, error, is_agreement=is_agreement, confidence=confidence)
+
+
+def _in_places(tables: Counts, reasons: list[str], coefficients: Iterator[Coefficient], name: str) -> Figures:
+    """One figure for each table: the next computed one where it is defined, else its reason."""
+    sums = tables.sum(axis=(1, 2)).tolist()
+    return [
+        undefined(name, reason, n) if reason else next(coefficients) for reason, n in zip(reasons, sums, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class CategoryAgreement:
+    """One category: `used` ratings, agreement given that one rater chose it, and Fleiss' kappa against the others."""
+
+    category: object
+    used: int
+    specific: Coefficient
+    kappa: Coefficient
+
+
+def by_category(counts: Counts, categories: Sequence[object], settings: Settings = DEFAULTS) -> list[CategoryAgreement]:
+    """Each category in order, from items by categories.
+
+    Specific agreement is the chance that another rater of an item chose a category when one did (Dice 1945; Fleiss,
+    Statistical Methods for Rates and Proportions, 1981, section 13.1); kappa merges all other categories into one
+    (Fleiss 1971, formula 14).
+    """
+    sample = sample_of_counts(counts, least=2)
+    agreements = []
+    for place, category in enumerate(categories):
+        against = np.column_stack([counts[:, place], counts.sum(axis=1) - counts[:, place]])
+        kappa = fleiss_kappa(against, seed=settings.seed, resamples=settings.resamples, confidence=settings.confidence)
+        specific = estimate(sample, _specific(sample, place), settings)
+        agreements.append(CategoryAgreement(category, int(counts[:, place].sum()), specific, replace(kappa, name="κ")))
+    return agreements
+
+
+def _specific(sample: Sample, place: int) -> Estimator | Coefficient:
+    name = "specific agreement"
+    chosen = sample.patterns[:, place]
+    raters = sample.patterns.sum(axis=1)
+    n = int(sample.total[chosen > 0].sum())
+    if not n:
+        return undefined(name, "Nobody chose it for an item that two people rated.")
+    if n == 1:
+        return undefined(name, "It was chosen for one item only that two people rated.", n)
+    again = chosen * (chosen - 1)
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        times = draws @ chosen.astype(float)
+        met = added_up(draws, again[:, None], raters - 1)[:, 0]
+        return np.where(times > 0, met / np.maximum(times, 1), np.nan), np.zeros(len(draws))
+
+    whole = sample.total[None, :].astype(float)
+    value = float(parts(whole)[0][0])
+    influence = (again / np.maximum(raters - 1, 1) - value * chosen) * sample.n / float(sample.total @ chosen)
+    return Estimator(name, parts, influence, n, sample.n)
+
 
 COEFFICIENTS = (
     "percent_agreement",
@@ -138,14 +259,14 @@ def _figures_of(
     if is_resampled and settings.resamples:
         return [table_figures(table, scale, settings) for table in tables]
     sums = tables.sum(axis=(1, 2)).tolist()
-    columns = {"percent_agreement": stacks.percents(tables, settings.confidence)}
+    columns = {"percent_agreement": percents(tables, settings.confidence)}
     for key, kind in KAPPAS.items():
         name, reason = kappa_name(kind), _kappa_reason(kind, scale)
         if reason:
             columns[key] = [undefined(name, reason, n) for n in sums]
         else:
-            columns[key] = stacks.kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
-    columns["cohen_kappa_of_maximum"] = stacks.shares_of_maximum(tables, settings.confidence)
+            columns[key] = kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
+    columns["cohen_kappa_of_maximum"] = shares_of_maximum(tables, settings.confidence)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

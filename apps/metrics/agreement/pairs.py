@@ -10,7 +10,7 @@ import numpy as np
 from apps.metrics.agreement.alpha_values import Parts
 from apps.metrics.agreement.counting import Counts, table_counts
 from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
-from apps.metrics.agreement.results import CERTAIN, Coefficient, undefined
+from apps.metrics.agreement.results import CERTAIN, Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.samples import Floats, sample_of_table
 from apps.metrics.agreement.uncertainty import (
     CONFIDENCE,
@@ -21,7 +21,6 @@ from apps.metrics.agreement.uncertainty import (
     estimate,
     estimate_each,
 )
-from apps.metrics.agreement.weights import agreement_weights
 from apps.metrics.statistics.proportions import wilson
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 

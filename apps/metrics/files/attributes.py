@@ -12,7 +12,8 @@ A time is a date or a date with a time of day in ISO 8601, UTC unless it has a z
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,58 @@ from numpy.typing import NDArray
 
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, fault
 from apps.common.files.linefiles import name_of
+from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import BLOCK, QUERY, opened
 from apps.common.files.tabular import read_csv
 from apps.metrics.columns import Floats, Ints
+from apps.metrics.files.packed.ids import Ids
 from apps.metrics.vocabulary import Vocabulary
+
+ADVICE = "--fit-ids reads them so."
+
+
+def fit_of(judged: Iterable[str], named: Collection[str]) -> Proposal | None:
+    """The rule by which judged ids that a run lacks are ids of the run, each with the run's; None without one.
+
+    It is looked for from the judged side: a run has many blocks that nobody judged, and few judged ones are missing.
+    """
+    run = set(named)
+    wanted = list(judged)
+    lacking = [one for one in wanted if one not in run]
+    return propose_fit(lacking, run.difference(wanted)) if lacking else None
+
+
+def fit_words(proposal: Proposal, noun: str) -> str:
+    """`4 of 4 judged queries nearly match: the ids differ by leading zeros, as Q01 is Q1 in the run.`"""
+    ours, theirs = proposal.example
+    count = f"{len(proposal.fits):,} of {proposal.unknown:,} judged {noun}"
+    return f"{count} nearly match: the ids differ by {proposal.difference}, as {ours} is {theirs} in the run."
+
+
+def fitted(column: Ids, judged: Iterable[str]) -> tuple[Ids, Proposal | None]:
+    """The column with the judged id in place of each that fits, and the rule; the column itself without a rule."""
+    vocabulary = Vocabulary()
+    numbers = vocabulary.numbers_of(column)
+    named = [one.decode() for one in vocabulary]
+    proposal = fit_of(judged, named)
+    if proposal is None:
+        return column, None
+    ours = {theirs: one for one, theirs in proposal.fits.items()}
+    return Ids.of([ours.get(one, one) for one in named]).take(numbers), proposal
+
+
+def similar_pair(missing: Iterable[str], unjudged: Iterable[str]) -> tuple[str, str] | None:
+    """A judged id that a run lacks and an unjudged one of the run that differ only by case or leading zeros, if any."""
+    by_form = {_form(one): one for one in missing}
+    for one in unjudged:
+        if _form(one) in by_form:
+            return by_form[_form(one)], one
+    return None
+
+
+def _form(one: str) -> str:
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", one.casefold())
+
 
 BLOCKS = "blocks"
 TIMES = "times"

@@ -8,9 +8,8 @@ import numpy as np
 
 from apps.common.files.near_ids import Proposal
 from apps.metrics.columns import BlockIds, Ints, Judged, Ranked
-from apps.metrics.files.fitted_ids import ADVICE, fit_of, fit_words
+from apps.metrics.files.attributes import ADVICE, fit_of, fit_words, similar_pair
 from apps.metrics.files.reading import ROWS_AT_ONCE, RunFile
-from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.measures.entries import Measure
 
 QUERIES_LOOKED_AT = 20

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from apps.metrics.measures.entries import REGISTRY, Entry
-from apps.metrics.measures.parameters import PARAMETERS
+from apps.metrics.measures.notation import PARAMETERS
 
 
 def measures_table() -> str:

@@ -3,13 +3,59 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.statistics.bootstrap import Floats
+from apps.metrics.statistics.bootstrap import MOST_UNDEFINED, Floats, Interval, percentile_interval
 from apps.metrics.statistics.significance import LEVEL, change_of, holm
+
+
+def front(quality: Sequence[float | None], price: Sequence[float | None]) -> list[bool]:
+    """Whether no other run is at least as good, at most as expensive, and better in one of the two.
+
+    `quality[i]` is better the higher it is, `price[i]` the lower. Runs that are equal in both are on the front
+    together. A run without either value is not on the front and excludes no other. Empty without runs.
+
+    Raises ValueError when the two differ in length.
+    """
+    if len(quality) != len(price):
+        raise ValueError("A Pareto front needs a quality and a price of every run.")
+    good = np.array([np.nan if value is None else value for value in quality], dtype=float)
+    dear = np.array([np.nan if value is None else value for value in price], dtype=float)
+    known = ~np.isnan(good) & ~np.isnan(dear)
+    no_worse = (good[None, :] >= good[:, None]) & (dear[None, :] <= dear[:, None])
+    better = (good[None, :] > good[:, None]) | (dear[None, :] < dear[:, None])
+    beaten = (no_worse & better).any(axis=1)
+    return [bool(one) for one in known & ~beaten]
+
+
+EQUAL_PLACES = 12
+"""Means are rounded to so many places, so that those that differ only by the order of summation are equal."""
+
+
+def kendall_taus(before: Floats, after: Floats) -> Floats:
+    """Kendall's τ-b of each row of two (draws, runs) arrays; NaN where it is not defined. One row fits any number."""
+    one, other = np.triu_indices(before.shape[1], 1)
+    first, second = np.sign(before[:, one] - before[:, other]), np.sign(after[:, one] - after[:, other])
+    pairs = np.sqrt((first != 0).sum(axis=1) * (second != 0).sum(axis=1).astype(np.float64))
+    alike = (first * second).sum(axis=1)
+    return np.divide(alike, pairs, out=np.full(len(alike), np.nan), where=pairs > 0)
+
+
+def tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
+    """The percentile interval over draws, extended to include τ. None when τ or more than half of the draws are
+    undefined.
+
+    τ changes in steps, and where runs are close its draws tend to one side of it, so the percentile interval can leave
+    out τ. An interval corrected for that bias would shrink to one step, and look most certain where it is least so.
+    """
+    if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
+        return None
+    low, high = percentile_interval(taus, share)
+    return min(low, float(tau)), max(high, float(tau))
 
 
 class RankRange(NamedTuple):

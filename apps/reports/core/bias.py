@@ -16,7 +16,7 @@ from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
-from apps.metrics.statistics.rank_correlation import EQUAL_PLACES
+from apps.metrics.statistics.places import EQUAL_PLACES
 from apps.metrics.statistics.significance import mean_of
 
 SMALLEST_SHOWN = 0.0005

@@ -11,7 +11,7 @@ from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, RunComparison
 from apps.metrics.estimate import NONE
 from apps.metrics.scorecard import Scorecard
-from apps.metrics.statistics.paired_tests import Statistic
+from apps.metrics.statistics.significance import Statistic
 from apps.reports.core.charts import WIDTH, dots, stacked
 from apps.reports.core.document import Block, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.core.mean_parts import PLACES, interval_head

@@ -27,8 +27,8 @@ from apps.metrics.statistics.bootstrap import (
     resampled_means,
 )
 from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
-from apps.metrics.statistics.rank_correlation import EQUAL_PLACES, kendall_taus, tau_interval
 
 TAU_RESAMPLES = 1_000
 MOST_PEOPLE, MOST_PAIRS = 12, 12

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 
 
 def as_stored(passages: Iterable[Returned]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.models import Job
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval import workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines.base import Hits, one_by_one

@@ -13,7 +13,7 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Limits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, NotReady
 from apps.retrieval.core.engines.remote import (
     Answers,

@@ -15,7 +15,7 @@ from apps.common.files.jsonvalues import refuse_unstorable
 from apps.common.files.tables import BLOCK, DELIMITERS, QUERY
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbooks import is_workbook
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.metrics.files.results import ResultRow, read_results, rows_from
 from apps.metrics.files.run_tables import tag_of_name
 from apps.retrieval.core.pooling import as_stored

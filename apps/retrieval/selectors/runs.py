@@ -12,7 +12,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core import ranking
 from apps.retrieval.core.pooling import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState

@@ -9,9 +9,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.alpha_values import chance_corrected
-from apps.metrics.agreement.conger import conger_kappa
 from apps.metrics.agreement.counting import MISSING, category_counts, codes, pair_table
-from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.many import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import (
     cohen_kappa,
     kappa,
@@ -21,10 +20,17 @@ from apps.metrics.agreement.pairs import (
     percent_agreement,
     scott_pi,
 )
-from apps.metrics.agreement.results import Coefficient, band, informative, standard_interval, undefined
+from apps.metrics.agreement.results import (
+    Coefficient,
+    agreement_weights,
+    band,
+    informative,
+    standard_interval,
+    undefined,
+    weights_from_disagreement,
+)
 from apps.metrics.agreement.samples import resampled, sample_of_table
 from apps.metrics.agreement.uncertainty import RESAMPLES, interval_with
-from apps.metrics.agreement.weights import agreement_weights, weights_from_disagreement
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED

@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from apps.metrics.agreement.conger import conger_kappa
 from apps.metrics.agreement.counting import MISSING, category_counts
-from apps.metrics.agreement.imagined import MOST, pairs_of_categories, rows_of_pairs, spread
-from apps.metrics.agreement.many import fleiss_kappa, pairwise
-from apps.metrics.agreement.samples import resampled, sample_of_codes, sample_of_counts, sample_of_table
+from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, pairwise
+from apps.metrics.agreement.samples import (
+    MOST,
+    pairs_of_categories,
+    resampled,
+    rows_of_pairs,
+    sample_of_codes,
+    sample_of_counts,
+    sample_of_table,
+    spread,
+)
 from apps.metrics.agreement.uncertainty import Settings, estimate
 
 

@@ -10,15 +10,20 @@ from statsmodels.stats.inter_rater import cohens_kappa as their_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.categories import by_category
-from apps.metrics.agreement.conger import conger_kappa
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table, table_counts
-from apps.metrics.agreement.many import fleiss_kappa, gwet_ac, pairwise_agreement
-from apps.metrics.agreement.overall import COEFFICIENTS, FURTHER, Scale, all_coefficients, every_pair, table_figures
+from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, gwet_ac, pairwise_agreement
+from apps.metrics.agreement.overall import (
+    COEFFICIENTS,
+    FURTHER,
+    Scale,
+    all_coefficients,
+    by_category,
+    every_pair,
+    table_figures,
+)
 from apps.metrics.agreement.pairs import cohen_kappa, highest_kappa, kappa_null_error, kappa_of_maximum
-from apps.metrics.agreement.results import Coefficient, standard_interval
+from apps.metrics.agreement.results import Coefficient, standard_interval, weights_from_disagreement
 from apps.metrics.agreement.uncertainty import Settings
-from apps.metrics.agreement.weights import weights_from_disagreement
 
 NUMBERS = Scale(4, (0.0, 1.0, 2.0, 3.0), is_numeric=True)
 FAST = Settings(resamples=200)

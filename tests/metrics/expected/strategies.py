@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import ExpectedBlock, Question, Returned
 
 WORDS = ("audit", "records", "stay", "90", "days", "in", "the", "console")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)

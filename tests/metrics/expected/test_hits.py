@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import HIT_MEASURES, first_ranks, measure_hits, rank_bins
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
-from apps.metrics.expected.rules import KINDS, HitRule, parse_hit_rule
+from apps.metrics.expected.rules import KINDS, ExpectedBlock, HitRule, Question, Returned, parse_hit_rule
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import parse_measures
 from tests.metrics.expected import by_hand

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from apps.config.commandline import main as karat
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
+from apps.metrics.expected.rules import ExpectedBlock, Question, Returned
 from tests.metrics.expected import by_hand, outside
 
 pytestmark = pytest.mark.slow

@@ -2,11 +2,9 @@
 
 import pytest
 
-from apps.metrics.expected.evidence import Evidence, Words
-from apps.metrics.expected.hits import find_hits
+from apps.metrics.expected.hits import Evidence, Words, find_hits
 from apps.metrics.expected.measures import measure_hits
-from apps.metrics.expected.questions import ExpectedBlock, Question, Returned
-from apps.metrics.expected.rules import parse_hit_rule
+from apps.metrics.expected.rules import ExpectedBlock, Question, Returned, parse_hit_rule
 from apps.metrics.measures.registry import parse_measures
 
 EVIDENCE = "Records stay searchable in the console for 90 days"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.files.fitted_ids import fit_of, fit_words, fitted
+from apps.metrics.files.attributes import fit_of, fit_words, fitted
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.reading import load_qrels, load_run
 from apps.metrics.vocabulary import Vocabulary

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from apps.metrics.files.unreadable import AS_RUN_TABLE, AS_TABLE
+from apps.metrics.files.reading import AS_RUN_TABLE, AS_TABLE
 from tests.cli.score.test_command import QRELS, RUN, score
 
 OF_RUNS = "A run has lines of query Q0 block rank score tag, divided by blanks."

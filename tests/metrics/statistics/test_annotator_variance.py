@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from apps.metrics.statistics.annotator_variance import PersonEffect, person_effect_of
+from apps.metrics.statistics.bootstrap import PersonEffect, person_effect_of
 from apps.metrics.statistics.proportions import student_quantile
 
 CONFIDENCE = 0.95

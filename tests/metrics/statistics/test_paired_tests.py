@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.metrics.statistics.paired_tests import paired_tests, signed_ranks
+from apps.metrics.statistics.significance import paired_tests, signed_ranks
 
 
 def column(*values: float) -> np.ndarray:

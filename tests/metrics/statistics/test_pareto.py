@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.statistics.pareto import front
+from apps.metrics.statistics.places import front
 
 VALUES = st.one_of(st.none(), st.integers(0, 5).map(float))
 

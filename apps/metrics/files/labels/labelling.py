@@ -14,7 +14,7 @@ from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.overall import Scale
 from apps.metrics.files.labels.columns import LabelColumn, LabelLayout
 from apps.metrics.files.labels.meaning import meaning_of
-from apps.metrics.files.labels.misread import NO_HEADING, names_are_labels
+from apps.metrics.files.labels.reading import NO_HEADING, names_are_labels
 
 Counts = NDArray[np.int64]
 NO_ANSWER = {"na", "n/a", "nan", "null", "none", "nil", "-", ".", "*", "?"}

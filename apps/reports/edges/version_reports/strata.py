@@ -10,7 +10,7 @@ from apps.evaluation.models import Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.goldsets.enums import Split
 from apps.metrics.columns import Floats
-from apps.metrics.expected.summaries import hit_summaries
+from apps.metrics.expected.measures import hit_summaries
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import HttpJson, RemoteError, RemoteQuery, Reply, make_remote
 from apps.retrieval.core.engines.remote.base import Auth, RemoteHit

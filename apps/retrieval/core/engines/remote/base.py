@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 # Counts of what was unusual in the answers of a remote system, as plain JSON that adds up over the parts of a run.

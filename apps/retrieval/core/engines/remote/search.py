@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.metrics.expected.questions import Returned
+from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
