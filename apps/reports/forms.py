@@ -13,7 +13,7 @@ from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS
-from apps.reports.selectors.finders import has_finders
+from apps.reports.selectors.analyses import has_finders
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.models import Run
 

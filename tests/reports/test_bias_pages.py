@@ -10,7 +10,7 @@ from apps.audit.models import Event
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.reports.actions import judge_next
+from apps.reports.actions import negatives
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Pool, PoolEntry
@@ -167,7 +167,7 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
 
 def test_pairs_that_a_round_already_contains_are_skipped(close):
     scene, report = close, compute(close, measures="P@2")
-    first = judge_next.choose_first(report=report, most=3, actor=scene.lead, at=AT)
+    first = negatives.choose_first(report=report, most=3, actor=scene.lead, at=AT)
     annotator = make_member(scene.project, Role.ANNOTATOR)
     open_round(
         project=scene.project,
@@ -180,7 +180,7 @@ def test_pairs_that_a_round_already_contains_are_skipped(close):
         at=AT,
     )
 
-    second = judge_next.choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
+    second = negatives.choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
 
     assert second.entry_count == 1
     taken = {(entry.query_id, entry.version_id) for entry in first.entries.all()}
@@ -192,7 +192,7 @@ def test_nothing_to_judge_first_is_a_sentence():
     report = compute(scene)
 
     with pytest.raises(EvaluationRefused, match="can change the order of these runs"):
-        judge_next.choose_first(report=report, most=5, actor=scene.lead, at=AT)
+        negatives.choose_first(report=report, most=5, actor=scene.lead, at=AT)
 
 
 def page(client, scene, report, person=None) -> str:
@@ -320,7 +320,7 @@ def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
     open_round(
         project=scene.project,
         actor=scene.lead,
-        pool=judge_next.choose_first(report=report, most=1, actor=scene.lead, at=AT),
+        pool=negatives.choose_first(report=report, most=1, actor=scene.lead, at=AT),
         guideline=make_guideline(scene.project),
         annotators=[make_member(scene.project, Role.ANNOTATOR)],
         plan=Plan(judges=1),

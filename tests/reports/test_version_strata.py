@@ -6,7 +6,7 @@ import pytest
 from apps.goldsets.enums import VersionState
 from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Source
-from apps.reports.core.stratum_parts import SmallStratum, small_words
+from apps.reports.core.version_document import SmallStratum, small_words
 from apps.reports.edges.version_reports import version_report
 from apps.reports.edges.version_reports.questions import divided, in_order
 from tests.evaluation.factories import make_scene

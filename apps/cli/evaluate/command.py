@@ -237,6 +237,6 @@ def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digest
     """Write the requested reports. Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.cli.evaluate.report import document_of  # only for a report
-        from apps.reports.formats.files import write_reports
+        from apps.reports.formats.markdown import write_reports
 
         write_reports(document_of(sheet, list(digests.taken())), html=args.html, markdown=args.markdown)

@@ -11,8 +11,8 @@ from apps.cli.evaluate.output import ResultSheet, gates_words, latency_words, me
 from apps.cli.evaluate.scoring import DecidedRule
 from apps.metrics.scorecard import Input
 from apps.reports.core.document import Block, Document, Paragraph, ReportSection, Table
-from apps.reports.core.gate_parts import ReportedGate, gates_parts
 from apps.reports.core.score_document import lead_of_means, scored_document
+from apps.reports.core.version_document import ReportedGate, gates_parts
 
 MOST_MISSES = 50
 MOST_LETTERS = 160

@@ -187,6 +187,6 @@ def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:
     """Write the requested reports. Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
         from apps.reports.core.score_document import scored_document
-        from apps.reports.formats.files import write_reports  # only for a report
+        from apps.reports.formats.markdown import write_reports  # only for a report
 
         write_reports(scored_document(card), html=args.html, markdown=args.markdown)

@@ -1,12 +1,12 @@
 from django.urls import path
 
-from apps.reports.api import analyses, documents, negative_effect, negatives
+from apps.reports.api import analyses, negatives
 
 app_name = "reports-api"
 urlpatterns = [
-    path("<int:pk>/report/", documents.EvaluationReport.as_view(), name="evaluation"),
-    path("compare/<int:baseline>/<int:candidate>/report/", documents.ComparisonReport.as_view(), name="comparison"),
-    path("versions/<int:version_pk>/report/", documents.VersionReport.as_view(), name="version"),
+    path("<int:pk>/report/", analyses.EvaluationReport.as_view(), name="evaluation"),
+    path("compare/<int:baseline>/<int:candidate>/report/", analyses.ComparisonReport.as_view(), name="comparison"),
+    path("versions/<int:version_pk>/report/", analyses.VersionReport.as_view(), name="version"),
     path("bias/", analyses.BiasReportList.as_view(), name="bias-reports"),
     path("bias/<int:pk>/", analyses.BiasReportDetail.as_view(), name="bias"),
     path("bias/<int:pk>/first/", analyses.FirstToJudge.as_view(), name="judge-first"),
@@ -15,7 +15,7 @@ urlpatterns = [
     path("versions/<int:version_pk>/negatives/", negatives.Negatives.as_view(), name="negatives"),
     path(
         "versions/<int:version_pk>/negatives/measured/",
-        negative_effect.NegativeEffects.as_view(),
+        negatives.NegativeEffects.as_view(),
         name="negative-effects",
     ),
 ]

@@ -11,7 +11,7 @@ from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, FEWEST_FOR_
 from apps.reports.core.charts import dots, stacked
 from apps.reports.core.document import Block, Paragraph, ReportChart, Table
 from apps.reports.core.mean_parts import PLACES, interval_head
-from apps.reports.core.negative_effect import NegativeEffect
+from apps.reports.core.negatives import NegativeEffect
 
 FOUND_HEAD = (
     "Split",

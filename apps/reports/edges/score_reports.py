@@ -24,8 +24,8 @@ from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Document
-from apps.reports.core.gate_parts import ReportedGate, gates_parts
 from apps.reports.core.score_document import scored_document
+from apps.reports.core.version_document import ReportedGate, gates_parts
 
 Facts = list[tuple[str, str]]
 

@@ -1,23 +1,137 @@
 """Score runs again with each system left out."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import Any
 
-from apps.evaluation.selectors import rankings
-from apps.evaluation.selectors.rankings import UNJUDGED_AT
+import numpy as np
+
+from apps.evaluation.core.annotator_grades import shared_rows, with_grades
+from apps.evaluation.execution.scoring import ground_of
+from apps.evaluation.selectors import evaluations, rankings
+from apps.evaluation.selectors.rankings import UNJUDGED_AT, ScoringGround
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.metrics.columns import Ints, Judged
+from apps.metrics.columns import Floats, Ints, Judged
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.registry import parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
+from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core import unjudged_priority
 from apps.reports.core.bias import UNKNOWN, means_under, sole_finders, without
-from apps.reports.execution.analyses import compute_report
-from apps.reports.models import BiasReport
+from apps.reports.core.negatives import alike_by, effects_of, find_hard, without_pairs
+from apps.reports.core.stability import HIGHER, PERSON, StabilityGround, facts_of, grounds_of, order_under
+from apps.reports.core.unjudged_priority import Top
+from apps.reports.models import BiasReport, NegativesReport, StabilityReport
 from apps.reports.rules import MOST_FIRST
-from apps.reports.selectors import finders
+from apps.reports.selectors import analyses
+from apps.reports.selectors.analyses import AnyReport, runs_of
+from apps.reports.selectors.negatives import names_at
+from apps.retrieval.execution.indexes import signatures_if_any
 from apps.retrieval.models import Run
+
+
+def compute_report(
+    ctx: JobContext,
+    kind: type[AnyReport],
+    compute: Callable[[JobContext, AnyReport, Sequence[Run], ScoringGround], dict[str, Any]],
+    *,
+    counted: Sequence[str] = ("runs",),
+) -> dict[str, Any]:
+    """Store the result of `compute` in the report `report_id`, unless it is computed.
+
+    `counted` are keys of lists in it; the job's own result has their lengths.
+    """
+    reports = kind._default_manager.select_related(
+        "version__snapshot", "version__guideline", "version__gold_set__project"
+    )
+    report = reports.get(pk=ctx.params["report_id"])
+    if report.is_computed:
+        return {"report_id": report.pk}
+    ground = ground_of(report.version, report.split)
+    computed = compute(ctx, report, runs_of(report), ground)
+    with ctx.finish() as result:
+        report.result, report.computed_at = computed, ctx.at
+        report.save(update_fields=["result", "computed_at"])
+        result.update(report_id=report.pk, **{name: len(computed[name]) for name in counted})
+    return ctx.result
+
+
+@job_kind("reports.stability", title="Compare orders under each annotator")
+def stability(ctx: JobContext) -> dict[str, Any]:
+    return compute_report(ctx, StabilityReport, _under_everybody, counted=("runs", "people"))
+
+
+def _under_everybody(
+    ctx: JobContext, report: StabilityReport, runs: Sequence[Run], ground: rankings.ScoringGround
+) -> dict[str, Any]:
+    """The result of a stability report.
+
+    Its keys: `runs` (run, tag, system, name), `people` (keys of all who judged), `grades`, `shared` (how many of them
+    two people gave), `grounds` (kind, indices of people, how many pairs they graded and changed, and one order for each
+    measure, from `stability.facts_of`), and `between`: the orders under the second person's grades compared with those
+    under the first's.
+    """
+    given = evaluations.given_in(report.version, ground)
+    grounds = grounds_of(ground.judged, given)
+    values = _values_under(ctx, report, runs, ground, grounds)
+    return {
+        "runs": [{"run": run.pk, "tag": run.tag, "system": run.system_id, "name": run.system.name} for run in runs],
+        "people": list(given.people),
+        "grades": len(ground.judged.grade),
+        "shared": shared_rows(given, len(ground.judged.grade)),
+        "seed": DEFAULT_SEED,
+        "grounds": list(starmap(_ground_facts, zip(grounds, [values[0]] * len(values), values, strict=True))),
+        "between": _between(grounds, values),
+    }
+
+
+def _values_under(
+    ctx: JobContext,
+    report: StabilityReport,
+    runs: Sequence[Run],
+    ground: rankings.ScoringGround,
+    grounds: Sequence[StabilityGround],
+) -> Floats:
+    """Every value: shape (grounds, queries, runs, measures). One run is in memory at a time."""
+    measures = parse_measures(" ".join(report.measures))
+    ids = range(report.version.snapshot.block_count)
+    under = [with_grades(ground.judged, each.place, each.grade) for each in grounds]
+    values = np.empty((len(grounds), len(ground.judged.queries), len(runs), len(measures)))
+    for done, run in enumerate(runs):
+        ctx.progress(done, len(runs), f"scoring {run.tag} under each person’s grades")
+        ranked = rankings.ranked_of(run, ground.numbers)
+        for place, judged in enumerate(under):
+            values[place, :, done] = measure_run(measures, judged, ranked, ids)
+    return values
+
+
+def _orders(before: Floats, after: Floats) -> list[dict[str, Any]]:
+    """The order by each measure, from values of the shape (queries, runs, measures)."""
+    pairs = zip(np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0), strict=True)
+    return [facts_of(order_under(*pair)) for pair in pairs]
+
+
+def _ground_facts(ground: StabilityGround, released: Floats, values: Floats) -> dict[str, Any]:
+    return {
+        "kind": ground.kind,
+        "people": list(ground.people),
+        "graded": ground.graded,
+        "changed": ground.changed,
+        "orders": _orders(released, values),
+    }
+
+
+def _between(grounds: Sequence[StabilityGround], values: Floats) -> list[dict[str, Any]]:
+    """For two people who share pairs, the orders under the second's grades compared with the first's."""
+    places = {ground.people[0]: place for place, ground in enumerate(grounds) if ground.kind == PERSON}
+    return [
+        {"people": list(each.people), "orders": _orders(*(values[places[person]] for person in each.people))}
+        for each in grounds
+        if each.kind == HIGHER
+    ]
 
 
 @job_kind("reports.bias", title="Leave one system out")
@@ -40,11 +154,11 @@ def _without_each(
     tops = []
     for done, run in enumerate(runs):
         ctx.progress(done, steps, f"reading {run.tag}")
-        tops.append(finders.top_of(run, ground.numbers, deep))
+        tops.append(analyses.top_of(run, ground.numbers, deep))
     finds = (
-        finders.finds_by_rank(runs, tops, report.depth)
+        analyses.finds_by_rank(runs, tops, report.depth)
         if report.depth
-        else finders.finds_of_pools(report.version, ground.numbers)
+        else analyses.finds_of_pools(report.version, ground.numbers)
     )
     sole = sole_finders(ground.judged, finds)
     tables = _under_each(ctx, report, runs, ground, sole)
@@ -109,3 +223,44 @@ def _first(priority: unjudged_priority.UnjudgedPriority, runs: Sequence[Run], to
         ],
         "pairs": [[priority.judged.queries[query], block, swing] for query, block, swing in columns],
     }
+
+
+@job_kind("reports.negatives", title="Measure hard negatives")
+def negatives(ctx: JobContext) -> dict[str, Any]:
+    return compute_report(ctx, NegativesReport, _before_and_after)
+
+
+def _before_and_after(
+    ctx: JobContext, report: NegativesReport, runs: Sequence[Run], ground: rankings.ScoringGround
+) -> dict[str, Any]:
+    """The result of a report on hard negatives.
+
+    Its keys: `found`, the numbers of `HardNegatives` and how many are hard; `knows_alike`, whether near-duplicates were
+    known by more than equal texts; and `runs` (run, tag, `effects`: a `NegativeEffect` by measure).
+    """
+    judged = ground.judged
+    top = analyses.top_of(report.baseline, ground.numbers, report.depth)
+    signatures = signatures_if_any(report.version.snapshot)
+    hard = find_hard(judged, top, alike_by(_texts(report.version, judged, top), signatures))
+    measures = list(parse_measures(" ".join(report.measures)))
+    ids = range(report.version.snapshot.block_count)
+    lines = []
+    for done, run in enumerate(runs):
+        ctx.progress(done, len(runs), f"scoring {run.tag} without the hard negatives")
+        ranked = rankings.ranked_of(run, ground.numbers)
+        before = measure_run(measures, judged, without_pairs(ranked, hard.keys), ids)
+        after = measure_run(measures, judged, ranked, ids)
+        effects = [effect.as_json for effect in effects_of(measures, before, after)]
+        lines.append({"run": run.pk, "tag": run.tag, "effects": effects})
+    found = {name: value for name, value in hard._asdict().items() if name != "keys"}
+    return {
+        "found": {**found, "hard": len(hard.keys)},
+        "knows_alike": signatures is not None,
+        "runs": lines,
+    }
+
+
+def _texts(version: Version, judged: Judged, top: Top) -> dict[int, str]:
+    """The digests of the texts that may be alike: of the baseline's first results, and of what is relevant."""
+    positions = np.unique(np.concatenate([top.block, judged.block[judged.grade > 0]])).tolist()
+    return {place: name.text_digest for place, name in names_at(version.snapshot, positions).items()}

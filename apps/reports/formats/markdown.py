@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from apps.common.errors import InputError
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
+from apps.reports.formats.html import as_html
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 LIST_OR_HEADING = re.compile(r"\A(\d*)([#+-]|[.)](?=\s))")
@@ -68,3 +71,14 @@ def _code(text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence, room = "`" * (longest + 1), " " if longest else ""
     return f"{fence}{room}{text}{room}{fence}"
+
+
+def write_reports(document: Document, *, html: str | Path | None, markdown: str | Path | None) -> None:
+    """Write the document in each format that has a path. Raises InputError for a path that cannot be written."""
+    formats: list[tuple[str | Path | None, Callable[[Document], str]]] = [(html, as_html), (markdown, as_markdown)]
+    for path, write in formats:
+        if path:
+            try:
+                Path(path).write_text(write(document), encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise InputError(str(path), None, "", "", f"cannot be written: {error.strerror}.") from error

@@ -24,7 +24,7 @@ from apps.reports.edges.negatives import (
     request_measurement,
     visible_version,
 )
-from apps.reports.edges.version_reports.negatives import measured_splits
+from apps.reports.edges.version_reports.boards import measured_splits
 from apps.reports.selectors.analyses import latest_by_split, negatives_reports
 
 SECTION = {"section": "Versions"}

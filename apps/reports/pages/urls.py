@@ -1,12 +1,12 @@
 from django.urls import path
 
-from apps.reports.pages import bias, documents, negatives, stability
+from apps.reports.pages import analyses, bias, negatives, stability
 
 app_name = "reports"
 urlpatterns = [
-    path("<int:pk>/report/", documents.evaluation, name="evaluation"),
-    path("compare/<int:baseline>/<int:candidate>/report/", documents.comparison, name="comparison"),
-    path("version/<int:version_pk>/report/", documents.version, name="version"),
+    path("<int:pk>/report/", analyses.evaluation, name="evaluation"),
+    path("compare/<int:baseline>/<int:candidate>/report/", analyses.comparison, name="comparison"),
+    path("version/<int:version_pk>/report/", analyses.version, name="version"),
     path("bias/", bias.bias_reports, name="bias-reports"),
     path("bias/<int:pk>/", bias.bias_page, name="bias"),
     path("bias/<int:pk>/first/", bias.judge_first, name="judge-first"),

@@ -3,20 +3,62 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from django.db.models import Count
+
+from apps.common.text.wording import count
 from apps.evaluation import rules
-from apps.evaluation.edges.hit_sheets import rule_name
+from apps.evaluation.core import misses
+from apps.evaluation.edges.hit_sheets import RULE_NAMES, rule_name
 from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
-from apps.goldsets.models import Version
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version, VersionGrade
+from apps.metrics.columns import Floats
+from apps.metrics.expected.measures import hit_summaries
+from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
+from apps.reports.core.document import Block, Paragraph, ReportSection, Table
 from apps.reports.core.mean_parts import Mean
-from apps.reports.core.version_document import SplitBoard
+from apps.reports.core.negative_parts import MeasuredSplit, negative_parts
+from apps.reports.core.version_document import SplitBoard, Stratum, strata_section
+from apps.reports.edges.version_reports.questions import VersionQuestions, divided, in_order
+from apps.reports.models import NegativesReport
+from apps.reports.selectors.analyses import latest_negatives
 from apps.retrieval.enums import SystemKind
+
+NOT_MEASURED = (
+    "What they do to scores has not been measured: a lead can start that under Training negatives of the version."
+)
+
+
+def negative_blocks(version: Version) -> list[Block]:
+    """From the newest measurement of each split; until there is one, the number of pairs judged not relevant."""
+    measured = measured_splits(latest_negatives(version))
+    return list(negative_parts(measured)) if measured else _counted(version)
+
+
+def measured_splits(reports: Mapping[str, NegativesReport]) -> list[MeasuredSplit]:
+    return [
+        MeasuredSplit(split, report.baseline.tag, report.depth, report.result)
+        for split in Split.values
+        if (report := reports.get(split))
+    ]
+
+
+def _counted(version: Version) -> list[Block]:
+    found = VersionGrade.objects.filter(query__version=version, grade__lte=0)
+    by_split = dict(found.values_list("query__split").annotate(n=Count("pk")).order_by("query__split"))
+    if not by_split:
+        return []
+    rows = [[str(split), count(by_split.get(split, 0))] for split in Split.values]
+    return [Table("Judged and not relevant", ["Split", "Pairs judged not relevant"], rows), Paragraph(NOT_MEASURED)]
 
 
 class ScoredBoard(NamedTuple):
@@ -64,3 +106,71 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
     scored = [ranked for ranked in board.runs if board.measures[0] in ranked.scores]
     others = sorted(scored[1:], key=lambda ranked: ranked.run.system.kind != SystemKind.BM25)
     return [*scored[:1], *others[:1]]
+
+
+ALL = ("All", "all questions")
+
+
+def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
+    """By grades and by one hit rule, for dev and test; for both together where neither was scored by itself."""
+    by_grades = [board for board in boards if not board.hit]
+    chosen = [*_by_split(by_grades), *_by_split(_by_one_rule(boards))]
+    scores = _main_scores(chosen)
+    sections = [_section(questions, board, scores) for board in chosen]
+    return [section for section in sections if section.blocks]
+
+
+def _by_split(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+    by_split = {board.split: board for board in boards}
+    single = [by_split[split] for split in Split.values if split in by_split]
+    return single or [by_split[split] for split in [EVERY_SPLIT] if split in by_split]
+
+
+def _by_one_rule(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+    """The boards of the hit rule by which most runs were scored, the strictest of several."""
+    runs: dict[str, int] = {}
+    for board in boards:
+        if board.hit:
+            runs[board.hit] = runs.get(board.hit, 0) + len(board.runs)
+    kinds = list(RULE_NAMES)
+    chosen = min(runs, key=lambda hit: (-runs[hit], kinds.index(hit.partition("(")[0]), hit), default=None)
+    return [board for board in boards if board.hit and board.hit == chosen]
+
+
+def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
+    """The scores that the boards are read by, with their values by question, by key."""
+    keys = [ranked.scores[board.measures[0]].pk for board in boards for ranked in best_and_baseline(board)]
+    return Score.objects.filter(pk__in=keys).select_related("evaluation").in_bulk()
+
+
+def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[int, Score]) -> ReportSection:
+    runs, measure = best_and_baseline(board), parse_measure(board.measures[0])
+    names, columns = _values_of([scores[ranked.scores[board.measures[0]].pk] for ranked in runs])
+    kinds = questions.kinds(board.split, by_triples=bool(board.hit))
+    large, small = divided(names, kinds, questions.in_test)
+    whole = Stratum(*ALL, len(names), list(_summaries(measure, columns, board.hit)))
+    strata = [
+        Stratum(*kind, len(places), list(_summaries(measure, [column[places] for column in columns], board.hit)))
+        for kind, places in large.items()
+    ]
+    return strata_section(
+        f"Strata on {board.where}",
+        f"{measure}, best run and baseline" if len(runs) > 1 else f"{measure}",
+        [ranked.run.tag for ranked in runs],
+        [whole, *strata] if strata else [],
+        is_cut=bool(small),
+        confidence=DEFAULT_CONFIDENCE,
+    )
+
+
+def _values_of(scores: Sequence[Score]) -> tuple[list[str], list[Floats]]:
+    """The questions of the first run's score, and each run's values in their order."""
+    names = list(scores[0].evaluation.query_ids)
+    columns = [in_order(misses.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
+    return names, columns
+
+
+def _summaries(measure: Measure, columns: Sequence[Floats], hit: str) -> Iterator[Summary]:
+    for column in columns:
+        values = column[:, None]
+        yield hit_summaries([measure], values)[0] if hit else summaries(values)[0]

@@ -15,7 +15,7 @@ from apps.goldsets.selectors.training import leaks_among
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Block, Paragraph, Table
-from apps.reports.core.stratum_parts import small_words
+from apps.reports.core.version_document import small_words
 from apps.reports.edges.version_reports.boards import ScoredBoard
 from apps.reports.edges.version_reports.questions import VersionQuestions, small_by_field
 from apps.reports.selectors.version_facts import VersionFacts, lowest_relevant_of

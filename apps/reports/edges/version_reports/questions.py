@@ -2,23 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
+from apps.common.text.wording import count, interval, number, percent
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
 from apps.evaluation.edges.sheets import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples
+from apps.goldsets.core.splits import split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
+from apps.judging.core.resolution import Resolution
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.statistics.strata import open_strata
-from apps.reports.core.stratum_parts import SmallStratum
+from apps.reports.core.document import Block, Paragraph, Table
+from apps.reports.core.version_document import SmallStratum
 from apps.reports.selectors.version_facts import counted_queries
+from apps.review.enums import Category, Reason, ResolutionKind
+
+Facts = list[tuple[str, str]]
+BETWEEN_TEXTS = re.compile(r"\n\s*\n|\n(?=[ \t]*(?:[-*+]|\d+[.)])\s|#)")
+HEADING = re.compile(r"\A#+\s*")
+LIST_ITEM = re.compile(r"\A[-*+]\s+")
+STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)\1", re.DOTALL)
+
+
+def lead(version: Version) -> str:
+    counts, snapshot = version.manifest["counts"], version.manifest["snapshot"]
+    judged = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
+    rest = f"{count(counts['triples'])} Q&As on {count(snapshot['blocks'])} passages"
+    return f"{version.gold_set.name} {version.label} contains {judged} and {rest}."
+
+
+def counts_table(splits: dict[str, Any]) -> Table:
+    kinds = ("queries", "grades", "triples")
+    rows = [[str(split), *(count(splits[split][kind]) for kind in kinds)] for split in Split.values]
+    return Table("Contents of each split", ["Split", "Queries", "Judged pairs", "Q&As"], rows)
+
+
+def sources_table(sources: Sequence[dict[str, Any]]) -> Table:
+    """Q&As by source are blank for a version that was frozen when they were not counted."""
+    rows = []
+    for source in sources:
+        target = "none set" if source["target_share"] is None else percent(source["target_share"], 0)
+        terms = [source["scope"] or "not set", source["licence"] or "none"]
+        kinds = ((source["queries"], source["share"]), (source.get("triples"), source.get("share_of_triples")))
+        shares = [cell for number, share in kinds for cell in _part(number, share)]
+        rows.append([source["source"], *terms, *shares, target])
+    heads = ["Source", "Allowed use", "Licence", "Queries", "Share", "Q&As", "Share", "Target"]
+    return Table("Sources", heads, rows, words=3)
+
+
+def _part(number: int | None, share: float | None) -> tuple[str, str]:
+    return "" if number is None else count(number), "" if share is None else percent(share, 0)
+
+
+def agreement_facts(version: Version) -> Facts:
+    return [_agreement(figure) for figure in agreement_of(version)]
+
+
+def _agreement(figure: NamedEstimate) -> tuple[str, str]:
+    estimate = figure.estimate
+    if estimate.value is None:
+        return figure.name, f"Not defined. {estimate.reason}"
+    bounds = f"95 % {interval(estimate.interval)}" if estimate.interval else estimate.reason
+    return figure.name, f"{number(estimate.value, 2)}, {bounds}, n {count(estimate.n)}"
+
+
+def guideline_texts(version: Version) -> list[str]:
+    """The text that the judges had: each paragraph and list item, then the definition of each grade."""
+    guideline = version.guideline
+    if guideline is None:
+        return []
+    texts = [_plain(part) for part in BETWEEN_TEXTS.split(guideline.markdown)]
+    for grade in guideline.grades:
+        texts.append(f"Grade {grade['grade']}, {grade['name']}: {grade['definition']}".strip())
+    return [text for text in texts if text]
+
+
+def _plain(markdown: str) -> str:
+    """One paragraph, heading or list item of Markdown as plain text."""
+    text = STRONG.sub(r"\2", HEADING.sub("", markdown.strip()))
+    return LIST_ITEM.sub("• ", text)
+
+
+def basis_facts(manifest: dict[str, Any]) -> Facts:
+    counts, splits, guideline = manifest["counts"], manifest["splits"], manifest["guideline"]
+    resolved = ", ".join(f"{count(n)} {word}" for word, n in counts["by_resolution"].items())
+    by_grade = counts.get("by_grade")
+    grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in (by_grade or {}).items()) or "none"
+    return [
+        ("Frozen", manifest["frozen_at"]),
+        ("Grades", "hidden while you judge" if by_grade is None else grades),
+        *([("Resolved", resolved)] if resolved else []),
+        ("Machine-written Q&As", count(counts["machine_written_triples"])),
+        ("Guideline", f"number {guideline['number']}" if guideline else "none"),
+        ("Split", f"{split_words(splits)}; seed {splits['seed']}, {percent(splits['test_share'], 0)} for test"),
+        ("Leaks", count(splits["leaks"])),
+        ("Snapshot", manifest["snapshot"]["name"]),
+        ("Made with", f"Karat {manifest['software']['version']}"),
+    ]
+
+
+def digest_facts(manifest: dict[str, Any]) -> Facts:
+    digests = [("Version", manifest["digest"]), ("Snapshot", manifest["snapshot"]["digest"])]
+    return [*digests, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else digests
+
 
 Kinds = list[tuple[str, str]]
 
@@ -106,3 +204,95 @@ def in_order(values: Floats, ids: Sequence[str], names: Sequence[str]) -> Floats
     """Values of the questions `ids` in the order of `names`; NaN for those without."""
     found = dict(zip(ids, values.tolist(), strict=True))
     return np.array([found.get(name, np.nan) for name in names], dtype=np.float64)
+
+
+PAIRS, TRIPLES = "Judged pairs", "Q&As"
+NOT_KEPT = "It was frozen before Karat kept how far people differed."
+BY_GRADES: Mapping[str, str] = {
+    Resolution.SINGLE: "the only judge",
+    Resolution.UNANIMOUS: "the judges, who agreed",
+    Resolution.MAJORITY: "more than half of the judges",
+    Resolution.ADJUDICATED: "a lead",
+    Resolution.CARRIED: "the judges of an earlier text",
+}
+BY_VERDICTS: Mapping[str, str] = {
+    ResolutionKind.CONSENSUS: "both reviewers at once",
+    ResolutionKind.REVISED: "the author, in new words that both reviewers confirmed",
+    ResolutionKind.POLICY: "the reviewer who had flagged, by the policy",
+    ResolutionKind.ADJUDICATED: "a lead who had no part in it",
+}
+
+
+def decision_blocks(questions: VersionQuestions, manifest: Mapping[str, Any]) -> list[Block]:
+    """What ended each item, and, as far as the manifest tells it to the reader, how far people had differed."""
+    differed = manifest.get("disagreements")
+    blocks: list[Block] = []
+    if differed:
+        blocks += [*_of_grades(differed["grades"]), *_of_verdicts(differed["verdicts"])]
+    elif "disagreements" not in questions.version.manifest:
+        blocks.append(Paragraph(NOT_KEPT, quiet=True))
+    if ended := _endings(questions, manifest, differed):
+        blocks.append(ended)
+    return blocks if ended or differed else []
+
+
+def _of_grades(facts: Mapping[str, Any]) -> Iterator[Block]:
+    shared, differing = facts["shared"], facts["differing"]
+    if not shared:
+        return
+    yield Paragraph(
+        f"Of {count(shared)} pairs that two people or more graded, they differed on {count(differing)},"
+        f" {percent(differing / shared, 0)}."
+    )
+    if differing:
+        rows = [
+            [_steps(int(distance)), count(n), percent(n / differing, 0)] for distance, n in facts["by_distance"].items()
+        ]
+        yield Table("How far grades differed", ["Highest and lowest grade", "Pairs", "Share"], rows)
+
+
+def _steps(distance: int) -> str:
+    return "1 apart" if distance == 1 else f"{distance:,} apart"
+
+
+def _of_verdicts(facts: Mapping[str, Any]) -> Iterator[Block]:
+    reviewed, differing = facts["reviewed"], facts["differing"]
+    if not reviewed:
+        return
+    yield Paragraph(
+        f"Of {count(reviewed)} Q&As, a reviewer flagged {count(differing)} at least once, "
+        f"{percent(differing / reviewed, 0)}."
+    )
+    rows = [["What is wrong", Reason(reason).label, count(n)] for reason, n in facts["by_reason"].items()]
+    rows += [["Kind of entailment", Category(kind).label, count(n)] for kind, n in facts["by_category"].items()]
+    if rows:
+        yield Table("What flags named", ["Part of the flag", "Named", "Q&As"], rows, words=2)
+
+
+def _endings(
+    questions: VersionQuestions, manifest: Mapping[str, Any], differed: Mapping[str, Any] | None
+) -> Table | None:
+    """All items by what ended them, and how many of those people had differed on."""
+    triples = Counter(row.content["resolution"] for row in questions.triples)
+    every = {PAIRS: manifest["counts"]["by_resolution"], TRIPLES: dict(sorted(triples.items()))}
+    apart = {PAIRS: differed["grades"], TRIPLES: differed["verdicts"]} if differed else {}
+    rows = []
+    for what, counts in every.items():
+        for word, n in counts.items():
+            row = [what, _word(word), _role(what, word), count(n)]
+            rows.append([*row, count(apart[what]["by_resolution"].get(word, 0))] if differed else row)
+    head = ["What", "Resolution", "Decided by", "Number", *(["People had differed"] if differed else [])]
+    return Table("How it was decided", head, rows, words=3) if rows else None
+
+
+def _word(resolution: str) -> str:
+    """ "policy:numeric" → "policy: numeric precision"."""
+    kind, _, category = resolution.partition(":")
+    if category in Category.values:
+        return f"{kind}: {Category(category).label.lower()}"
+    return resolution.replace("_", " ") or "not recorded"
+
+
+def _role(what: str, resolution: str) -> str:
+    roles = BY_GRADES if what == PAIRS else BY_VERDICTS
+    return roles.get(resolution.partition(":")[0], "not recorded")

@@ -10,12 +10,11 @@ from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
 from apps.reports.core.version_document import ReleaseSummary, released_document
-from apps.reports.edges.version_reports import contents, decisions
-from apps.reports.edges.version_reports.boards import scored_boards, split_board
+from apps.reports.edges.version_reports import questions as questions_contents
+from apps.reports.edges.version_reports import questions as questions_decisions
+from apps.reports.edges.version_reports.boards import negative_blocks, scored_boards, split_board, strata_sections
 from apps.reports.edges.version_reports.gaps import gap_blocks
-from apps.reports.edges.version_reports.negatives import negative_blocks
 from apps.reports.edges.version_reports.questions import VersionQuestions
-from apps.reports.edges.version_reports.strata import strata_sections
 from apps.reports.selectors.version_facts import facts_of
 
 REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
@@ -33,23 +32,23 @@ def version_report(version: Version, *, is_blind: bool, at: datetime) -> Documen
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
-            lead=contents.lead(version),
+            lead=questions_contents.lead(version),
             about=[
                 *filter(None, [manifest["note"]]),
                 *([REVOKED] if facts.revoked else []),
                 *([f"Scores on Q&As: {LOWER_END}"] if any(board.hit for board in boards) else []),
             ],
-            counts=contents.counts_table(manifest["splits"]),
+            counts=questions_contents.counts_table(manifest["splits"]),
             boards=[split_board(board) for board in boards],
             strata=strata_sections(questions, boards),
             negatives=[] if is_blind else negative_blocks(version),
-            agreement=contents.agreement_facts(version),
-            decisions=decisions.decision_blocks(questions, manifest),
-            guideline=contents.guideline_texts(version),
-            sources=contents.sources_table(manifest["sources"]) if manifest["sources"] else None,
+            agreement=questions_contents.agreement_facts(version),
+            decisions=questions_decisions.decision_blocks(questions, manifest),
+            guideline=questions_contents.guideline_texts(version),
+            sources=questions_contents.sources_table(manifest["sources"]) if manifest["sources"] else None,
             gaps=gap_blocks(questions, boards, facts, manifest, is_blind=is_blind),
-            basis=contents.basis_facts(manifest),
-            digests=contents.digest_facts(manifest),
+            basis=questions_contents.basis_facts(manifest),
+            digests=questions_contents.digest_facts(manifest),
             confidence=DEFAULT_CONFIDENCE,
         )
     )
