@@ -10,7 +10,7 @@ class CalibrationConfig(AppConfig):
         from apps.calibration.selectors import sealed
         from apps.common.discovery import later
         from apps.jobs.selectors.hidden_objects import add_hidden
-        from apps.review.selectors.blinding import add_blinding
+        from apps.review.selectors.participation import add_blinding
 
         sealed.register()
         add_blinding(later("apps.calibration.selectors.calibrations.blinded_among"))

@@ -10,11 +10,11 @@ class ReviewConfig(AppConfig):
         from apps.common.discovery import later
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.blinding import add_query_check
-        from apps.review.selectors import sealed
+        from apps.review.selectors import reviews
 
-        sealed.register()
+        reviews.register()
         rests_on_permissions(later("apps.review.actions.seating.ReviewsOnPermissions"))
-        add_query_check(later("apps.review.selectors.hidden_results.results_hidden_from"))
+        add_query_check(later("apps.review.selectors.reviews.results_hidden_from"))
         on_leaving(
-            later("apps.review.selectors.leaving.held_reviews"), later("apps.review.actions.seating.give_up_seats")
+            later("apps.review.selectors.seats.held_reviews"), later("apps.review.actions.seating.give_up_seats")
         )

@@ -9,7 +9,7 @@ from apps.accounts.models import Project, User
 from apps.calibration.actions import answer_item, open_calibration
 from apps.calibration.models import Calibration
 from apps.judging.models import Round
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member, make_project

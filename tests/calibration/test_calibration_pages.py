@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.calibration.models import Calibration, CalibrationVerdict
 from apps.review.enums import VerdictChoice
-from apps.review.selectors.blinding import is_blinded
+from apps.review.selectors.participation import is_blinded
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.calibration.test_calibrations import make_signalling, reread

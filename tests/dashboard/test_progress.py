@@ -7,7 +7,7 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.dashboard.pages import progress
 from apps.judging.actions.rounds import close_round
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member, make_project

@@ -7,8 +7,7 @@ from apps.accounts.models import Project, User
 from apps.corpus.models import Snapshot
 from apps.queries.models import Query
 from apps.review.actions.disputes import Claim, adjudicate, drop_triple, split_triple, withdraw_flag
-from apps.review.actions.submitting import submit_triple
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict, submit_triple
 from apps.review.enums import Category, Decision, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, start_draft, withdraw_draft

@@ -17,8 +17,7 @@ from apps.jobs.models import Notification
 from apps.review.actions.candidate_blocks import note_miss
 from apps.review.actions.disputes import Claim, adjudicate, drop_triple, post_message, split_triple, withdraw_flag
 from apps.review.actions.seating import free_abandoned_seats, give_back_seat, pull_seat, reseat
-from apps.review.actions.submitting import begin_revision, re_pin, revise, reword, submit_triple
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import begin_revision, give_verdict, re_pin, revise, reword, submit_triple
 from apps.review.enums import Category, Decision, NoteKind, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.participation import participation_of

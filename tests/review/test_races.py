@@ -11,8 +11,7 @@ from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat, reseat_many
-from apps.review.actions.submitting import submit_triple
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict, submit_triple
 from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate

@@ -7,8 +7,7 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.review.actions.submitting import revise
-from apps.review.actions.verdicts import VerdictRefused, give_verdict
+from apps.review.actions.submitting import VerdictRefused, give_verdict, revise
 from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State

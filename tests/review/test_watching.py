@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from apps.review.models import Verdict
-from apps.review.selectors.watching import verdict_metrics
+from apps.review.selectors.seats import verdict_metrics
 from tests.review.factories import make_accepted
 from tests.triples.factories import make_team
 

@@ -11,7 +11,7 @@ from apps.calibration.selectors.calibrations import live_verdicts
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
 from apps.metrics.agreement.results import Coefficient, undefined
-from apps.review.core.policies import ASPECTS, aspects_flagged
+from apps.review.core.visibility import ASPECTS, aspects_flagged
 from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Triple

@@ -19,7 +19,7 @@ from apps.common.web.request_counts import process_metrics
 from apps.common.web.tokens import is_bearer_of
 from apps.jobs.selectors.watching import job_metrics, outbox_metrics, worker_metrics
 from apps.judging.selectors.rounds import grade_metrics, lease_metrics
-from apps.review.selectors.watching import verdict_metrics
+from apps.review.selectors.seats import verdict_metrics
 
 PLAIN = "text/plain; charset=utf-8"
 SOURCES: tuple[Callable[[datetime], list[Metric]], ...] = (

@@ -6,16 +6,37 @@ from apps.accounts.models import Project, User
 from apps.accounts.rules import locked_roles
 from apps.common.errors import Refusal
 from apps.review.actions import notices
-from apps.review.actions.seats import open_seats
 from apps.review.enums import ResolutionKind
-from apps.review.models import Resolution
+from apps.review.models import Resolution, ReviewSeat
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation, participation_of
-from apps.review.selectors.seats import able_for, is_pulled, returning_reviewers, reviewers_for
+from apps.review.selectors.seats import NUMBERS, able_for, is_pulled, lease_from, returning_reviewers, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.sources import revoked_refusal
 from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move
+
+
+def open_seat(revision: Revision, number: int, reviewer: User, at: datetime) -> ReviewSeat:
+    """Give the free place `number` to the reviewer; the lease runs from `at`."""
+    return ReviewSeat.objects.create(
+        revision=revision,
+        number=number,
+        reviewer=reviewer,
+        opened_at=at,
+        lease_expires_at=lease_from(revision.triple.project, at),
+    )
+
+
+def open_seats(revision: Revision, reviewers: list[User], at: datetime) -> list[ReviewSeat]:
+    """Give the places to the reviewers in their order; with fewer than two, a place stays free."""
+    return [open_seat(revision, number, reviewer, at) for number, reviewer in zip(NUMBERS, reviewers, strict=False)]
+
+
+def release(seat: ReviewSeat, at: datetime) -> None:
+    """Release the seat. It stays as a row, and its place is free."""
+    seat.released_at = at
+    seat.save(update_fields=["released_at"])
 
 
 class SubmitRefused(Refusal):

@@ -15,10 +15,8 @@ from apps.queries.execution.revoking import Resting
 from apps.queries.models import Source
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import locked_with_participation
-from apps.review.actions.seats import open_seat, release
+from apps.review.actions.rounds import locked_with_participation, open_seat, release
 from apps.review.models import ReviewSeat
-from apps.review.selectors.leaving import unanswered_of
 from apps.review.selectors.queues import offers_to, review_queue
 from apps.review.selectors.seats import (
     able_in,
@@ -29,6 +27,7 @@ from apps.review.selectors.seats import (
     live_seats,
     stuck_holders,
     successor_for,
+    unanswered_of,
 )
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple

@@ -13,11 +13,10 @@ from apps.accounts.selectors import member_user
 from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import only_known
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict
 from apps.review.forms import BoardForm
 from apps.review.selectors.board import board_page
-from apps.review.selectors.keyset import place
-from apps.review.selectors.queues import next_in_queue, review_queue
+from apps.review.selectors.queues import next_in_queue, place, review_queue
 from apps.review.serializers import (
     BoardOut,
     NextOut,

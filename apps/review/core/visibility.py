@@ -9,8 +9,92 @@ see that somebody answered, never what or when, since they have to know which se
 triple once more in a calibration, every verdict on it is hidden from them, their own included.
 """
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
+
+from apps.review.enums import CandidateChoice, CandidateStep, Category, Outcome, Reason, VerdictChoice
+from apps.triples.enums import Step
+
+
+class Policy(NamedTuple):
+    """`short` is shown next to the choice on the review screen, `text` at the top of a dispute."""
+
+    title: str
+    short: str
+    text: str
+
+
+POLICIES: dict[Category, Policy] = {
+    Category.NUMERIC: Policy(
+        "Policy for numeric precision",
+        "The passage’s wording decides, strictly.",
+        "The passage’s wording decides, strictly.",
+    ),
+    Category.SYNONYM: Policy(
+        "Policy for a synonym or a tense",
+        "Equivalence is accepted.",
+        "Equivalence is accepted: other words for the same thing are not a fault.",
+    ),
+    Category.COMPOUND: Policy(
+        "Policy for a compound claim",
+        "Split into claims, each with its own passage.",
+        "Split it into atomic claims, each with its own passage.",
+    ),
+    Category.OTHER: Policy(
+        "No policy for this kind",
+        "No policy: write what and why.",
+        "No policy settles this kind. Talk it through, revise, or ask a lead.",
+    ),
+}
+
+ASPECTS: tuple[str, ...] = ("question", "block", "answer")
+
+ASPECT_OF_REASON: dict[Reason, str] = {
+    Reason.UNREALISTIC: "question",
+    Reason.WRONG_BLOCK: "block",
+    Reason.NOT_ENTAILED: "answer",
+    Reason.OVERSTATED: "answer",
+    Reason.UNDERSTATED: "answer",
+}
+
+
+def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
+    """Which of the three questions a reviewer answered with no. `other` answers none of them."""
+    flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
+    return {aspect: aspect in flagged for aspect in ASPECTS}
+
+
+VERDICTS_PER_ROUND = 2
+
+STEP_AFTER: dict[Outcome, Step] = {
+    Outcome.CONSENSUS: Step.AGREE,
+    Outcome.DISPUTE: Step.DISAGREE,
+    Outcome.DROP: Step.REJECT,
+}
+
+
+def outcome_of(choices: Sequence[str]) -> Outcome:
+    """The outcome of a round from its live verdicts, in any order.
+
+    Fewer than two are pending. Raises ValueError for more than two, which cannot happen.
+    """
+    if len(choices) > VERDICTS_PER_ROUND:
+        raise ValueError(f"A round has two verdicts, not {len(choices)}.")
+    if len(choices) < VERDICTS_PER_ROUND:
+        return Outcome.PENDING
+    flags = sum(VerdictChoice(choice) is VerdictChoice.FLAG for choice in choices)
+    return (Outcome.CONSENSUS, Outcome.DISPUTE, Outcome.DROP)[flags]
+
+
+def candidate_step(choices: Sequence[str]) -> CandidateStep | None:
+    """The step that the answers about a candidate block cause, in any order; None while one is missing."""
+    if len(choices) > VERDICTS_PER_ROUND:
+        raise ValueError(f"A candidate block has two answers, not {len(choices)}.")
+    if len(choices) < VERDICTS_PER_ROUND:
+        return None
+    confirmed = sum(CandidateChoice(choice) is CandidateChoice.CONFIRM for choice in choices)
+    return (CandidateStep.REJECT, CandidateStep.DISAGREE, CandidateStep.AGREE)[confirmed]
 
 
 class RoundPhase(Enum):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from apps.review.core.policies import POLICIES
+from apps.review.core.visibility import POLICIES
 from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Reason
 
 

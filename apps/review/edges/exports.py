@@ -4,7 +4,7 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 
 from apps.accounts.selectors import Member
-from apps.review.actions.exports import export_triples
+from apps.review.actions.reminding import export_triples
 from apps.review.selectors.exports import CONTENT_TYPES, Selection, file_name
 
 

@@ -1,7 +1,7 @@
 """The lead's board, and a lead's actions on several triples at once."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -12,9 +12,42 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.seating import SeatRefused, reseat, reseat_many
+from apps.review.edges.exports import export_response
 from apps.review.forms import BoardForm, ReseatForm
 from apps.review.selectors.board import board_page, people_of_board
-from apps.review.selectors.keyset import MAX_KEY
+from apps.review.selectors.exports import STATES, Selection
+from apps.review.selectors.queues import MAX_KEY
+from apps.triples.enums import State
+from apps.triples.formats import FORMATS, WRITTEN
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+
+
+@member_view(*READERS)
+@require_safe
+def export(request: HttpRequest, project: Project) -> HttpResponse:
+    state = request.GET.get("state", State.ACCEPTED.value)
+    selection = Selection(project, state, member=member_of(request), at=timezone.now())
+    context = {
+        "section": "Q&A",
+        "state": state,
+        "states": STATES,
+        "forms": {form: FORMATS[form] for form in WRITTEN},
+        "label": STATES[state],
+        "held": selection.held(),
+        "left_out": selection.left_out(),
+    }
+    return render(request, "review/export.html", context)
+
+
+@member_view(*READERS)
+@require_safe
+def export_file(request: HttpRequest, project: Project) -> StreamingHttpResponse:
+    wanted = request.GET
+    return export_response(
+        member_of(request), state=wanted.get("state", State.ACCEPTED.value), form=wanted.get("format", "jsonl")
+    )
+
 
 MOST_TICKED = 200
 MOST_TOLD = 5

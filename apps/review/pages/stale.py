@@ -17,9 +17,9 @@ from apps.common.digests import digest_of
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin
-from apps.review.selectors.keyset import KeysetPlace, behind, page
 from apps.review.selectors.offers import Offer
 from apps.review.selectors.participation import Participation, participation_for
+from apps.review.selectors.queues import KeysetPlace, behind, page
 from apps.triples import rules as writing
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.review.pages import board, candidate_blocks, claims, exports, reviewing, stale, triple
+from apps.review.pages import board, candidate_blocks, claims, reviewing, stale, triple
 
 app_name = "review"
 urlpatterns = [
@@ -24,8 +24,8 @@ urlpatterns = [
     path("stale/<int:pk>/", stale.screen, name="stale-triple"),
     path("stale/<int:pk>/pin/", stale.pin, name="stale-pin"),
     path("stale/<int:pk>/retire/", stale.retire, name="stale-retire"),
-    path("triples/export/", exports.export, name="export"),
-    path("triples/export/file/", exports.export_file, name="export-file"),
+    path("triples/export/", board.export, name="export"),
+    path("triples/export/file/", board.export_file, name="export-file"),
     path("triples/submit/", triple.submit, name="submit-new"),
     path("triples/<int:pk>/", triple.triple, name="triple"),
     path("triples/<int:pk>/flags/", triple.flags, name="flags"),

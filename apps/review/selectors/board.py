@@ -15,8 +15,15 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from apps.accounts.models import Project, User
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
-from apps.review.selectors.keyset import KeysetPage, KeysetPlace, behind, place
-from apps.review.selectors.queues import CANDIDATE, escalates_at, with_last_writer
+from apps.review.selectors.queues import (
+    CANDIDATE,
+    KeysetPage,
+    KeysetPlace,
+    behind,
+    escalates_at,
+    place,
+    with_last_writer,
+)
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -9,15 +10,42 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.jobs.selectors.hidden_objects import hidden_by_id
-from apps.review.core.outcome import VERDICTS_PER_ROUND
-from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight
+from apps.review.core.claim_proposals import Span, likeliest, propose, sentences
+from apps.review.core.visibility import VERDICTS_PER_ROUND, CandidatePart, CandidateSight, candidate_sight
 from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
 from apps.review.rules import answer_refusal, decide_refusal
 from apps.review.selectors.participation import Participation, participation_for, participations_of
 from apps.triples.enums import State
-from apps.triples.models import Revision, Triple
+from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import visible_triples
+
+
+class ProposedClaim(NamedTuple):
+    """`block` is the one with the sentence at `span`; None when no marked evidence is likely to say it."""
+
+    question: str
+    answer: str
+    block: ExpectedBlock | None
+    span: Span
+
+
+def marked_pieces(block: ExpectedBlock) -> list[Span]:
+    """The marked evidence in a block, sentence by sentence."""
+    return [piece for start, end in sorted(block.spans) for piece in sentences(block.version.text, start, end)]
+
+
+def proposed_claims(revision: Revision, expected: Sequence[ExpectedBlock]) -> list[ProposedClaim]:
+    """Two to six claims, made of the parts of the wording."""
+    pieces = [(block, span) for block in expected for span in marked_pieces(block)]
+    texts = [block.version.text[start:end] for block, (start, end) in pieces]
+    made = []
+    for claim in propose(revision.question, revision.answer):
+        best = likeliest(claim.answer, texts)
+        block, span = (None, (0, 0)) if best is None else pieces[best]
+        made.append(ProposedClaim(claim.question, claim.answer, block, span))
+    return made
+
 
 ASKED = (CandidateState.OPEN, CandidateState.DISPUTED)
 

@@ -16,8 +16,7 @@ from apps.common.errors import Refusal
 from apps.common.text.wording import count_up_to, utc_second
 from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
-from apps.review.selectors.blinding import blinded_among
-from apps.review.selectors.participation import REVIEWERS_PER_ROUND
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND, blinded_among
 from apps.triples.enums import State
 from apps.triples.formats.entry import ALL as ALL_NEEDED
 from apps.triples.formats.entry import ANY, Entry, EntryBlock, Evidence

@@ -2,17 +2,100 @@
 
 from collections import defaultdict
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import has_role
+from apps.audit.selectors.sealed_kinds import sealed_kind
+from apps.common.digests import utc_text
+from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.retrieval.selectors.blinding import Hidden
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
-from apps.review.models import DisputeMessage, Resolution, Verdict
+from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
+from apps.review.selectors.candidate_blocks import asked_of, to_decide
 from apps.review.selectors.participation import Participation, Record, phase_of, record_of
 from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
 from apps.triples.models import Revision, Triple
+
+
+def register() -> None:
+    """Register for sealing what is append-only and therefore its own record."""
+    sealed_kind("verdict", Verdict, project_path="revision__triple__project", payload=verdict_payload)
+    sealed_kind("message", DisputeMessage, project_path="triple__project", payload=message_payload)
+    sealed_kind("resolution", Resolution, project_path="triple__project", payload=resolution_payload)
+
+
+def verdict_payload(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "revision": verdict.revision_id,
+        "seat": verdict.seat_id,
+        "reviewer": verdict.reviewer_id,
+        "supersedes": verdict.supersedes_id,
+        **words_payload(verdict),
+    }
+
+
+def words_payload(verdict: AnyVerdict) -> dict[str, Any]:
+    """Its text, its idempotency key, and its time."""
+    return {
+        "choice": verdict.choice,
+        "reasons": verdict.reasons,
+        "category": verdict.category,
+        "note": verdict.note,
+        "key": verdict.idempotency_key,
+        "given_at": utc_text(verdict.given_at),
+    }
+
+
+def message_payload(message: DisputeMessage) -> dict[str, Any]:
+    return {
+        "triple": message.triple_id,
+        "round": message.round,
+        "author": message.author_id,
+        "text": message.text,
+        "posted_at": utc_text(message.posted_at),
+    }
+
+
+def resolution_payload(resolution: Resolution) -> dict[str, Any]:
+    return {
+        "triple": resolution.triple_id,
+        "revision": resolution.revision_id,
+        "round": resolution.round,
+        "kind": resolution.kind,
+        "category": resolution.category,
+        "decided_by": resolution.decided_by_id,
+        "reason": resolution.reason,
+        "resolved_at": utc_text(resolution.resolved_at),
+    }
+
+
+ASKED_BLINDLY = (
+    "You are asked whether a further passage answers a question as well. What systems returned for it is hidden from"
+    " you until that is settled."
+)
+BLINDED = "You review this Q&A once more, blindly. What is known about it is hidden from you until you have answered."
+
+
+def results_hidden_from(person: User, project: Project) -> list[Hidden]:
+    """The queries that ask a question the person is asked about, in any of its wordings.
+
+    That is: whether a further passage is right as well, as reviewer or as the lead who decides; or a past review again.
+    """
+    blinded = Triple.objects.filter(hidden_by_id(person, "pk"), project=project)
+    to_answer = asked_of(person, project).filter(has_role(person, project, Role.REVIEWER))
+    to_settle = to_decide(person, project).filter(has_role(person, project, Role.LEAD))
+    query = "revisions__asked__query"
+    return [
+        Hidden(blinded, query, BLINDED),
+        Hidden(to_answer, f"triple__{query}", ASKED_BLINDLY),
+        Hidden(to_settle, f"triple__{query}", ASKED_BLINDLY),
+    ]
+
 
 # One triple --------------------------------------------------------------------------------------------------------
 

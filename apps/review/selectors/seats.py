@@ -4,16 +4,25 @@ import hashlib
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
+from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, policy
-from apps.review.models import ReviewSeat
+from apps.common.web.exposition import Metric, counter
+from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import authors_of
+
+
+def verdict_metrics(at: datetime) -> list[Metric]:
+    """The highest number of a verdict, as of grades: none is ever deleted."""
+    highest = Verdict.objects.aggregate(highest=Max("pk"))["highest"] or 0
+    return [counter("karat_verdicts_total", "Verdicts ever stored.", highest)]
+
 
 NUMBERS = range(1, REVIEWERS_PER_ROUND + 1)
 UNANSWERED = Q(released_at=None, answered_at=None)
@@ -202,3 +211,22 @@ def abandoned_rounds(project: Project, before: datetime, at: datetime) -> QueryS
         is_abandoned |= Q(Exists(live.filter(lapsed(at))))
     rounds = Triple.objects.filter(is_abandoned, project=project, state=State.IN_REVIEW)
     return rounds.order_by("changed_at", "pk").values_list("pk", flat=True)
+
+
+def unanswered_of(user: User) -> QuerySet[ReviewSeat]:
+    """The person's seats in open rounds that wait for a verdict, in every project."""
+    return _in_open_rounds(user).filter(UNANSWERED)
+
+
+def _in_open_rounds(user: User) -> QuerySet[ReviewSeat]:
+    current = F("revision__triple__current_id")
+    seats = ReviewSeat.objects.filter(reviewer=user, released_at=None, revision_id=current)
+    return seats.filter(revision__triple__state=State.IN_REVIEW)
+
+
+def held_reviews(user: User) -> list[Holding]:
+    """Answered ones count too, so that nobody learns from the number which were answered."""
+    seats = _in_open_rounds(user).order_by("revision__triple__project__name")
+    counted = seats.values_list("revision__triple__project__name").annotate(count=Count("pk"))
+    becomes = "without a verdict: to another reviewer, or back to the queue"
+    return [Holding("review in an open round,reviews in open rounds", count, becomes, name) for name, count in counted]

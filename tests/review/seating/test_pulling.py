@@ -3,8 +3,7 @@ import pytest
 from apps.accounts.enums import Role
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.seating import SeatRefused, give_back_seat
-from apps.review.actions.submitting import revise
-from apps.review.actions.verdicts import VerdictRefused
+from apps.review.actions.submitting import VerdictRefused, revise
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import offered_tally

@@ -9,8 +9,7 @@ from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import Stage
 from apps.queries.models import Query
 from apps.review.actions.disputes import adjudicate, post_message, withdraw_flag
-from apps.review.actions.submitting import revise, submit_triple
-from apps.review.actions.verdicts import give_verdict
+from apps.review.actions.submitting import give_verdict, revise, submit_triple
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple
