@@ -14,5 +14,5 @@ class TriplesConfig(AppConfig):
 
         after_freezing(later("apps.triples.actions.triples.compare_with_snapshot"))
         rests_on_permissions(later("apps.triples.actions.triples.TriplesOnPermissions"))
-        count_triples_with(later("apps.triples.selectors.sources.counts_by_source"))
-        also_named(later("apps.triples.selectors.asked.asked_by_label"))
+        count_triples_with(later("apps.triples.selectors.triples.counts_by_source"))
+        also_named(later("apps.triples.selectors.triples.asked_by_label"))

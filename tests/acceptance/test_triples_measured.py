@@ -24,7 +24,7 @@ from apps.review.actions.submitting import submit_triple
 from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, save_draft
 from apps.triples.models import Triple
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 from tests.acceptance.chain import command
 from tests.corpus.factories import make_document_import, zipped
 from tests.corpus.factories import make_snapshot as freeze

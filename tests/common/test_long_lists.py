@@ -13,7 +13,7 @@ from apps.audit.models import Event
 from apps.corpus.models import Block, Document
 from apps.queries.models import Query
 from apps.triples.enums import State
-from apps.triples.selectors.near_duplicates import questions_like
+from apps.triples.selectors.draft_checks import questions_like
 from tests.corpus.factories import make_corpus
 from tests.factories import AT, lead_of, make_project
 from tests.review.factories import make_triple

@@ -2,7 +2,7 @@
 
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.retrieval.actions.intake import push_run
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import import_lines, trec
 from tests.running_jobs import run_jobs

@@ -14,7 +14,7 @@ from apps.queries.models import Query
 from apps.retrieval.selectors import blinding
 from apps.retrieval.selectors.blinding import Hidden
 from apps.review.models import CandidateBlock
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 from tests.evaluation.factories import make_scene
 from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.hits import places, run_that, score

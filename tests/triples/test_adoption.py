@@ -16,7 +16,7 @@ from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, rej
 from apps.triples.actions.triples import DraftRefused, save_draft, start_draft, withdraw_draft
 from apps.triples.enums import State
 from apps.triples.models import Rejection, Triple
-from apps.triples.selectors.candidates import candidates_of, page_of
+from apps.triples.selectors.retriever_hits import candidates_of, page_of
 from apps.triples.selectors.triples import authors_of, visible_triples
 from tests.factories import AT, lead_of, make_member, make_project, make_user
 from tests.review.factories import answer_both, make_triple
@@ -230,7 +230,7 @@ def test_candidates_of_another_project_are_not_listed(candidate):
 
 
 def test_pages_lead_forth_and_back(team, monkeypatch):
-    monkeypatch.setattr("apps.triples.selectors.candidates.PER_PAGE", 2)
+    monkeypatch.setattr("apps.triples.selectors.retriever_hits.PER_PAGE", 2)
     for _ in range(5):
         make_candidate(team)
 

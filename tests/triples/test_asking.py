@@ -19,8 +19,7 @@ from apps.review.enums import Decision, VerdictChoice
 from apps.triples.actions.triples import save_draft
 from apps.triples.enums import State
 from apps.triples.models import AskedRevision, Triple
-from apps.triples.selectors.asked import AskedQuery, asked_by_label, asked_queries
-from apps.triples.selectors.triples import newest_snapshot
+from apps.triples.selectors.triples import AskedQuery, asked_by_label, asked_queries, newest_snapshot
 from tests.factories import AT, lead_of
 from tests.review.factories import (
     answer_both,

@@ -13,8 +13,7 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.review.enums import Decision, VerdictChoice
 from apps.triples.enums import State
-from apps.triples.execution.jobs import MARK_STALE
-from apps.triples.execution.staleness import mark_changed
+from apps.triples.execution.staleness import MARK_STALE, mark_changed
 from apps.triples.models import Triple
 from apps.triples.selectors import staleness
 from tests.corpus.factories import import_texts, make_corpus
@@ -130,7 +129,7 @@ def test_a_job_that_was_stopped_between_windows_resumes_where_it_was(project, mo
             raise RuntimeError("killed")
         return real(snapshot, found, at)
 
-    monkeypatch.setattr("apps.triples.execution.jobs.mark_changed", stop_at_the_second)
+    monkeypatch.setattr("apps.triples.execution.staleness.mark_changed", stop_at_the_second)
     run_jobs()
 
     assert all(reload(triple).is_stale for triple in triples)
@@ -142,7 +141,7 @@ def test_a_failed_job_can_be_run_again(project, monkeypatch):
     triple = make_accepted(project)
     freeze_as(project, CHANGED, triple.snapshot.corpus)
     with monkeypatch.context() as broken:
-        broken.setattr("apps.triples.execution.jobs.mark_changed", lambda *args: 1 / 0)
+        broken.setattr("apps.triples.execution.staleness.mark_changed", lambda *args: 1 / 0)
         (job,) = run_jobs()
     assert job.state == JobState.FAILED
 

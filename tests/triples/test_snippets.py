@@ -1,4 +1,4 @@
-from apps.triples.core.snippets import Piece, snippet
+from apps.triples.core.evidence import Piece, snippet
 
 
 def test_sought_words_are_hits_in_any_case_and_ending():

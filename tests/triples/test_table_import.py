@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
-from apps.triples.formats.recognition import recognise
+from apps.triples.formats.reading import recognise
 from apps.triples.models import Triple
 from tests.common.workbooks import workbook
 from tests.corpus.factories import make_snapshot

@@ -12,7 +12,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations, expected, rankings
 from apps.goldsets.models import Version
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 
 
 class DecisionRefused(Refusal):

@@ -20,7 +20,7 @@ from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRul
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences
 from apps.metrics.statistics.strata import open_strata
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 
 RULE_NAMES = {
     BLOCK: "Same passage",

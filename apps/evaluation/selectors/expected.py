@@ -13,7 +13,7 @@ from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import ExpectedBlock as PinnedBlock
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 
 
 class ExpectedGround(NamedTuple):

@@ -14,7 +14,7 @@ from apps.metrics.expected.rules import Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.runs import returned_of
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 
 
 class Missed(NamedTuple):

@@ -36,7 +36,7 @@ from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateBlock, MissNote
 from apps.triples.models import ExpectedBlock
 from apps.triples.models import ExpectedBlock as PinnedBlock
-from apps.triples.selectors.asked import asked_queries
+from apps.triples.selectors.triples import asked_queries
 
 NOTE, CANDIDATE, EXPECTED = range(3)
 

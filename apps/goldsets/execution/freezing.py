@@ -31,7 +31,7 @@ from apps.goldsets.selectors.manifest_facts import (
     waiting_facts,
 )
 from apps.queries.models import Permission, Source
-from apps.triples.selectors.sources import source_of
+from apps.triples.selectors.triples import source_of
 
 BATCH = 1_000
 GRADES_AT_ONCE = 10_000

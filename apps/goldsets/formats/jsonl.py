@@ -14,9 +14,8 @@ from apps.goldsets.formats.content import (
     TripleRow,
     in_order,
 )
-from apps.triples.formats.entry import Entry, EntryBlock, Evidence
+from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_values
 from apps.triples.formats.jsonl import line
-from apps.triples.formats.values import as_values
 
 CORPUS = "jsonl/corpus.jsonl"
 

@@ -24,7 +24,7 @@ from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
 from apps.triples.models import Triple
-from apps.triples.selectors.sources import source_of
+from apps.triples.selectors.triples import source_of
 
 REVIEWERS_OF_MACHINE_WRITTEN = 2
 NAMES_SHOWN = 12

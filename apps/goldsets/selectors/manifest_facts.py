@@ -26,7 +26,7 @@ from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from apps.triples.selectors.sources import source_of
+from apps.triples.selectors.triples import source_of
 
 FIRST_CHANGELOG = "- First version."
 

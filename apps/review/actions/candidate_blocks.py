@@ -28,7 +28,7 @@ from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, Review
 from apps.review.selectors.candidate_blocks import ASKED, live_answers
 from apps.review.selectors.participation import Participation
 from apps.review.workflow import move
-from apps.triples.actions.extending import extended_revision
+from apps.triples.actions.triples import extended_revision
 from apps.triples.core.evidence import Span
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple

@@ -12,8 +12,7 @@ from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participati
 from apps.review.selectors.seats import NUMBERS, able_for, is_pulled, lease_from, returning_reviewers, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.sources import revoked_refusal
-from apps.triples.selectors.triples import locked_triple
+from apps.triples.selectors.triples import locked_triple, revoked_refusal
 from apps.triples.workflow import move
 
 

@@ -27,8 +27,7 @@ from apps.review.selectors.candidate_blocks import marked_pieces, proposed_claim
 from apps.review.selectors.participation import participation_for
 from apps.triples.core import checks
 from apps.triples.core.checks import Check
-from apps.triples.core.evidence import quoted, spans_of
-from apps.triples.core.snippets import Piece, snippet
+from apps.triples.core.evidence import Piece, quoted, snippet, spans_of
 from apps.triples.models import ExpectedBlock, Triple
 from apps.triples.selectors.draft_checks import BlockChoice, marked
 from apps.triples.selectors.triples import expected_blocks, triple_for

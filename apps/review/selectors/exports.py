@@ -22,8 +22,8 @@ from apps.triples.formats.entry import ALL as ALL_NEEDED
 from apps.triples.formats.entry import ANY, Entry, EntryBlock, Evidence
 from apps.triples.models import CANDIDATE, ExpectedBlock, ImportedEntry, Triple
 from apps.triples.rules import WRITERS
+from apps.triples.selectors.draft_checks import digest_of_revision
 from apps.triples.selectors.entry_comparison import OWN_ID
-from apps.triples.selectors.same_wording import digest_of_revision
 from apps.triples.selectors.triples import WITH_BLOCKS, visible_triples
 
 PAGE = 500

@@ -2,19 +2,94 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.database.bulk import chunks
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.models import Corpus
+from apps.corpus.execution.import_reading import ImportRefused
+from apps.corpus.models import Corpus, Import
+from apps.triples import rules
+from apps.triples.enums import State, Step
 from apps.triples.execution.ingest import take_entries
 from apps.triples.formats import EntryRecord
+from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.entry_comparison import EntryComparison
+from apps.triples.workflow import move_all
+
+# Undoing an import of triples: the drafts that it made are withdrawn, while nobody has worked on one.
+#
+# A triple is never deleted, and where it came from stays on record; the same entry can be imported again.
+
+AT_ONCE = 500
+FIRST_SAVED = 1
+"""The edit version of a draft as its import made it."""
+
+
+def made_by(item: Import) -> QuerySet[Triple]:
+    """The triples that an applied import made and that are not withdrawn yet; it gave them its own time and person."""
+    assert item.applied_at is not None
+    made = Triple.objects.filter(
+        project=item.project, imported__imported_by=item.applied_by_id, imported__imported_at=item.applied_at
+    )
+    return made.exclude(state=State.WITHDRAWN)
+
+
+def untouched_of(item: Import) -> QuerySet[Triple]:
+    """The drafts and candidates of an import that nobody has edited, adopted or submitted."""
+    return made_by(item).filter(state=State.DRAFT, round=0, adopted_by=None, edit_version=FIRST_SAVED)
+
+
+def undo_refusal(item: Import) -> str | None:
+    """Why the drafts of an applied import cannot be withdrawn."""
+    made = made_by(item)
+    begun = made.exclude(state=State.DRAFT) | made.filter(round__gt=0)
+    drafts = made.filter(state=State.DRAFT, round=0)
+    return rules.undo_refusal(
+        begun=begun.count(),
+        adopted=drafts.filter(adopted_by__isnull=False).count(),
+        edited=drafts.exclude(edit_version=FIRST_SAVED).count(),
+    )
+
+
+def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
+    """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused."""
+    keys = _lock_made(item)
+    if reason := undo_refusal(item):
+        raise ImportRefused(reason, code="import_not_undone")
+    _withdraw(item, keys, actor, at)
+
+
+def withdraw_untouched(item: Import, *, actor: User, at: datetime) -> int:
+    """Withdraw what nobody has touched of an import; returns how many stay. Raises ImportRefused for none."""
+    made = _lock_made(item)
+    keys = list(untouched_of(item).order_by("pk").values_list("pk", flat=True))
+    if not keys:
+        raise ImportRefused(rules.NONE_UNTOUCHED, code="import_not_undone")
+    _withdraw(item, keys, actor, at)
+    return len(made) - len(keys)
+
+
+def _lock_made(item: Import) -> list[int]:
+    """The keys of what an import made, locked: who writes in one or submits it meanwhile is seen only then."""
+    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
+    return list(made_by(item).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+
+
+def _withdraw(item: Import, keys: list[int], actor: User, at: datetime) -> None:
+    reason = f"The import of {item.upload.filename} was undone."
+    for part in chunks(keys, AT_ONCE):
+        drafts = list(Triple.objects.filter(pk__in=part).select_related("project").order_by("pk"))
+        rejected = partial(Rejection, reason=reason, rejected_by=actor, rejected_at=at)
+        Rejection.objects.bulk_create(rejected(triple=draft) for draft in drafts if draft.is_candidate)
+        move_all(drafts, Step.WITHDRAW, actor=actor, at=at, reason=reason)
 
 
 @transaction.atomic

@@ -34,8 +34,8 @@ from apps.triples.actions.triples import (
 from apps.triples.core.warning_answers import FIELD
 from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.candidates import candidate_in, candidates_of
 from apps.triples.selectors.draft_checks import Wording, checks_of
+from apps.triples.selectors.retriever_hits import candidate_in, candidates_of
 from apps.triples.selectors.triples import newest_snapshot, open_revision, triple_for, writing_snapshot
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
 

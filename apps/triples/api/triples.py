@@ -1,15 +1,97 @@
 """API of triples."""
 
+from typing import ClassVar
+
 from django.http import Http404
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.database.bulk import chunks
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import only_known
-from apps.triples.selectors.triples import WITH_BLOCKS, visible_triples
+from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
+from apps.triples.enums import RetireReason, State
+from apps.triples.rules import MOST_RETIRED
+from apps.triples.selectors.triples import WITH_BLOCKS, triple_for, visible_triples
 from apps.triples.serializers import TripleListInput, TripleOut, TriplePageOut, triple_out
+
+
+class RetireInput(serializers.Serializer):
+    reason = ChoiceField(choices=RetireReason.choices)
+
+
+class RetireManyInput(RetireInput):
+    triples = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_RETIRED
+    )
+
+
+class RetiredOut(serializers.Serializer):
+    retired = serializers.IntegerField()
+
+
+class RetireView(ProjectAPIView):
+    """Takes an accepted triple out of use, stale or not. Its text is kept."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.TRIPLES_WRITE}
+
+    @extend_schema(operation_id="triples_retire", request=RetireInput, responses=TripleOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        body = RetireInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        retire_triple(
+            project=self.project,
+            triple_id=triple.pk,
+            lead=self.member.user,
+            roles=self.member.roles,
+            reason=RetireReason(body.validated_data["reason"]),
+            at=timezone.now(),
+        )
+        return Response(triple_out(triple_for(self.member, pk)))
+
+
+class RetireManyView(ProjectAPIView):
+    """Takes several accepted triples out of use for one reason, stale or not: all of them, or none."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.TRIPLES_WRITE}
+
+    @extend_schema(operation_id="triples_retire_many", request=RetireManyInput, responses=RetiredOut)
+    def post(self, request: Request, slug: str) -> Response:
+        body = RetireManyInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = set(body.validated_data["triples"])
+        self._all_accepted(wanted)
+        retired = retire_triples(
+            project=self.project,
+            triple_ids=wanted,
+            lead=self.member.user,
+            roles=self.member.roles,
+            reason=RetireReason(body.validated_data["reason"]),
+            at=timezone.now(),
+        )
+        return Response(RetiredOut({"retired": retired}).data)
+
+    def _all_accepted(self, wanted: set[int]) -> None:
+        """Raises ValidationError for one that is not there, RetireRefused for one that is not accepted."""
+        found: dict[int, tuple[int, str]] = {}
+        for part in chunks(sorted(wanted), 500):
+            rows = visible_triples(self.member).filter(pk__in=part).values_list("pk", "number", "state")
+            found |= {pk: (number, state) for pk, number, state in rows}
+        if unknown := sorted(wanted - found.keys()):
+            raise ValidationError({"triples": [f"{unknown[0]} is no triple of this project that you may see."]})
+        if others := sorted(number for number, state in found.values() if state != State.ACCEPTED):
+            sentence = f"T-{others[0]:04d} is not accepted, so nothing is retired. Leave it out, and send the others."
+            raise RetireRefused(sentence, code="not_retirable")
+
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 

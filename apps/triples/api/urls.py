@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.triples.api import drafts, imports, retiring, triples
+from apps.triples.api import drafts, imports, triples
 
 app_name = "triples-api"
 urlpatterns = [
@@ -10,10 +10,10 @@ urlpatterns = [
     path("candidates/", drafts.MachineWrittenList.as_view(), name="candidates"),
     path("candidates/<int:pk>/adopt/", drafts.AdoptView.as_view(), name="adopt"),
     path("candidates/<int:pk>/reject/", drafts.RejectView.as_view(), name="reject"),
-    path("retire/", retiring.RetireManyView.as_view(), name="retire-many"),
+    path("retire/", triples.RetireManyView.as_view(), name="retire-many"),
     path("<int:pk>/draft/", drafts.DraftDetail.as_view(), name="draft"),
     path("<int:pk>/withdraw/", drafts.WithdrawView.as_view(), name="withdraw"),
     path("<int:pk>/reopen/", drafts.ReopenView.as_view(), name="reopen"),
-    path("<int:pk>/retire/", retiring.RetireView.as_view(), name="retire"),
+    path("<int:pk>/retire/", triples.RetireView.as_view(), name="retire"),
     path("<int:pk>/", triples.TripleDetail.as_view(), name="detail"),
 ]

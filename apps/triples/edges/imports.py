@@ -18,14 +18,13 @@ from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
-from apps.triples.actions import undoing
+from apps.triples.actions import imports
 from apps.triples.actions.imports import import_triples
-from apps.triples.execution.context_import import matched_contexts, show_contexts
 from apps.triples.execution.ingest import plan_entries
-from apps.triples.execution.table_import import TripleTable, read_triple_table
+from apps.triples.execution.table_import import TripleTable, matched_contexts, read_triple_table, show_contexts
 from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
-from apps.triples.formats.contexts import Contexts
-from apps.triples.formats.recognition import AUTO, TABLE, recognise
+from apps.triples.formats.rag import Contexts
+from apps.triples.formats.reading import AUTO, TABLE, recognise
 from apps.triples.rules import counted
 from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 from apps.triples.selectors.triples import newest_snapshot
@@ -103,7 +102,7 @@ class TripleImport(ImportKind):
         ),
     )
     form_class = TripleImportForm
-    undoing = "This withdraws the drafts that it made. They can be imported again."
+    imports = "This withdraws the drafts that it made. They can be imported again."
     undone_until = "one of them is edited, adopted or submitted"
     undone = "The drafts that it made are withdrawn."
 
@@ -145,16 +144,16 @@ class TripleImport(ImportKind):
         )
 
     def undo_refusal(self, item: Import) -> str | None:
-        return undoing.undo_refusal(item)
+        return imports.undo_refusal(item)
 
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
-        undoing.withdraw_made(item, actor=actor, at=at)
+        imports.withdraw_made(item, actor=actor, at=at)
 
     def untouched(self, item: Import) -> int:
-        return undoing.untouched_of(item).count()
+        return imports.untouched_of(item).count()
 
     def undo_untouched(self, item: Import, *, actor: User, at: datetime) -> int:
-        return undoing.withdraw_untouched(item, actor=actor, at=at)
+        return imports.withdraw_untouched(item, actor=actor, at=at)
 
     def what_became(self, item: Import) -> str:
         if not (stayed := item.result.get("stayed")):

@@ -1,14 +1,17 @@
 """Marking accepted triples whose passage has another text in a newer snapshot."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from apps.corpus.models import Snapshot
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.triples.enums import State, Step
 from apps.triples.execution.notices import went_stale
 from apps.triples.models import Triple
-from apps.triples.selectors.staleness import changed_ids, possibly_stale
+from apps.triples.selectors.staleness import changed_ids, changed_in_window, possibly_stale, windows
 from apps.triples.selectors.triples import newest_snapshot
 from apps.triples.workflow import move, move_all
 
@@ -36,3 +39,26 @@ def mark_if_changed(triple: Triple, at: datetime) -> Triple:
         move(triple, Step.MARK_STALE, actor=None, at=at)
         went_stale([triple], newest, at)
     return triple
+
+
+MARK_STALE = "triples.mark_stale"
+
+
+@job_kind(MARK_STALE, title="Compare accepted Q&As with a new snapshot")
+def mark_stale_triples(ctx: JobContext) -> dict[str, Any]:
+    """Mark every accepted triple whose expected text changed, or is gone, in the snapshot `snapshot_id`.
+
+    Does nothing for a snapshot that is no longer the newest: the newest has its own job.
+    """
+    snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
+    if newest_snapshot(snapshot.corpus.project, snapshot.corpus_id) != snapshot:
+        return {"snapshot_id": snapshot.pk, "marked": 0, "superseded": True}
+    marked = 0
+    ranges = list(windows(snapshot))
+    for first, last in ranges:
+        changed = changed_in_window(snapshot, (first, last))
+        if changed:
+            with ctx.chunk(f"triples:{first}") as fresh:
+                marked += len(mark_changed(snapshot, changed, ctx.at)) if fresh else 0
+        ctx.progress(last, ranges[-1][1], f"{marked} stale so far")
+    return {"snapshot_id": snapshot.pk, "marked": marked}

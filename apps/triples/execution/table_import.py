@@ -1,29 +1,108 @@
 """Questions and answers from a table of any shape, as the entries of a file, and what a person has to decide."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.columns import ColumnRole, TableChoice, share
+from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, match_passages, passages_that_count
+from apps.corpus.selectors.text_matching import match_texts
 from apps.queries.selectors import source_slugs
-from apps.triples.core import table_roles as roles
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import TripleRecord
+from apps.triples.formats.rag import BY_ID, BY_TEXT, NEARLY, RULE, UNKNOWN, Contexts, texts_without_ids
 from apps.triples.formats.reading import entry_of
+
+
+def matched_contexts(source: TableFile, snapshot: Snapshot | None, *, takes_near: bool) -> Contexts:
+    """The passages of all contexts of a file that name none. The file is at its beginning, before and after.
+
+    Without a snapshot nothing is matched: the comparison of the entries says that there is none.
+    """
+    if snapshot is None:
+        return Contexts(where="this project", takes_near=takes_near)
+    matches = match_texts(snapshot, texts_without_ids(source))
+    source.rewind()
+    return Contexts(matches, where=f"{snapshot.corpus.name} {snapshot.name}", takes_near=takes_near)
+
+
+def show_contexts(plan: ImportPlan, contexts: Contexts) -> None:
+    """Say in the plan how many contexts were matched how, and offer to take those that nearly match, or not to."""
+    counts = contexts.counts
+    if counts[BY_TEXT] or counts[NEARLY] or counts[UNKNOWN]:
+        found = [f"{counts[BY_ID]:,} by id"] if counts[BY_ID] else []
+        found += [f"{counts[BY_TEXT]:,} by text", f"{counts[NEARLY]:,} nearly", f"{counts[UNKNOWN]:,} not at all"]
+        plan.notes.append(f"Contexts matched in {contexts.where}: {', '.join(found)}.")
+    if counts[NEARLY]:
+        plan.fixes.append(_fix(contexts))
+
+
+def _fix(contexts: Contexts) -> Fix:
+    number = contexts.counts[NEARLY]
+    counted = "1 context is" if number == 1 else f"{number:,} contexts are"
+    if contexts.takes_near:
+        words = f"{counted} the passage that has {RULE}: {contexts.example}."
+        return Fix("near-contexts-undo", words, "Undo", {"near": False})
+    words = f"{counted} nearly a passage, which has {RULE}: {contexts.example}."
+    return Fix("near-contexts", words, "Match it" if number == 1 else f"Match all {number:,}", {"near": True})
+
+
+QUESTION, ANSWER, PASSAGE, EVIDENCE = "question", "answer", "passage", "evidence"
+DOMAIN, DIFFICULTY, SOURCE, NOTE = "domain", "difficulty", "source", "note"
+
+
+def _as_texts(values: Sequence[str]) -> float:
+    return share(values, lambda value: any(letter.isalpha() for letter in value))
+
+
+ROLES = (
+    ColumnRole(QUESTION, "Question", ("question", "questions", "query", "q", "frage", "prompt"), _as_texts),
+    ColumnRole(
+        ANSWER,
+        "Answer",
+        ("answer", "expected answer", "reference answer", "gold answer", "ground truth", "a", "antwort", "response"),
+        _as_texts,
+    ),
+    ColumnRole(
+        PASSAGE,
+        "Passage",
+        (
+            "url", "link", "address", "page", "passage", "passage id", "block", "block id", "doc", "doc id", "document",
+            "document id", "path", "context", "expected block", "seite", "adresse", "dokument",
+        ),
+    ),
+    ColumnRole(EVIDENCE, "Evidence", ("evidence", "quote", "excerpt", "span", "highlight", "beleg"), _as_texts),
+    ColumnRole(DOMAIN, "Domain", ("domain", "area", "subject", "topic", "category")),
+    ColumnRole(DIFFICULTY, "Difficulty", ("difficulty", "level")),
+    ColumnRole(SOURCE, "Source", ("source", "origin")),
+    ColumnRole(NOTE, "Note", ("note", "notes", "comment", "comments", "remark", "remarks")),
+)  # fmt: skip
+HOW = {
+    QUESTION: "what is asked",
+    ANSWER: "what is expected",
+    EVIDENCE: "the words of the passage that answer it",
+    DOMAIN: "a stratum of scores",
+    DIFFICULTY: "easy, standard, medium or hard",
+    SOURCE: "the name of a source of this project",
+    NOTE: "for the reviewers",
+}
+
 
 KIND = "triples"
 NEEDED = {
-    roles.QUESTION: "Choose the column of the questions.",
-    roles.ANSWER: "Choose the column of the answers.",
-    roles.PASSAGE: "Choose the column of the passages.",
+    QUESTION: "Choose the column of the questions.",
+    ANSWER: "Choose the column of the answers.",
+    PASSAGE: "Choose the column of the passages.",
 }
 
 
@@ -38,7 +117,7 @@ def read_triple_table(
     source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any]
 ) -> TripleTable:
     """Read a table of questions and answers on a snapshot. Raises InputError for what is no table."""
-    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options)
+    table = open_mapped(source, project=project, kind=KIND, roles=ROLES, options=options)
     view, choice = table.view, table.view.choice
     view.messages += [TableMessage(STOP, words) for role, words in NEEDED.items() if not choice.heading_of(role)]
     if view.refusals:
@@ -46,11 +125,11 @@ def read_triple_table(
     sources = source_slugs(project)
     records = [(line, _values(cells, choice)) for line, cells in table.records]
     for _, values in records:
-        values[roles.SOURCE] = sources.get(values[roles.SOURCE].casefold(), values[roles.SOURCE])
-    matches = match_passages(snapshot, [values[roles.PASSAGE] for _, values in records])
-    counts = Counter(values[roles.PASSAGE] for _, values in records)
+        values[SOURCE] = sources.get(values[SOURCE].casefold(), values[SOURCE])
+    matches = match_passages(snapshot, [values[PASSAGE] for _, values in records])
+    counts = Counter(values[PASSAGE] for _, values in records)
     passages, messages = passages_that_count(matches, counts, snapshot.name, choice)
-    hows = roles.HOW | {roles.PASSAGE: matches.how}
+    hows = HOW | {PASSAGE: matches.how}
     view.hows = {heading: hows[role] for heading, role in choice.columns.items() if role}
     view.messages += messages
     rows = _entries(source, records, passages, snapshot, table.errors)
@@ -62,7 +141,7 @@ def read_triple_table(
 
 def _values(cells: Mapping[str, str], choice: TableChoice) -> dict[str, str]:
     """The cells of a row by role."""
-    headings = {role.name: choice.heading_of(role.name) for role in roles.ROLES}
+    headings = {role.name: choice.heading_of(role.name) for role in ROLES}
     return {role: cells[heading].strip() if heading else "" for role, heading in headings.items()}
 
 
@@ -76,7 +155,7 @@ def _entries(
     """The entries of the rows whose passage is known; a row without a question or an answer is an error."""
     rows = []
     for line, values in records:
-        if (passage := passages.get(values[roles.PASSAGE])) is None:
+        if (passage := passages.get(values[PASSAGE])) is None:
             continue
         record = TripleRecord(line, _entry_values(values, passage, snapshot))
         try:
@@ -88,16 +167,16 @@ def _entries(
 
 def _entry_values(values: Mapping[str, str], passage: Passage, snapshot: Snapshot) -> dict[str, Any]:
     """The row as the values of an entry in a file."""
-    evidence = [values[roles.EVIDENCE]] if values[roles.EVIDENCE] else []
+    evidence = [values[EVIDENCE]] if values[EVIDENCE] else []
     return {
-        "question": values[roles.QUESTION],
-        "expected_answer": values[roles.ANSWER],
+        "question": values[QUESTION],
+        "expected_answer": values[ANSWER],
         "expected_block": {"block_id": passage.block_id, "evidence": evidence},
         "metadata": {
-            "domain": values[roles.DOMAIN],
-            "difficulty": values[roles.DIFFICULTY].casefold(),
-            "source": values[roles.SOURCE],
+            "domain": values[DOMAIN],
+            "difficulty": values[DIFFICULTY].casefold(),
+            "source": values[SOURCE],
         },
-        "note": values[roles.NOTE],
+        "note": values[NOTE],
         "snapshot": {"corpus": snapshot.corpus.slug, "digest": snapshot.digest},
     }

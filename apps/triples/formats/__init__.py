@@ -9,10 +9,9 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.triples.formats import jsonl, parquet, rag, yaml
-from apps.triples.formats.contexts import Contexts
-from apps.triples.formats.entry import Entry, TripleRecord
+from apps.triples.formats.entry import Entry, TripleRecord, as_values
+from apps.triples.formats.rag import Contexts
 from apps.triples.formats.reading import entry_of
-from apps.triples.formats.values import as_values
 
 FORMATS = {
     "jsonl": "JSONL, one entry a line",

@@ -2,10 +2,144 @@
 
 from __future__ import annotations
 
+import re
+
+from apps.common.errors import InputError
+from apps.common.files.anytable import is_packed_table
+from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
-from apps.triples.formats.blocks import blocks_of
-from apps.triples.formats.entry import ALL, ANY, Entry, TripleRecord
-from apps.triples.formats.part import EntryFields
+from apps.triples.formats.entry import ALL, ANY, Entry, EntryBlock, EntryFields, Evidence, TripleRecord
+from apps.triples.formats.parquet import NEEDED
+from apps.triples.formats.rag import is_rag
+
+AUTO, TABLE = "auto", "table"
+HEAD_BYTES = 4_096
+
+
+def recognise(source: TableFile) -> str:
+    """JSON lines and YAML begin in their own way; anything else is a table. The source stays at its beginning."""
+    head = source.head(HEAD_BYTES)
+    if is_parquet(head):
+        return "parquet" if set(parquet_names(source)) >= NEEDED else TABLE
+    if is_packed_table(source):
+        return TABLE
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    if text.startswith("{"):
+        return "rag" if _is_rag(source) else "jsonl"
+    return "yaml" if text.startswith(("- ", "-\n", "---", "#", "[")) else TABLE
+
+
+def _is_rag(source: TableFile) -> bool:
+    """By the first line: a context can make it longer than what is looked at of other files."""
+    try:
+        return is_rag(source.read_line(1).decode("utf-8", errors="replace").removeprefix("\ufeff"))
+    except InputError:
+        return False
+    finally:
+        source.rewind()
+
+
+MOST_BLOCKS = 20
+MOST_EVIDENCE = 40
+LONGEST_EVIDENCE = 20_000
+BLOCK = frozenset({"block_id", "document_id", "page_range", "evidence"})
+EVIDENCE = frozenset({"text", "start", "end"})
+_PAGES = re.compile(r"\s*([0-9]{1,9})\s*(?:[-–]\s*([0-9]{1,9})\s*)?\Z")
+
+
+def blocks_of(part: EntryFields) -> tuple[EntryBlock, ...]:
+    """All expected blocks; `expected_block` alone, or also given as the first of `expected_blocks`."""
+    alone = None if part.values.get("expected_block") is None else _block(part.inside("expected_block"))
+    listed = part.several("expected_blocks", MOST_BLOCKS)
+    if not listed:
+        if alone is None:
+            raise part.wrong("expected_block", "is missing")
+        return (alone,)
+    blocks = tuple(
+        _block(part.inside("expected_blocks", value, f"[{place}]")) for place, value in enumerate(listed, start=1)
+    )
+    ids = [block.block_id for block in blocks]
+    if len(set(ids)) != len(ids):
+        raise part.wrong("expected_blocks", "names a block twice")
+    if alone is None:
+        return blocks
+    if alone.block_id != ids[0]:
+        raise part.wrong("expected_block", f"is not the first of expected_blocks, {ids[0]}")
+    return (_both(part, alone, blocks[0]), *blocks[1:])
+
+
+def _both(part: EntryFields, alone: EntryBlock, first: EntryBlock) -> EntryBlock:
+    """The block that is given twice; raises when the two differ."""
+    for name in ("document_id", "pages", "evidence"):
+        one, other = getattr(alone, name), getattr(first, name)
+        if one and other and one != other:
+            raise part.wrong("expected_block", f"has another {name} than the first of expected_blocks")
+        first = first._replace(**{name: other or one})
+    return first
+
+
+def _block(part: EntryFields) -> EntryBlock:
+    part.only(BLOCK)
+    return EntryBlock(
+        block_id=part.outside_id("block_id"),
+        document_id="" if part.values.get("document_id") is None else part.outside_id("document_id"),
+        pages=_pages(part),
+        evidence=_evidence(part),
+    )
+
+
+def _pages(part: EntryFields) -> tuple[int, int] | None:
+    value = part.values.get("page_range")
+    if value is None or value == [None, None]:
+        return None
+    if isinstance(value, str) and (match := _PAGES.match(value)):
+        value = [int(match[1]), int(match[2] or match[1])]
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = [value, value]
+    if not isinstance(value, list) or len(value) != 2:
+        raise part.wrong("page_range", "must be two pages, the first and the last: [12, 13]")
+    first, last = (_page(part, page) for page in value)
+    if last < first:
+        raise part.wrong("page_range", f"the last page, {last}, comes before the first, {first}")
+    return first, last
+
+
+def _page(part: EntryFields, value: object) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**9:
+        raise part.wrong("page_range", "a page is a whole number from 0 up")
+    return value
+
+
+def _evidence(part: EntryFields) -> tuple[Evidence, ...]:
+    """Passages: a text, texts, or objects that also give their place in the block's text."""
+    if isinstance(part.values.get("evidence"), str):
+        return (_quote(part, part.values["evidence"]),)
+    return tuple(
+        _quote(part, value) if isinstance(value, str) else _place(part.inside("evidence", value, f"[{place}]"))
+        for place, value in enumerate(part.several("evidence", MOST_EVIDENCE), start=1)
+    )
+
+
+def _quote(part: EntryFields, text: str) -> Evidence:
+    if not text.strip():
+        raise part.wrong("evidence", "a passage is empty")
+    if len(text) > LONGEST_EVIDENCE:
+        raise part.wrong("evidence", f"a passage is longer than {LONGEST_EVIDENCE:,} characters")
+    return Evidence(text)
+
+
+def _place(part: EntryFields) -> Evidence:
+    part.only(EVIDENCE)
+    text = part.text("text", required=True, limit=LONGEST_EVIDENCE)
+    start, end = part.whole("start"), part.whole("end")
+    if (start is None) != (end is None):
+        raise part.wrong("start" if start is None else "end", "start and end go together")
+    if start is not None and end is not None and end - start != len(text):
+        raise part.wrong("end", f"start to end are {end - start} characters, the text has {len(text)}")
+    return Evidence(text, start, end)
+
 
 LONGEST_QUESTION = 2_000
 LONGEST_ANSWER = 8_000

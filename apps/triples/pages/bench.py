@@ -1,29 +1,157 @@
 """Opening the bench: empty, from a block or a query, or on an open revision."""
 
+import json
 from typing import Any
 from uuid import uuid4
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
+from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
+from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.triples import rules
-from apps.triples.edges.bench import Bench, bench_of, render_bench
-from apps.triples.edges.writing import query_of, snapshot_for
-from apps.triples.forms.bench import BenchForm
-from apps.triples.forms.block_fieldset import SentBlock, whole
-from apps.triples.pages.audience import READERS, WRITERS, words_sought
+from apps.triples.edges.bench import Bench, BlockReading, bench_of, context_of, render_bench, search
+from apps.triples.edges.saving import query_of, save_bench, snapshot_for, snapshot_or_404, started_draft
+from apps.triples.forms.bench import BenchForm, SentBlock, changed, whole
+from apps.triples.models import Triple
+from apps.triples.pages.triples import READERS, WRITERS, words_sought
+from apps.triples.selectors.draft_checks import EMPTY
 from apps.triples.selectors.triples import (
     entry_of_block,
+    neighbours,
     newest_snapshot_of_block,
     open_revision,
     triple_for,
     writing_snapshot,
 )
+
+MOST_QUERIES = 8
+
+
+@member_view(*WRITERS)
+@require_safe
+def find(request: HttpRequest, project: Project) -> HttpResponse:
+    """The list of matching blocks, for the search field."""
+    snapshot = snapshot_or_404(request, project)
+    sought = words_sought(request)
+    context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot, "project": project}
+    return render(request, "triples/_results.html", context)
+
+
+@member_view(*WRITERS)
+@require_safe
+def queries(request: HttpRequest, project: Project) -> HttpResponse:
+    """Imported queries that match the search, to start a triple from."""
+    sought = words_sought(request)
+    rows = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
+    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought, "project": project})
+
+
+@member_view(*WRITERS)
+@require_safe
+def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse:
+    """One block to read, with its marks on the page."""
+    snapshot = newest_snapshot_of_block(project, block_id)
+    entry = entry_of_block(snapshot, block_id) if snapshot else None
+    if entry is None:
+        raise Http404("No such passage in the newest snapshot.")
+    marks = request.GET.get("spans")
+    try:
+        spans = [(int(start), int(end)) for start, end in json.loads(marks or "[]")]
+    except (ValueError, TypeError, OverflowError):
+        spans = []
+    reading = BlockReading(entry, spans, neighbours(entry), is_expected=marks is not None)
+    return render(request, "triples/_block.html", {"reading": reading, "swapped": True, "project": project})
+
+
+@member_view(*WRITERS)
+@require_POST
+def chosen(request: HttpRequest, project: Project) -> HttpResponse:
+    """The expected blocks of the form, rendered again; nothing is saved."""
+    form = BenchForm(changed(request.POST), project=project, snapshot=snapshot_or_404(request, project))
+    return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected, "project": project})
+
+
+@member_view(*WRITERS)
+@require_POST
+def checks(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """The checks on the form as it is now; nothing is saved."""
+    triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
+    snapshot = snapshot_or_404(request, project, triple)
+    form = BenchForm(request.POST, project=project, snapshot=snapshot)
+    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
+    if triple is not None:
+        page.revision, page.query = open_revision(triple), triple.query
+    else:
+        page.query = query_of(project, request.POST.get("query", ""))
+    return render(request, "triples/_checks.html", context_of(page) | {"swapped": True})
+
+
+@member_view(*WRITERS)
+@require_POST
+def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """Save by the button; returns the bench, with another block to read when one was requested."""
+    page, triple = save_bench(request, project, pk)
+    if triple is None:
+        return render_bench(request, page, status=409 if page.form.is_valid() else 400)
+    address = reverse("triples:edit", args=[project.slug, triple.pk])
+    verb, _, block = request.POST.get("do", "").partition(":")
+    if verb == "add" and whole(block):
+        return redirect(f"{address}?block={whole(block)}")
+    messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit it.")
+    return redirect(address)
+
+
+@member_view(*WRITERS)
+@require_POST
+def autosave(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """Save as the button does and answer in JSON: the version and the draft's address, or the faults.
+
+    204: a new bench without any content, not saved.
+    """
+    try:
+        if pk is None and _is_blank(request, project):
+            return HttpResponse(status=204)
+        page, triple = save_bench(request, project, pk)
+    except Refusal as refusal:
+        return JsonResponse({"problem": refusal.sentence}, status=refusal.status)
+    if triple is None:
+        if page.form.is_valid():
+            return JsonResponse({"problem": page.notice}, status=409)
+        faults = dict.fromkeys(str(fault) for faults in page.form.errors.values() for fault in faults)
+        return JsonResponse({"problem": " ".join(faults)}, status=400)
+    return JsonResponse(_saved(project, triple))
+
+
+def _is_blank(request: HttpRequest, project: Project) -> bool:
+    """Whether this is a new draft in which nothing was written or chosen."""
+    form = BenchForm(request.POST, project=project, snapshot=snapshot_or_404(request, project))
+    return form.is_valid() and form.wording()._replace(answers=()) == EMPTY and started_draft(request, project) is None
+
+
+def _saved(project: Project, triple: Triple) -> dict[str, Any]:
+    names = {
+        "edit": "triples:edit",
+        "save": "triples:save",
+        "autosave": "triples:autosave",
+        "checks": "triples:checks",
+        "submit": "review:submit",
+        "withdraw": "triples:withdraw",
+    }
+    return {
+        "label": triple.label,
+        "version": triple.edit_version,
+        "saved_at": timezone.now().isoformat(),
+        "addresses": {name: reverse(view, args=[project.slug, triple.pk]) for name, view in names.items()},
+    }
 
 
 def wanted_block(request: HttpRequest) -> int | None:

@@ -11,11 +11,19 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason
-from apps.triples.forms.bench import ListForm, RetireForm
-from apps.triples.forms.block_fieldset import whole
-from apps.triples.pages.audience import READERS, WRITERS, words_sought
+from apps.triples.forms.bench import ListForm, RetireForm, whole
 from apps.triples.selectors.listing import page_of
 from apps.triples.selectors.triples import triple_for, writing_snapshot
+
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+MOST_SOUGHT = 500
+
+
+def words_sought(request: HttpRequest) -> str:
+    """The search words of the request, without NUL, which PostgreSQL rejects."""
+    return request.GET.get("q", "").replace("\x00", "").strip()[:MOST_SOUGHT]
+
 
 # Lists -------------------------------------------------------------------------------------------------------------
 

@@ -1,20 +1,97 @@
 """An author's wording, and the checks of it."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import Case, F, Func, IntegerField, Q, When
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.queries.models import Query
 from apps.triples.core import checks
-from apps.triples.core.checks import Check, Span
+from apps.triples.core.checks import Check, Other, Span, probe_words
 from apps.triples.core.evidence import quoted
 from apps.triples.core.warning_answers import stored_answers
+from apps.triples.enums import ENDED, State
+from apps.triples.formats.entry import ALL, wording_digest
 from apps.triples.models import Revision
-from apps.triples.selectors.near_duplicates import questions_like
 from apps.triples.selectors.retriever_hits import Hits, other_blocks, top_hits
 from apps.triples.selectors.triples import expected_blocks
+
+
+def digest_of_choices(
+    question: str, answer: str, match: str, blocks: Iterable[tuple[str, str, Iterable[tuple[int, int]]]]
+) -> str:
+    """The digest of a wording, its blocks given as (id, text, marks in the text)."""
+    return wording_digest(
+        question, answer, match, ((outside, [text[a:b] for a, b in spans]) for outside, text, spans in blocks)
+    )
+
+
+def digest_of_revision(revision: Revision) -> str:
+    """The same for a stored revision; its blocks should be prefetched."""
+    return digest_of_choices(
+        revision.question,
+        revision.answer,
+        ALL if revision.needs_all_blocks else "any",
+        ((expected.version.block.outside_id, expected.version.text, expected.spans) for expected in revision.blocks),
+    )
+
+
+# Candidates for near duplicates of a question that is being written, read in one statement.
+#
+# Every live question that the check would warn of contains at least one of the question's `probe_words`, so the
+# database searches for those and returns the `MOST_COMPARED` with most of them. SQLite folds the case of a to z in a
+# search; on PostgreSQL a word is searched in small letters, whatever its first letter, and in capitals, because folding
+# would cost more than the search. This may miss near duplicates beyond that number, when more questions share words;
+# and a question that writes every probe in capitals of another script, or in mixed case (“GitHub”).
+
+MOST_COMPARED = 100
+SHORT = 3
+
+
+def questions_like(
+    project: Project, person: User, question: str, limit: float, *, apart_from: int | None
+) -> list[Other]:
+    """Questions of live triples that may be as similar as `limit`, without others' drafts.
+
+    Empty for a question without content words.
+    """
+    probes = [_contains(word) for word in probe_words(question, limit)]
+    if not probes:
+        return []
+    shared = Func(*map(_one_if, probes), template="(%(expressions)s)", arg_joiner=" + ", output_field=IntegerField())
+    candidates = (
+        Revision.objects.filter(reduce(or_, probes), triple__project=project, triple__current=F("pk"))
+        .filter(~Q(triple__state__in=ENDED), ~Q(triple__state=State.DRAFT) | Q(triple__author=person))
+        .exclude(triple=apart_from or 0)
+        .order_by(shared.desc(), "triple__number")
+    )
+    return [
+        Other(ref=f"T-{number:04d}", question=text, state=State(state).label)
+        for number, state, text in candidates.values_list("triple__number", "triple__state", "question")[:MOST_COMPARED]
+    ]
+
+
+def _contains(word: str) -> Q:
+    stem = _stem(word)
+    small = Q(question__contains=stem[1:] if len(stem) > SHORT else stem)
+    return small if connection.vendor == "sqlite" else small | Q(question__contains=stem.upper())
+
+
+def _one_if(condition: Q) -> Case:
+    return Case(When(condition, then=1), default=0, output_field=IntegerField())
+
+
+def _stem(word: str) -> str:
+    """The longest part of a word that all its spellings share: no hyphen, no apostrophe, no plural."""
+    longest = max(re.findall(r"\w+", word), key=len)
+    return longest[:-1] if longest.endswith("y") and len(longest) > 3 else longest
 
 
 class BlockChoice(NamedTuple):

@@ -22,8 +22,7 @@ from apps.triples.enums import ENDED, State
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import EntryBlock, Evidence
 from apps.triples.models import ImportedEntry, Triple
-from apps.triples.selectors.draft_checks import BlockChoice
-from apps.triples.selectors.same_wording import digest_of_choices, digest_of_revision
+from apps.triples.selectors.draft_checks import BlockChoice, digest_of_choices, digest_of_revision
 from apps.triples.selectors.triples import WITH_BLOCKS, newest_snapshot
 
 CHUNK = 500

@@ -1,9 +1,11 @@
 """Reads of triples, for every page, endpoint and other app."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import Http404
 
 from apps.accounts.models import Project, User
@@ -11,8 +13,58 @@ from apps.accounts.selectors import Member
 from apps.common.database.questions import CountOf, Question, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.hidden_objects import hidden_by_id
-from apps.triples.enums import State
-from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
+from apps.queries.models import Query, Source
+from apps.queries.selectors import is_revoked
+from apps.triples.enums import ENDED, State
+from apps.triples.models import CANDIDATE, AskedRevision, ExpectedBlock, Revision, Triple, label_of
+
+REVOKED = "The permission of its source was revoked, so it cannot go on. Record a new permission under Sources first."
+
+
+def revoked_refusal(triple: Triple, *, at: datetime) -> str | None:
+    """Why nobody may submit or reopen this triple: its own source, or that of its query, may not be used any more."""
+    own = (triple.source_id, triple.query.source_id if triple.query else None)
+    keys = [key for key in own if key is not None]
+    return REVOKED if keys and is_revoked(keys, at=at) else None
+
+
+def source_of(triple: Triple) -> Source | None:
+    """The one source that a triple counts for: its own, else that of the query it was started from."""
+    return triple.source or (triple.query.source if triple.query else None)
+
+
+def counts_by_source(project: Project) -> Mapping[int | None, int]:
+    """How many triples count for each source, None for those that have none. Those that have ended are left out."""
+    live = Triple.objects.filter(project=project).exclude(state__in=ENDED).order_by()
+    return dict(live.values_list(Coalesce("source", "query__source")).annotate(Count("pk")))
+
+
+class AskedQuery(NamedTuple):
+    """The query that asks the question of a revision."""
+
+    query_id: int
+    outside_id: str
+    text: str
+
+
+def asked_queries(revision_ids: Iterable[int]) -> dict[int, AskedQuery]:
+    """The asked query of each revision; a revision that was never accepted has none."""
+    rows = AskedRevision.objects.filter(revision__in=[*revision_ids])
+    columns = rows.values_list("revision", "query", "query__outside_id", "query__text")
+    return {revision: AskedQuery(query, name, text) for revision, query, name, text in columns}
+
+
+def asked_by_label(project: Project) -> dict[str, str]:
+    """The outside id of the query that asks each triple, as it was accepted last, by the triple's label."""
+    rows = AskedRevision.objects.filter(revision__triple__project=project).order_by("pk")
+    found = rows.values_list("revision__triple__number", "query__outside_id")
+    return {label_of(number): outside_id for number, outside_id in found.iterator()}
+
+
+def asked_with(project: Project, text: str) -> Query | None:
+    """The query that asks a triple's question in exactly these words, the newest of several."""
+    return Query.everything.filter(project=project, is_asked=True, text=text).order_by("-pk").first()
+
 
 WITH_BLOCKS = Prefetch(
     "current__expected_blocks",

@@ -20,7 +20,7 @@ from apps.judging.formats.recognition import recognise as recognise_grades
 from apps.queries.formats import read_queries
 from apps.queries.formats.recognition import recognise as recognise_queries
 from apps.triples.formats import read_entries
-from apps.triples.formats.recognition import recognise as recognise_triples
+from apps.triples.formats.reading import recognise as recognise_triples
 from tests.goldsets.content import SMALL, ListContent
 from tests.goldsets.formats.contents import versions
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
-from apps.triples.formats.values import as_values
+from apps.triples.formats.entry import as_values
 from tests.conftest import REPO
 from tests.triples.formats.entries import PUBLISHED, entries
 

@@ -8,7 +8,7 @@ from apps.corpus.core.text_matching import NEAR_SHARE
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.corpora import corpora_in
 from apps.triples.edges.imports import CHOICES
-from apps.triples.formats.recognition import AUTO
+from apps.triples.formats.reading import AUTO
 
 SHARE = f"{NEAR_SHARE:.0%}".replace("%", " %%")
 
