@@ -54,13 +54,13 @@ def _nobody_is_noted() -> None:
 
     Those of it put the real one back: `monkeypatch.setattr(visits, "uses", visits.Uses())`.
     """
-    from apps.accounts.edges import visits
+    from apps.accounts.edges import sessions
 
-    class Noted(visits.Uses):
+    class Noted(sessions.Uses):
         def are_due(self, session_key: str, at: datetime) -> bool:
             return False
 
-    visits.uses = Noted()
+    sessions.uses = Noted()
 
 
 @pytest.fixture(scope="session")

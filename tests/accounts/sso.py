@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.actions.invitations import invite
-from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
+from apps.accounts.core.oidc.flow import Claims
 from apps.accounts.edges import single_sign_on
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, Project, User

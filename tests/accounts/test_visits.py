@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import invitations, people, tokens, visits
+from apps.accounts.actions import invitations, people, sign_ins, tokens
 from apps.accounts.core.browsers import browser_in
-from apps.accounts.edges import visits as edge
+from apps.accounts.edges import sessions as edge
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import ApiToken, Visit
 from apps.audit.models import Event
@@ -184,7 +184,7 @@ class TestEnding:
         pairs = reverse("judging-api:pairs", args=[round_.project.slug, round_.pk])
         seat = client.get(pairs).json()["pairs"][0]["seat"]
 
-        visits.end_visit(visit_id=Visit.objects.get(user=person).pk, user=person, at=timezone.now())
+        sign_ins.end_visit(visit_id=Visit.objects.get(user=person).pk, user=person, at=timezone.now())
 
         grades = reverse("judging-api:judgements", args=[round_.project.slug, round_.pk])
         body = {"seat": seat, "grade": 1, "idempotency_key": "k"}

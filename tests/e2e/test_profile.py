@@ -5,7 +5,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from playwright.sync_api import expect
 
-from apps.accounts.edges import visits
+from apps.accounts.edges import sessions
 from tests.e2e import looking
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared
@@ -17,7 +17,7 @@ project = shared(lambda: make_project("Osterby docs"))
 
 
 def test_a_person_ends_the_session_that_they_do_not_know(page, project, signed_in, witness, monkeypatch):
-    monkeypatch.setattr(visits, "uses", visits.Uses())
+    monkeypatch.setattr(sessions, "uses", sessions.Uses())
     lead = lead_of(project)
     stranger = Client(headers={"User-Agent": FIREFOX})
     stranger.post("/login/", {"email": lead.email, "password": PASSWORD})

@@ -15,11 +15,10 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts import rules
 from apps.accounts.actions.invitations import _use
-from apps.accounts.actions.memberships import _change_roles, _is_last_lead
-from apps.accounts.actions.people import create_user
+from apps.accounts.actions.people import _change_roles, _is_last_lead, create_user
 from apps.accounts.actions.sign_ins import SignInRefused
-from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import GroupRole, SingleSignOn
+from apps.accounts.core.oidc.flow import Claims
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, Invitation, Project, User
 from apps.accounts.rules import PeopleRefused

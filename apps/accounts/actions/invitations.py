@@ -7,10 +7,9 @@ from typing import NamedTuple
 from django.db import transaction
 
 from apps.accounts import rules
-from apps.accounts.actions.memberships import _grant
-from apps.accounts.actions.people import create_user
+from apps.accounts.actions.people import _grant, create_user
 from apps.accounts.actions.projects import create_project
-from apps.accounts.core.addresses import plain_address
+from apps.accounts.core.browsers import plain_address
 from apps.accounts.core.guests import Guest
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from apps.accounts import rules
-from apps.accounts.actions.memberships import _change_roles, _grant, _is_last_lead
+from apps.accounts.actions.people import _change_roles, _grant, _is_last_lead
 from apps.accounts.enums import Role
 from apps.accounts.models import ApiToken, Invitation, Membership, Project, ProjectDeletion, User
 from apps.accounts.rules import PeopleRefused, ProjectArchived

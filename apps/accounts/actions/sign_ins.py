@@ -13,16 +13,61 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import update_last_login
-from django.db import DatabaseError, transaction
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.accounts import rules
-from apps.accounts.core.addresses import NoAddress, plain_address
-from apps.accounts.models import LoginAttempt, UsedState, User
+from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.models import LoginAttempt, UsedState, User, Visit
+from apps.accounts.selectors import own_visit
 from apps.common.errors import Refusal
+from apps.common.trail import record
 from apps.common.web.outages import outage_of
 from apps.common.web.tokens import token_digest
+
+
+@transaction.atomic
+def begin_visit(*, session_key: str, user: User, address: str | None, browser: str, at: datetime) -> None:
+    """Note a session that has just begun, and delete those of the person that have expired."""
+    Session.objects.filter(visit__user=user, expire_date__lte=at).delete()
+    facts = {"user": user, "began_at": at, "last_used_at": at, "address": address, "browser": browser}
+    Visit.objects.update_or_create(session_id=session_key, defaults=facts)
+
+
+def note_use(*, session_key: str, user_id: int, address: str | None, browser: str, at: datetime) -> None:
+    """Note that a session is used now. One that nobody noted, begun under an older version, counts from now on."""
+    if Visit.objects.filter(session=session_key).update(last_used_at=at):
+        return
+    try:
+        with transaction.atomic():
+            Visit.objects.create(
+                session_id=session_key, user_id=user_id, began_at=at, last_used_at=at, address=address, browser=browser
+            )
+    except IntegrityError:
+        return  # noted by another request, or ended by now
+
+
+@transaction.atomic
+def end_visit(*, visit_id: int, user: User, at: datetime) -> Visit:
+    """End a session of one's own: its next request is that of a stranger. Raises Http404 for what is no such one."""
+    visit = own_visit(user, visit_id)
+    Session.objects.filter(pk=visit.session_id).delete()
+    record(project=None, actor=user, action="session.ended", obj=user, before={"sessions": 1}, at=at)
+    return visit
+
+
+@transaction.atomic
+def end_visits(*, user: User, at: datetime, actor: User | None, keep: str | None = None) -> int:
+    """End all sessions of a person, but for the one with the key `keep`. Returns how many had not expired."""
+    sessions = Session.objects.filter(visit__user=user).exclude(pk=keep or "")
+    live = sessions.filter(expire_date__gt=at).count()
+    sessions.delete()
+    if live:
+        record(project=None, actor=actor, action="session.ended", obj=user, before={"sessions": live}, at=at)
+    return live
+
 
 log = logging.getLogger(__name__)
 

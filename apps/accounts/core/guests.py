@@ -4,11 +4,29 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from apps.accounts.core.addresses import NoAddress, plain_address
+from apps.accounts.core.browsers import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.common.errors import InputError
+
+
+class Holding(NamedTuple):
+    """Some things of one kind that a person has, and what becomes of them when the person leaves.
+
+    `what` is the noun, singular and plural where that is not the same with an s: "identity,identities".
+    """
+
+    what: str
+    number: int
+    becomes: str
+    project: str = ""
+
+    @property
+    def as_record(self) -> dict[str, Any]:
+        facts = {"what": self.what.partition(",")[0], "count": self.number}
+        return {**facts, "project": self.project} if self.project else facts
+
 
 MOST_GUESTS = 200
 LONGEST_NAME = 120

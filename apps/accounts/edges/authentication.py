@@ -1,12 +1,22 @@
 """Sign-in of machines: `Authorization: Bearer karat_…`."""
 
 from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiToken, User
 from apps.common.database.notes import write_note
 from apps.common.web.tokens import token_digest
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = "apps.accounts.edges.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A project's token: `Bearer karat_…`."}
+
 
 USED_AT_GRAIN_SECONDS = 60
 

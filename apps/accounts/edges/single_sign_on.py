@@ -17,10 +17,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from apps.accounts.actions.sign_ins import SignInRefused, count_return
-from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
-from apps.accounts.core.oidc.flow import FLOW_SECONDS, Flow, authorization_url, code_in, end_session_url
-from apps.accounts.core.oidc.refusals import ERRORS, AnswerRefused, ProviderUnavailable
+from apps.accounts.core.oidc.flow import (
+    ERRORS,
+    FLOW_SECONDS,
+    AnswerRefused,
+    Claims,
+    Flow,
+    ProviderUnavailable,
+    authorization_url,
+    code_in,
+    end_session_url,
+)
 from apps.accounts.models import LoginAttempt
 from apps.common.discovery import later
 from apps.common.errors import Refusal

@@ -14,13 +14,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts import rules, selectors
 from apps.accounts.actions import invitations, passwords, people, projects
+from apps.accounts.actions.leaving import leave
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.edges.access import PersonRequest, operator_view
 from apps.accounts.edges.known_devices import known_device
+from apps.accounts.edges.sessions import let_in
 from apps.accounts.edges.single_sign_on import ID_TOKEN, farewell_url
-from apps.accounts.edges.visits import let_in
+from apps.accounts.execution.leaving import held_by
 from apps.accounts.forms import (
     ForgottenForm,
+    LeavingForm,
     NewPasswordForm,
     NewPersonForm,
     ProjectForm,
@@ -28,9 +31,36 @@ from apps.accounts.forms import (
     SignInForm,
 )
 from apps.accounts.models import Invitation, User
+from apps.accounts.rules import PeopleRefused
 from apps.common.errors import Refusal
 from apps.common.web.post import has_mail_server
 from apps.common.web.requests import client_address, link_for_others, own_page, reach_warning
+
+
+@operator_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def leaving(request: PersonRequest, user_id: int) -> HttpResponse:
+    user, at = selectors.user_or_404(user_id), timezone.now()
+    if reason := rules.leaving_refusal(request.user, user):
+        raise PeopleRefused(reason, code="not_leaving")
+    form = _form(request, user)
+    if request.method == "POST" and form.is_valid():
+        leave(user_id=user.pk, actor=request.user, heir=form.cleaned_data.get("heir"), at=at)
+        messages.success(request, f"{user} has left. What they did stays under their name.")
+        return redirect("accounts:everybody")
+    context = {
+        "person": user,
+        "holdings": held_by(user, at),
+        "alone": selectors.led_alone_by(user),
+        "form": form,
+    }
+    return render(request, "accounts/leaving.html", context, status=400 if form.errors else 200)
+
+
+def _form(request: PersonRequest, user: User) -> LeavingForm:
+    alone = selectors.led_alone_by(user).exists()
+    heirs = selectors.everybody().filter(is_active=True).exclude(pk=user.pk) if alone else None
+    return LeavingForm(request.POST or None, user=user, heirs=heirs, initial={"heir": request.user})
 
 
 @sensitive_post_parameters()

@@ -16,7 +16,7 @@ from apps.accounts.actions.sign_ins import SignInRefused
 from apps.accounts.core.oidc.flow import begin_flow
 from apps.accounts.edges import single_sign_on as sso
 from apps.accounts.edges.access import PersonRequest, refusal_page
-from apps.accounts.edges.visits import let_in
+from apps.accounts.edges.sessions import let_in
 from apps.accounts.pages.profile import link_form_of, profile_page
 from apps.common.errors import Refusal
 from apps.common.web.requests import own_page

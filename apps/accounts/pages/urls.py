@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.accounts.pages import leaving, own_access, people, profile, single_sign_on
+from apps.accounts.pages import people, profile, single_sign_on
 
 app_name = "accounts"
 urlpatterns = [
@@ -14,16 +14,16 @@ urlpatterns = [
     path("sso/return/", single_sign_on.come_back, name="sso-return"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="password"),
-    path("profile/sessions/end/", own_access.end_sessions, name="end-sessions"),
-    path("profile/sessions/<int:visit_id>/end/", own_access.end_session, name="end-session"),
-    path("profile/tokens/revoke/", own_access.revoke_tokens, name="revoke-tokens"),
-    path("profile/tokens/<int:token_id>/revoke/", own_access.revoke_token, name="revoke-own-token"),
+    path("profile/sessions/end/", profile.end_sessions, name="end-sessions"),
+    path("profile/sessions/<int:visit_id>/end/", profile.end_session, name="end-session"),
+    path("profile/tokens/revoke/", profile.revoke_tokens, name="revoke-tokens"),
+    path("profile/tokens/<int:token_id>/revoke/", profile.revoke_token, name="revoke-own-token"),
     path("profile/link/", single_sign_on.link, name="link"),
     path("profile/unlink/", single_sign_on.unlink, name="unlink"),
     path("projects/new/", people.new_project, name="new-project"),
     path("people/", people.everybody, name="everybody"),
     path("people/<int:user_id>/deactivate/", people.deactivate, name="deactivate"),
     path("people/<int:user_id>/reopen/", people.reopen, name="reopen"),
-    path("people/<int:user_id>/leave/", leaving.leaving, name="leave"),
+    path("people/<int:user_id>/leave/", people.leaving, name="leave"),
     path("people/<int:user_id>/reset-link/", people.reset_link, name="reset-link"),
 ]

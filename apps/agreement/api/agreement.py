@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Scope
 from apps.agreement.edges import selected_rounds
 from apps.agreement.selectors import agreement

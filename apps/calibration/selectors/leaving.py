@@ -2,7 +2,7 @@
 
 from django.db.models import Count, Q
 
-from apps.accounts.core.leaving import Holding
+from apps.accounts.core.guests import Holding
 from apps.accounts.models import User
 from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.changes import change_in

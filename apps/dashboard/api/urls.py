@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from apps.accounts.edges import schema  # noqa: F401  the import registers the scheme
+from apps.accounts.edges import authentication  # noqa: F401  the import registers the scheme
 from apps.dashboard.api import description
 
 app_name = "api"
