@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.agreement.core.grade_columns import packed
+from apps.agreement.core.weeks import packed
 from apps.agreement.models import ReadGrades
 from apps.agreement.selectors.grade_cache import columns_in, newest_of
 from apps.jobs.execution.context import JobContext

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.agreement.core.weeks import AnnotatorWeek
 from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
 from apps.agreement.selectors.breakdowns import AlphaPart, Costly
-from apps.agreement.selectors.guideline_clarity import Unclear
+from apps.agreement.selectors.differing_pairs import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration.serializers import RateOut, rate_out
 from apps.common.web.estimates import EstimateSerializer

@@ -19,7 +19,7 @@ from apps.agreement.core.drift import (
     line_of,
     mean_by_week,
 )
-from apps.agreement.core.grade_columns import EPOCH
+from apps.agreement.core.weeks import EPOCH
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate, Ratings
 from apps.metrics.estimate import Estimate

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.selectors import membership_in
 from apps.agreement.actions import have_grades_read
-from apps.agreement.core.grade_columns import columns_from, date_of, mondays, packed, unpacked
+from apps.agreement.core.weeks import columns_from, date_of, mondays, packed, unpacked
 from apps.agreement.models import ReadGrades
 from apps.agreement.selectors import grade_cache
 from apps.agreement.selectors.breakdowns import overview_of

@@ -8,9 +8,8 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
-from apps.agreement.selectors.diagnosis import diagnoses_in
+from apps.agreement.selectors.people import diagnoses_in, sheet_of
 from apps.agreement.selectors.people import people_of as people_in
-from apps.agreement.selectors.people import sheet_of
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats

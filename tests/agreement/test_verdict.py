@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.agreement.core.verdict import verdict_of
+from apps.agreement.core.attention import verdict_of
 from apps.metrics.estimate import Estimate
 
 

@@ -5,7 +5,6 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.agreement import rules
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.judging.actions.rounds import close_round
@@ -114,7 +113,7 @@ def test_grades_of_an_open_round_are_added_up_for_leads_alone(client, roles):
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_who_may_see_grades_added_up(is_closed, is_lead, is_asked):
     """Of a closed round everybody; of an open one a lead who does not grade there."""
-    reason = rules.grades_refusal(is_closed=is_closed, is_lead=is_lead, is_asked=is_asked)
+    reason = agreement.grades_refusal(is_closed=is_closed, is_lead=is_lead, is_asked=is_asked)
 
     assert (reason is None) == (is_closed or (is_lead and not is_asked))
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.agreement.core.grade_columns import columns_from
-from apps.agreement.core.weeks import lean_of, leans, median_of, week_of, weeks_of
+from apps.agreement.core.weeks import columns_from, lean_of, leans, median_of, week_of, weeks_of
 from apps.metrics.agreement.ratings import Dated, ratings_from
 
 SCALE = (0, 1, 2, 3)

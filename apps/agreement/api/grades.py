@@ -13,6 +13,7 @@ from apps.agreement.edges import selected_rounds
 from apps.agreement.selectors import agreement, people
 from apps.agreement.selectors.breakdowns import BOUNDARY, WAYS, boundaries_in, overview_of, parts_in, tight_spots
 from apps.agreement.serializers import (
+    AgreementSerializer,
     PairGradesOut,
     PersonOut,
     TightenOut,
@@ -22,10 +23,32 @@ from apps.agreement.serializers import (
     pairs_out,
     part_out,
     person_out,
+    question_out,
 )
 from apps.calibration import rules
 from apps.common.web.paging import only_known
 from apps.judging.models import Round
+
+
+class AgreementView(ProjectAPIView):
+    """Agreement of the whole project. No person is named: each value carries its interval and its n."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(responses=AgreementSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        grades = overview_of(self.project, selected_rounds(request, self.member).rounds)
+        verdicts = agreement.verdict_agreement(self.project)
+        facts = {
+            "pairs_judged_twice": grades.shared,
+            "grades": agreement.as_facts(grades.alpha),
+            "coefficients": [agreement.as_facts(coefficient) for coefficient in grades.coefficients],
+            "verdicts": agreement.as_facts(verdicts.kappa),
+            "questions": [question_out(row) for row in verdicts.questions],
+        }
+        return Response(AgreementSerializer(facts).data)
+
 
 ROUND = OpenApiParameter("round", int, description="A round that you may see; all of them when left out.")
 

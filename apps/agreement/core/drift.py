@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
-from apps.agreement.core.weeks import lean_of, monday_of
+from apps.agreement.core.weeks import EPOCH, date_of, lean_of, monday_of, mondays
 from apps.common.text.wording import number, percent
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate

@@ -12,7 +12,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.agreement.edges import coefficient_chart, estimate, frame, grades_page, selected_rounds, whole_number
-from apps.agreement.pages.charts import PeriodFigure, over_time
+from apps.agreement.pages.overview import PeriodFigure, over_time
 from apps.agreement.selectors.breakdowns import (
     BOUNDARY,
     QUERY,
@@ -25,8 +25,7 @@ from apps.agreement.selectors.breakdowns import (
     parts_in,
     tight_spots,
 )
-from apps.agreement.selectors.differing_pairs import Which, differences
-from apps.agreement.selectors.guideline_clarity import NO_RULING
+from apps.agreement.selectors.differing_pairs import NO_RULING, Which, differences
 from apps.agreement.selectors.people import has_part
 from apps.common.drawing.charts import figures, plot
 from apps.common.drawing.svg import clip

@@ -22,10 +22,9 @@ from apps.agreement.edges import (
     short_names,
 )
 from apps.agreement.pages.breakdowns import alpha_over_time, day_label, figures_by_week
-from apps.agreement.pages.charts import PeriodFigure, over_time
+from apps.agreement.pages.overview import PeriodFigure, over_time
 from apps.agreement.selectors import agreement
-from apps.agreement.selectors.diagnosis import diagnoses_in
-from apps.agreement.selectors.people import PEOPLE, PersonSheet, has_part, people_of, sheet_of
+from apps.agreement.selectors.people import PEOPLE, PersonSheet, diagnoses_in, has_part, people_of, sheet_of
 from apps.calibration import rules
 from apps.common.drawing.charts import plot
 from apps.common.drawing.svg import clip

@@ -5,8 +5,9 @@ answered. Grades of an open round are counted for leads alone (`rules.grades_ref
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 from apps.accounts.enums import Role
 from apps.accounts.models import STAND_IN_DOMAIN, Membership, Project, User
 from apps.accounts.selectors import Member
-from apps.agreement import rules
+from apps.agreement.core.drift import DriftCheck
+from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors.text_items import Pair, one_item_a_text, rows_of
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import SideRates
+from apps.common.database.periods import Day
 from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
@@ -30,6 +33,33 @@ from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_o
 from apps.metrics.agreement.results import Coefficient
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
+
+
+def repeats_since(rounds: Sequence[Round], since: date) -> list[DriftCheck]:
+    """Pairs of these rounds judged a second time since this day; superseded and "can't judge" answers do not count."""
+    live = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    again = live.filter(pass_number__gt=1, given_at__gte=datetime.combine(since, time(), UTC))
+    rows: Any = again.order_by("pk").values_list("round", "entry", "annotator", "grade", Day("given_at"))
+    looks: Any = live.filter(pass_number=1, entry__in=again.values("entry"))
+    first = {look[:3]: look[3] for look in looks.values_list("round", "entry", "annotator", "grade")}
+    return [
+        DriftCheck(monday_of(date.fromisoformat(day)), first[round_, entry, person], grade)
+        for round_, entry, person, grade, day in rows
+        if (round_, entry, person) in first
+    ]
+
+
+def grades_refusal(*, is_closed: bool, is_lead: bool, is_asked: bool) -> str | None:
+    """Why a member may not see figures of the grades of a round, or None.
+
+    Grades of an open round may still change, and its judges could infer others' grades from how the figures move. So
+    until it is closed only leads see them, and no lead who judges in it.
+    """
+    if is_closed or (is_lead and not is_asked):
+        return None
+    if is_asked:
+        return "While you may still grade in a round, other people’s grades in it are not shown to you."
+    return "Agreement in a round is shown once a lead closes it."
 
 
 @dataclass(frozen=True)
@@ -183,7 +213,7 @@ def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str 
 
 def _refusal(member: Member, round_: Round, *, is_asked: bool) -> str | None:
     is_closed = round_.state == RoundState.CLOSED
-    return rules.grades_refusal(is_closed=is_closed, is_lead=member.is_lead, is_asked=is_asked)
+    return grades_refusal(is_closed=is_closed, is_lead=member.is_lead, is_asked=is_asked)
 
 
 def is_judge_only(member: Member) -> bool:

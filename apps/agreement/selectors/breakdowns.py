@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
-from apps.agreement.core.grade_columns import date_of, mondays
+from apps.agreement.core.weeks import date_of, mondays
+from apps.agreement.selectors.differing_pairs import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
 from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
-from apps.agreement.selectors.guideline_clarity import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
 from apps.common.digests import digest_of
 from apps.judging.models import Round
 from apps.metrics.agreement.counting import MISSING

@@ -14,7 +14,7 @@ from django.core.cache import cache, caches
 from django.db.models import QuerySet
 
 from apps.accounts.models import Project
-from apps.agreement.core.grade_columns import Columns, columns_from, unpacked
+from apps.agreement.core.weeks import Columns, columns_from, unpacked
 from apps.agreement.models import ReadGrades
 from apps.agreement.selectors.agreement import live_grades
 from apps.agreement.selectors.text_items import one_item_a_text

@@ -25,6 +25,7 @@ from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts
+from apps.metrics.agreement.label_model import AnnotatorDiagnosis, Diagnosis, Labels, diagnose
 from apps.metrics.agreement.ratings import (
     PairAgreement,
     Rate,
@@ -38,6 +39,72 @@ from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.review.models import Verdict
 from apps.review.selectors import tracking
+
+MOST_GRADES = 20_000
+
+
+class Diagnosed(NamedTuple):
+    """One person: `right` of their `n` grades are what the model estimates as true.
+
+    `given_grade` and `true` are the two grades they confuse most often, the given and the estimated one; None without
+    a confusion.
+    """
+
+    person: int
+    n: int
+    right: float
+    interval: tuple[float, float] | None
+    given_grade: int | None
+    true: int | None
+
+
+class Diagnoses(NamedTuple):
+    """Everybody, least reliable by the model first; or the `reason` why there is none."""
+
+    rows: list[Diagnosed]
+    reason: str = ""
+    is_converged: bool = True
+
+
+def diagnoses_in(project: Project, rounds: Sequence[Round]) -> Diagnoses:
+    """Fit Dawid and Skene's model to the pairs that two people or more graded."""
+    diagnoses: Diagnoses = cached(project, rounds, "label model", lambda: _diagnoses(project, rounds))
+    return diagnoses
+
+
+def _diagnoses(project: Project, rounds: Sequence[Round]) -> Diagnoses:
+    ratings = ratings_in(project, rounds)
+    labels = _labels(ratings)
+    if len(labels.item) > MOST_GRADES:
+        many = f"{len(labels.item):,} grades are too many for this page; at most {MOST_GRADES:,} can be used."
+        return Diagnoses([], f"{many} Choose one round, or use karat agree.")
+    diagnosis: Diagnosis = diagnose(labels)
+    if diagnosis.fit is None:
+        return Diagnoses([], diagnosis.reason)
+    rows = [_row(ratings, place, one) for place, one in enumerate(diagnosis.annotators) if one.n]
+    return Diagnoses(sorted(rows, key=lambda row: (row.right, row.person)), "", diagnosis.fit.is_converged)
+
+
+def _labels(ratings: Ratings) -> Labels:
+    """One label per grade, of the pairs that two people or more graded."""
+    codes = ratings.codes[(ratings.codes != MISSING).sum(axis=1) >= 2]
+    item, annotator = np.nonzero(codes != MISSING)
+    return Labels(item, annotator, codes[item, annotator], len(codes), len(ratings.people), len(ratings.grades))
+
+
+def _row(ratings: Ratings, place: int, annotator: AnnotatorDiagnosis) -> Diagnosed:
+    mistaken = annotator.confusion * annotator.met[:, None] * (1 - np.eye(len(annotator.met)))
+    true, given = np.unravel_index(int(mistaken.argmax()), mistaken.shape)
+    has_mistakes = bool(mistaken[true, given] >= 1)
+    return Diagnosed(
+        person=ratings.people[place],
+        n=annotator.n,
+        right=annotator.right,
+        interval=annotator.interval,
+        given_grade=ratings.grades[given] if has_mistakes else None,
+        true=ratings.grades[true] if has_mistakes else None,
+    )
+
 
 OTHERS = 20
 WEEKS = 26

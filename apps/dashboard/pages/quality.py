@@ -7,8 +7,7 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.agreement.core.attention import Mark, Pace, Word, marks_of
-from apps.agreement.core.verdict import NO_PAIR, verdict_of
+from apps.agreement.core.attention import NO_PAIR, Mark, Pace, Word, marks_of, verdict_of
 from apps.agreement.edges import estimate
 from apps.agreement.selectors.agreement import exclusion_reason
 from apps.agreement.selectors.grade_cache import GradesNotRead
