@@ -7,7 +7,7 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.audit.models import Event
-        from apps.audit.selectors.sealed_kinds import event_payload, sealed_kind
+        from apps.audit.selectors.events import event_payload, sealed_kind
         from apps.common.discovery import later
         from apps.common.trail import set_recorder
 

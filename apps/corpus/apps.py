@@ -6,7 +6,7 @@ class CorpusConfig(AppConfig):
     label = "corpus"
 
     def ready(self) -> None:
-        from apps.audit.selectors.sealed_kinds import digest_check
+        from apps.audit.selectors.events import digest_check
         from apps.common.discovery import later
 
         digest_check("snapshots", later("apps.corpus.selectors.integrity.faults_in"))

@@ -6,7 +6,7 @@ class GoldsetsConfig(AppConfig):
     label = "goldsets"
 
     def ready(self) -> None:
-        from apps.audit.selectors.sealed_kinds import digest_check
+        from apps.audit.selectors.events import digest_check
         from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.selectors.slices import disputed_in, finds_for

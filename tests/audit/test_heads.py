@@ -10,7 +10,7 @@ from apps.audit.execution import heads, sealing
 from apps.audit.execution.sealing import GENESIS, chain_digest, record_digest, seal_all
 from apps.audit.execution.verification import verify_chain
 from apps.audit.models import Chain, Event, Link
-from apps.audit.selectors.sealed_kinds import kind_named
+from apps.audit.selectors.events import kind_named
 from tests.audit.factories import make_event
 from tests.audit.test_sealing import force
 from tests.factories import make_project

@@ -11,7 +11,7 @@ from apps.audit.execution import sealing
 from apps.audit.execution.sealing import GENESIS, chain_digest, has_unsealed, seal_all, seal_kind
 from apps.audit.execution.verification import Break, count_unsealed, verify_chain
 from apps.audit.models import Chain, Event, Link, SealMark
-from apps.audit.selectors.sealed_kinds import event_payload, kind_named, kinds
+from apps.audit.selectors.events import event_payload, kind_named, kinds
 from apps.common.database import triggers
 from apps.common.digests import digest_of
 from tests.audit.factories import make_event

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.audit.execution.sealing import record_digest, seal_all
-from apps.audit.selectors.sealed_kinds import kind_named
+from apps.audit.selectors.events import kind_named
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.models import Judgement
 from tests.factories import AT, lead_of

@@ -10,7 +10,7 @@ from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
 from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
 from apps.audit.models import Chain, Link
-from apps.audit.selectors.sealed_kinds import digest_checks, kind_named, kinds
+from apps.audit.selectors.events import digest_checks, kind_named, kinds
 
 BATCH = 500
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.audit.selectors.sealed_kinds import sealed_kind
+from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
 from apps.judging.models import Adjudication, Judgement
 

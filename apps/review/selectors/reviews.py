@@ -9,7 +9,7 @@ from django.db.models import Count
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import has_role
-from apps.audit.selectors.sealed_kinds import sealed_kind
+from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.retrieval.selectors.blinding import Hidden
