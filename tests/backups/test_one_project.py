@@ -13,8 +13,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.audit.execution.sealing import seal_all
 from apps.audit.models import Event
-from apps.backups.actions.projects import export_project
-from apps.backups.execution.extracting import STAYS
+from apps.backups.actions.projects import STAYS, export_project
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.belonging import belonging, count_rows
 from apps.goldsets.actions.versions import make_signing_key

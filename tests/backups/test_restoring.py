@@ -16,7 +16,7 @@ from apps.accounts.models import ApiToken, User
 from apps.audit.execution.sealing import seal_all
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.formats.archive import Archive, Manifest
-from apps.backups.selectors.tables import PASSING
+from apps.backups.selectors.reading import PASSING
 from apps.goldsets.models import Version
 from apps.jobs.models import Upload
 from tests import database

@@ -16,8 +16,7 @@ from apps.backups.execution.jobs import schedule
 from apps.backups.execution.making import OWN_NAME, remove_oldest
 from apps.backups.formats.archive import Archive
 from apps.backups.models import Backup
-from apps.backups.selectors.backups import notice_asked
-from apps.backups.selectors.watching import backup_metrics
+from apps.backups.selectors.backups import backup_metrics, notice_asked
 from apps.common.database.questions import answer_to
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job

@@ -1,8 +1,10 @@
 """Making a backup, and restoring one into an empty database."""
 
+import os
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -10,18 +12,36 @@ from django.db import connection, transaction
 from apps.accounts.models import User
 from apps.backups import rules
 from apps.backups.enums import BACK_UP
-from apps.backups.execution.files import private_file, take_file
 from apps.backups.execution.loading import load_rows, tables_of
-from apps.backups.execution.making import WrittenBackup, make_backup
-from apps.backups.execution.recording import note_backup
+from apps.backups.execution.making import WrittenBackup, make_backup, note_backup
 from apps.backups.execution.verification import Verified, scratch_beside, verify_backup
 from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
-from apps.backups.selectors.tables import applied_migrations
+from apps.backups.selectors.reading import applied_migrations
 from apps.common.errors import Forbidden, Refusal
+from apps.common.files import store
 from apps.corpus.execution.search_index import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
+
+
+def take_file(archive: Archive, path: str, *, name: str) -> None:
+    """Write an uploaded file under the name that it has here, for every host of the server.
+
+    Raises NoBackup where it is damaged, and BucketAway where hosts share a store that does not take it.
+    """
+    target = store.path_of(name)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)  # of an attempt that was interrupted, perhaps not to be written to
+    with private_file(target) as stream:
+        archive.copy_file(path, stream)
+    store.keep(name)
+
+
+def private_file(path: Path) -> BinaryIO:
+    """A file to write, which is empty now."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
 
 RECORDS = ("backups", "0001_initial")
 RESTORED_FROM = "restored from backup "

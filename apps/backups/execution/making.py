@@ -2,21 +2,51 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
+from django.db import transaction
 
-from apps.backups.execution.places import folder_and_name
+from apps.audit.actions import record
 from apps.backups.execution.verification import remove_abandoned
 from apps.backups.execution.writing import Progress, silently, write_backup
 from apps.backups.formats.archive import Manifest
+from apps.backups.models import Backup
 from apps.backups.rules import ENDING
 from apps.common.errors import Refusal
-from apps.common.files.buckets import Bucket
+from apps.common.files.buckets import Bucket, is_address
+
+
+def place_of(text: str) -> Path | str:
+    """What somebody has typed as the place of a backup: an address, or a path."""
+    return text if is_address(text) else Path(text)
+
+
+def folder_and_name(address: str) -> tuple[Bucket, str]:
+    """The folder of an address, and the name of a backup in it; "" for the address of a folder."""
+    if not address.endswith(ENDING):
+        return Bucket(address), ""
+    folder, _, name = address.rpartition("/")
+    return Bucket(folder), name
+
+
+@contextmanager
+def opened(place: Path | str) -> Iterator[BinaryIO]:
+    """A backup in a bucket or on a disk, to read."""
+    if not is_address(place):
+        with Path(place).open("rb") as stream:
+            yield stream
+        return
+    bucket, name = folder_and_name(str(place))
+    if not name or bucket.size(name) is None:
+        raise Refusal(f"There is no backup {place}.", code="backup_unreadable")
+    with bucket.opened(name) as stream:
+        yield stream
+
 
 UNFINISHED = ".unfinished"
 LEFT_FOR = timedelta(days=1)
@@ -116,3 +146,36 @@ def _remove_oldest_there(bucket: Bucket, keep: int) -> list[Path | str]:
     for name in old:
         bucket.remove(name)
     return [bucket.address_of(name) for name in old]
+
+
+@transaction.atomic
+def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = None, is_verified: bool = False) -> Backup:
+    """Put a backup on record, so that people see how old the last good one is.
+
+    One on record with the same path is gone: somebody has removed its file, since nothing is overwritten.
+    """
+    note_removed(paths=[backup.path], at=at)
+    manifest = backup.manifest
+    made = Backup.objects.create(
+        path=backup.where,
+        made_at=manifest.made_at,
+        size=backup.size,
+        rows=manifest.rows,
+        digest=manifest.digest,
+        verified_at=at if is_verified else None,
+        job_id=job_id,
+    )
+    after = {"size": made.size, "rows": made.rows, "digest": made.digest, "verified": is_verified}
+    record(project=None, actor=None, action="backup.made", obj=made, after=after, at=at)
+    return made
+
+
+@transaction.atomic
+def note_removed(*, paths: Sequence[Path | str], at: datetime) -> None:
+    """Put on record that these files were removed."""
+    for gone in Backup.objects.select_for_update().filter(
+        path__in=[place_on_record(path) for path in paths], removed_at=None
+    ):
+        gone.removed_at = at
+        gone.save(update_fields=["removed_at"])
+        record(project=None, actor=None, action="backup.removed", obj=gone, at=at)

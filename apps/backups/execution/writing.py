@@ -8,11 +8,10 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import connection
 
+from apps.backups.core.kinds import seal_keys
 from apps.backups.core.rows import quoted
-from apps.backups.core.secrets import seal_keys
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
-from apps.backups.selectors.reading import Moment, moment
-from apps.backups.selectors.tables import applied_migrations, carried, tables_after
+from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
 from apps.common.errors import Refusal
 from apps.common.files import store
 

@@ -3,19 +3,79 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
 
-from apps.accounts.models import User
-from apps.backups.enums import BACK_UP
+from apps.accounts.models import Project, ProjectDeletion, User
+from apps.backups.enums import BACK_UP, DELETE_PROJECT
 from apps.backups.models import Backup
+from apps.backups.selectors.belonging import count_rows
 from apps.common.database.questions import Question, once
+from apps.common.web.exposition import Metric, gauge
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
+
+MOST_LOOKED_AT = 200
+
+
+class FailedDeletion(NamedTuple):
+    """A project that is closed to everybody and not yet gone. `error` is why the newest attempt that failed did."""
+
+    name: str
+    error: str
+
+
+def failed_deletions() -> list[FailedDeletion]:
+    """Those that are not finished and of which an attempt has failed, oldest first."""
+    waiting = dict(ProjectDeletion.objects.filter(finished_at=None).order_by("pk").values_list("pk", "name"))
+    if not waiting:
+        return []
+    tried = Job.objects.filter(kind=DELETE_PROJECT).exclude(error="").order_by("-pk")
+    errors: dict[int, str] = {}
+    for params, error in tried.values_list("params", "error")[:MOST_LOOKED_AT]:
+        errors.setdefault(params["deletion"], error)
+    return [FailedDeletion(name, errors[pk]) for pk, name in waiting.items() if pk in errors]
+
+
+def backup_metrics(at: datetime) -> list[Metric]:
+    """Infinity where there is no verified backup, so that an alert for an old one fires."""
+    made = (
+        Backup.objects.filter(verified_at__isnull=False).order_by("-made_at").values_list("made_at", flat=True).first()
+    )
+    age = inf if made is None else max(0.0, (at - made).total_seconds())
+    return [gauge("karat_backup_age_seconds", "Time since the last verified backup was made.", age)]
+
+
+COUNTED = {
+    "passages": "corpus_block",
+    "queries": "queries_query",
+    "Q&As": "triples_triple",
+    "runs": "retrieval_run",
+    "grades": "judging_judgement",
+    "gold versions": "goldsets_version",
+    "scored runs": "evaluation_evaluation",
+    "uploaded files": "jobs_upload",
+}
+"""What people know of a project, and the table of each.
+
+Neither verdicts nor events of history: while they grow, a lead who also reviews would learn what the other answered.
+"""
+
+
+class Content(NamedTuple):
+    what: str
+    rows: int
+
+
+def contents_of(project: Project) -> list[Content]:
+    """How much of each kind of thing there is."""
+    return [Content(what, count_rows(project.pk, table)) for what, table in COUNTED.items()]
+
 
 OLD_AFTER_INTERVALS = 2
 MOST_SHOWN = 5

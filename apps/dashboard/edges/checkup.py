@@ -11,8 +11,7 @@ from django.core.checks import Tags, run_checks
 from django.db import DatabaseError, connection
 
 from apps.audit.selectors.events import newest_event_at
-from apps.backups.selectors.backups import standing
-from apps.backups.selectors.deletions import failed_deletions
+from apps.backups.selectors.backups import failed_deletions, standing
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store

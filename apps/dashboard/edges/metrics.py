@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.backups.selectors.watching import backup_metrics
+from apps.backups.selectors.backups import backup_metrics
 from apps.common.database.deadline import read_in_time
 from apps.common.web.exposition import OPEN_METRICS, TEXT, Metric, MetricKind, Sample, as_text, gauge
 from apps.common.web.request_counts import process_metrics

@@ -21,7 +21,7 @@ from apps.accounts.selectors import Member
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.grade_cache import newest_judgements, newest_key
 from apps.backups.actions.projects import delete_project
-from apps.backups.selectors.contents import contents_of
+from apps.backups.selectors.backups import contents_of
 from apps.common.database.questions import Question, answer_to, is_known, joined
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard import rules
