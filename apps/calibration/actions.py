@@ -13,7 +13,7 @@ from apps.accounts.selectors import Member, members_of, policy, roles_of
 from apps.audit.actions import record
 from apps.calibration import rules
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
-from apps.calibration.selectors import calibrations, openings
+from apps.calibration.selectors import calibrations, comparisons
 from apps.calibration.workflow import move
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
@@ -60,7 +60,7 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
     """Open a calibration for everybody whose chart signals. A second call opens nothing twice."""
     _lock(project)
     opened, refused = [], []
-    for fired in openings.fired_in(project):
+    for fired in comparisons.fired_in(project):
         subject = User.objects.get(pk=fired.person)
         try:
             opened.append(_open_for(project, subject, fired, actor, at))
@@ -69,17 +69,19 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
     return Checked(opened, refused)
 
 
-def _open_for(project: Project, subject: User, fired: openings.Fired, actor: User | None, at: datetime) -> Calibration:
+def _open_for(
+    project: Project, subject: User, fired: comparisons.Fired, actor: User | None, at: datetime
+) -> Calibration:
     """Open one with the first partner for whom there is a set. Else raises the refusal for the first one."""
     first: CalibrationRefused | None = None
-    for partner in openings.partners_for(project, subject):
+    for partner in comparisons.partners_for(project, subject):
         try:
             return _open(
                 project,
                 subject,
                 partner,
                 fired.side,
-                why=openings.why_of(fired.signal),
+                why=comparisons.why_of(fired.signal),
                 period=fired.signal.group.first,
                 opened_by=actor,
                 at=at,
@@ -100,7 +102,7 @@ def _open(
     opened_by: User | None,
     at: datetime,
 ) -> Calibration:
-    able = frozenset(openings.able_people(project).values_list("pk", flat=True))
+    able = frozenset(comparisons.able_people(project).values_list("pk", flat=True))
     if refusal := rules.pair_refusal(subject, partner, able):
         raise CalibrationRefused(refusal, code="pair")
     number = (Calibration.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
@@ -131,7 +133,7 @@ def _set_for(project: Project, subject: User, partner: User, number: int) -> lis
     """The revisions for the project's calibration of that number, as many as its settings require."""
     wanted = max(rules.LEAST_ITEMS, policy(project, "calibration_items"))
     seed = f"{project.pk}:{subject.pk}:{partner.pk}:{number}"
-    choice = openings.choose_set(project, subject, partner, wanted=wanted, seed=seed)
+    choice = comparisons.choose_set(project, subject, partner, wanted=wanted, seed=seed)
     if choice.refusal:
         raise CalibrationRefused(choice.refusal, code="too_few_triples")
     return choice.revisions

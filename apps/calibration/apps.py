@@ -7,12 +7,12 @@ class CalibrationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.accounts.execution.leaving import on_leaving
-        from apps.calibration.selectors import sealed
+        from apps.calibration.selectors import calibrations
         from apps.common.discovery import later
         from apps.jobs.selectors.hidden_objects import add_hidden
         from apps.review.selectors.participation import add_blinding
 
-        sealed.register()
+        calibrations.register()
         add_blinding(later("apps.calibration.selectors.calibrations.blinded_among"))
         add_hidden(later("apps.calibration.selectors.calibrations.blinded_triples"))
-        on_leaving(later("apps.calibration.selectors.leaving.held_calibrations"))
+        on_leaving(later("apps.calibration.selectors.calibrations.held_calibrations"))

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
-from apps.calibration.selectors.openings import able_people
+from apps.calibration.selectors.comparisons import able_people
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
 from apps.review.enums import Category, RateSide, Reason

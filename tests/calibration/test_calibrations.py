@@ -22,8 +22,7 @@ from apps.calibration.actions import (
 )
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
-from apps.calibration.selectors.comparisons import comparison
-from apps.calibration.selectors.openings import choose_set, why_in_words
+from apps.calibration.selectors.comparisons import choose_set, comparison, why_in_words
 from apps.calibration.workflow import STEPS, IllegalStep, move
 from apps.common.errors import Forbidden
 from apps.jobs.models import Notification

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -12,14 +13,76 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.calibration import actions, rules
-from apps.calibration.forms import MAX_KEY, OpenForm
-from apps.calibration.models import Calibration
-from apps.calibration.selectors import calibrations
-from apps.calibration.selectors.openings import why_in_words
+from apps.calibration.actions import CalibrationRefused
+from apps.calibration.forms import MAX_KEY, LogForm, OpenForm
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
+from apps.calibration.selectors import calibrations, log, rates
+from apps.calibration.selectors.comparisons import why_in_words
+from apps.calibration.serializers import LogOut, RatesOut, entry_out, rates_out
 from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
+from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import NO_CURSOR, only_known, whole
-from apps.review.enums import RateSide
+from apps.review.enums import Category, RateSide, Reason, VerdictChoice
+from apps.review.forms import NOTE_LENGTH
+from apps.triples.models import ExpectedBlock
+from apps.triples.selectors.triples import blocks_of
+from apps.triples.serializers import EvidenceOut
+
+LOG_FILTERS = ("author", "reviewer", "reason", "category", "domain", "source", "month", "origin")
+
+
+class LogView(ProjectAPIView):
+    """Every flag and drop of closed rounds that the user may see, newest first. `before` is `next` of a former page."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(
+        operation_id="quality_log",
+        parameters=[OpenApiParameter(name, str) for name in ("before", *LOG_FILTERS)],
+        responses=LogOut,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"before", *LOG_FILTERS})
+        form = LogForm(request.query_params, project=self.project)
+        if not form.is_valid():
+            raise ValidationError({name: [str(fault) for fault in faults] for name, faults in form.errors.items()})
+        page = log.page_of(self.member, form.narrowed, _cursor(request.query_params.get("before", "")))
+        return Response(
+            {"entries": [entry_out(entry) for entry in page.entries], "next": str(page.next) if page.next else None}
+        )
+
+
+def _cursor(text: str) -> log.Cursor | None:
+    try:
+        return log.cursor_from(text) if text else None
+    except ValueError:
+        raise ValidationError({"before": "This is not a cursor. Use `next` of the previous page."}) from None
+
+
+class RatesView(ProjectAPIView):
+    """Flag rates of one side: of everybody together, and of each person whose rate the user may see."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(
+        operation_id="quality_rates",
+        parameters=[OpenApiParameter("side", str, enum=RateSide.values)],
+        responses=RatesOut,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"side"})
+        side_rates = rates.side_rates(self.project, self._side(request.query_params.get("side", RateSide.AUTHOR.value)))
+        shown = [row for row in side_rates.people if rules.person_refusal(self.member, row.person) is None]
+        return Response(rates_out(side_rates, shown))
+
+    def _side(self, value: Any) -> RateSide:
+        if value not in RateSide.values:
+            raise ValidationError({"side": f"One of: {', '.join(RateSide.values)}."})
+        return RateSide(value)
+
 
 PER_PAGE = 50
 
@@ -122,3 +185,134 @@ class CheckView(CalibrationView):
     def post(self, request: Request, slug: str) -> Response:
         done = actions.check_project(project=self.project, actor=self.member.user, at=timezone.now())
         return Response(CheckedOut({"opened": done.opened, "refused": done.refused}).data)
+
+
+class AnswerInput(serializers.Serializer):
+    choice = ChoiceField(choices=VerdictChoice.choices)
+    reasons = serializers.ListField(
+        child=ChoiceField(choices=Reason.choices), required=False, default=list, max_length=len(Reason)
+    )
+    category = ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=NOTE_LENGTH)
+    idempotency_key = serializers.CharField(max_length=64)
+
+
+class OwnAnswerOut(serializers.Serializer):
+    """Your own answer, without the state of the calibration, which would tell of the other person's."""
+
+    item = serializers.IntegerField(source="item.number")
+    choice = ChoiceField(choices=VerdictChoice.choices)
+    reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices))
+    category = ChoiceField(choices=Category.choices, allow_blank=True)
+    note = serializers.CharField()
+    given_at = serializers.DateTimeField()
+
+
+class ItemBlockOut(serializers.Serializer):
+    block_id = serializers.CharField()
+    document_id = serializers.CharField()
+    section_path = serializers.ListField(child=serializers.CharField())
+    text = serializers.CharField()
+    evidence = EvidenceOut(many=True)
+
+
+class ItemOut(serializers.Serializer):
+    """A past triple without its number or verdicts."""
+
+    item = serializers.IntegerField()
+    question = serializers.CharField()
+    expected_answer = serializers.CharField()
+    expected_blocks = ItemBlockOut(many=True)
+    needs_all_blocks = serializers.BooleanField()
+    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
+    domain = serializers.CharField()
+    difficulty = serializers.CharField()
+    machine_written = serializers.BooleanField()
+    own_answer = OwnAnswerOut(allow_null=True)
+
+
+class ItemsOut(serializers.Serializer):
+    items = ItemOut(many=True)
+
+
+class ItemView(CalibrationView):
+    """For the two who answer it; for everybody else there are no items."""
+
+    def own(self, number: int) -> Calibration:
+        calibration = calibrations.calibration_for(self.member, number)
+        if not calibration.includes(self.member.user):
+            raise Http404("Only the two who take part in a calibration answer its items.")
+        return calibration
+
+
+class ItemList(ItemView):
+    """The items of a calibration in which you take part, while you may answer them, each with your own answer."""
+
+    roles: ClassVar = {"GET": rules.PARTICIPANTS}
+
+    @extend_schema(operation_id="calibration_items", responses=ItemsOut)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        calibration = self.own(number)
+        if reason := rules.answer_refusal(calibration, self.member.user):
+            raise CalibrationRefused(reason, code="no_answer")
+        items = list(calibration.items.select_related("revision__triple__source").order_by("number"))
+        blocks = blocks_of([item.revision for item in items])
+        own = calibrations.own_verdicts(calibration, self.member.user)
+        rows = [item_out(item, blocks[item.revision_id], own.get(item.pk)) for item in items]
+        return Response(ItemsOut({"items": rows}).data)
+
+
+class AnswerView(ItemView):
+    """Confirm or flag an item; again to change it, until both have answered all.
+
+    The idempotency key, in the body or as a header, makes it safe to send it again.
+    """
+
+    roles: ClassVar = {"POST": rules.PARTICIPANTS}
+
+    @extend_schema(operation_id="calibration_answer", request=AnswerInput, responses={201: OwnAnswerOut})
+    def post(self, request: Request, slug: str, number: int, place: int) -> Response:
+        calibration = self.own(number)
+        if not 0 < place <= calibration.item_count:
+            raise Http404(f"{calibration} has no item {place}.")
+        given = AnswerInput(data=body_with_key(request))
+        given.is_valid(raise_exception=True)
+        verdict = actions.answer_item(
+            project=self.project,
+            calibration_id=calibration.pk,
+            number=place,
+            person=self.member.user,
+            at=timezone.now(),
+            **given.validated_data,
+        )
+        return Response(OwnAnswerOut(verdict).data, status=201)
+
+
+def item_out(item: CalibrationItem, blocks: list[ExpectedBlock], own: CalibrationVerdict | None) -> dict[str, Any]:
+    """What the blind screen shows of an item."""
+    revision, triple = item.revision, item.revision.triple
+    if own is not None:
+        own.item = item
+    return {
+        "item": item.number,
+        "question": revision.question,
+        "expected_answer": revision.answer,
+        "expected_blocks": [block_out(block) for block in blocks],
+        "needs_all_blocks": revision.needs_all_blocks,
+        "source": triple.source.slug if triple.source else None,
+        "domain": triple.domain,
+        "difficulty": triple.difficulty,
+        "machine_written": triple.is_machine_written,
+        "own_answer": own,
+    }
+
+
+def block_out(block: ExpectedBlock) -> dict[str, Any]:
+    version = block.version
+    return {
+        "block_id": version.block.outside_id,
+        "document_id": version.block.document.outside_id,
+        "section_path": version.section_path,
+        "text": version.text,
+        "evidence": [{"start": start, "end": end, "text": version.text[start:end]} for start, end in block.spans],
+    }

@@ -1,16 +1,16 @@
 from django.urls import path
 
-from apps.calibration.api import answering, calibrations, one_calibration, views
+from apps.calibration.api import calibrations, one_calibration
 
 app_name = "calibration-api"
 urlpatterns = [
-    path("log/", views.LogView.as_view(), name="log"),
-    path("rates/", views.RatesView.as_view(), name="rates"),
+    path("log/", calibrations.LogView.as_view(), name="log"),
+    path("rates/", calibrations.RatesView.as_view(), name="rates"),
     path("calibrations/", calibrations.CalibrationList.as_view(), name="calibrations"),
     path("calibrations/check/", calibrations.CheckView.as_view(), name="check"),
     path("calibrations/<int:number>/", one_calibration.CalibrationDetail.as_view(), name="calibration"),
     path("calibrations/<int:number>/message/", one_calibration.CalibrationMessageView.as_view(), name="message"),
     path("calibrations/<int:number>/close/", one_calibration.CloseView.as_view(), name="close"),
-    path("calibrations/<int:number>/items/", answering.ItemList.as_view(), name="items"),
-    path("calibrations/<int:number>/items/<int:place>/answer/", answering.AnswerView.as_view(), name="answer"),
+    path("calibrations/<int:number>/items/", calibrations.ItemList.as_view(), name="items"),
+    path("calibrations/<int:number>/items/<int:place>/answer/", calibrations.AnswerView.as_view(), name="answer"),
 ]

@@ -17,8 +17,7 @@ from apps.calibration.actions import CalibrationRefused
 from apps.calibration.forms import OpenForm, TextForm
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
-from apps.calibration.selectors.comparisons import comparison, in_words
-from apps.calibration.selectors.openings import why_in_words
+from apps.calibration.selectors.comparisons import comparison, in_words, why_in_words
 from apps.review.edges.choices import categories_shown, reasons_shown
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key

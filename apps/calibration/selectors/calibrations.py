@@ -6,11 +6,48 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
+from apps.accounts.core.guests import Holding
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
+from apps.audit.selectors.events import sealed_kind
 from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.common.digests import utc_text
+from apps.review.selectors.reviews import words_payload
 from apps.triples.models import Triple
+
+
+def register() -> None:
+    """Register for sealing what is append-only and therefore its own record."""
+    sealed_kind(
+        "calibration verdict", CalibrationVerdict, project_path="item__calibration__project", payload=verdict_payload
+    )
+    sealed_kind("calibration message", CalibrationMessage, project_path="calibration__project", payload=message_payload)
+
+
+def verdict_payload(verdict: CalibrationVerdict) -> dict[str, Any]:
+    return {
+        "item": verdict.item_id,
+        "person": verdict.person_id,
+        "supersedes": verdict.supersedes_id,
+        **words_payload(verdict),
+    }
+
+
+def message_payload(message: CalibrationMessage) -> dict[str, Any]:
+    return {
+        "calibration": message.calibration_id,
+        "author": message.author_id,
+        "text": message.text,
+        "posted_at": utc_text(message.posted_at),
+    }
+
+
+def held_calibrations(user: User) -> list[Holding]:
+    open_ = Calibration.objects.filter(Q(subject=user) | Q(partner=user)).exclude(state=CalibrationState.CLOSED)
+    counted = open_.order_by("project__name").values_list("project__name").annotate(count=Count("pk"))
+    return [Holding("calibration", count, "stays open; a lead closes it", project) for project, count in counted]
+
 
 LARGEST_NUMBER = 2**31 - 1
 
