@@ -1,4 +1,4 @@
-from apps.cli.tables import aligned, delimited
+from apps.cli.arguments import aligned, delimited
 
 ROWS = [["run", "mean"], ["bm25", "0.31"], ["a", "0.4000"]]
 

@@ -13,8 +13,7 @@ from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
 from apps.cli.evaluate.next_steps import next_steps
 from apps.cli.evaluate.output import FORMATS, ResultSheet
-from apps.cli.evaluate.release import read_release
-from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.evaluate.released import ReleaseSplit, read_release
 from apps.cli.evaluate.requested import NotAnswered, from_system, some
 from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
@@ -236,7 +235,7 @@ def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
 def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digests) -> None:
     """Write the requested reports. Raises InputError for a file that cannot be written."""
     if args.html or args.markdown:
-        from apps.cli.evaluate.report import document_of  # only for a report
+        from apps.cli.evaluate.output import document_of  # only for a report
         from apps.reports.formats.markdown import write_reports
 
         write_reports(document_of(sheet, list(digests.taken())), html=args.html, markdown=args.markdown)

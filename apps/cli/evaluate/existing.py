@@ -9,8 +9,7 @@ from apps.cli.evaluate.answers import answer_of
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
 from apps.cli.score.returned import Answers, returned_by_results, returned_by_run
-from apps.cli.score.triple_files import names_of, opened
-from apps.cli.score.triples import is_results
+from apps.cli.score.triples import is_results, names_of, opened
 from apps.common.errors import InputError
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged

@@ -4,19 +4,157 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
-from apps.cli.evaluate import options, retrieval
-from apps.cli.evaluate.answers import AnswerFile, write_results, write_run
-from apps.cli.evaluate.program import CommandEngine
-from apps.cli.evaluate.progress import Progress
-from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.evaluate import options
+from apps.cli.evaluate.answers import AnswerFile, SystemAnswer, answer_of, write_results, write_run
+from apps.cli.evaluate.program import CommandEngine, run_command
+from apps.cli.evaluate.released import ReleasedQuery, ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
 from apps.common.digests import digest_of
+from apps.common.web.addresses import parse_openings, parse_url
 from apps.metrics.columns import Judged
+from apps.metrics.expected.rules import Returned
 from apps.metrics.files.run_warnings import remarks_on_blocks
 from apps.metrics.vocabulary import Vocabulary
+from apps.retrieval.core.engines.remote import (
+    Answers,
+    Pace,
+    RemoteConnection,
+    RemoteEngine,
+    RemoteQuery,
+    search_all,
+)
+from apps.retrieval.core.engines.remote.connection import http_connection
+
+PARTS_PER_LANE = 5
+EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
+"""Any address is allowed: on the command line, whoever types it sends the request from their own machine."""
+
+
+class RetrievalOutcome(NamedTuple):
+    """`failed` maps the queries without an answer to the reason; `stopped` is why the others were not sent."""
+
+    answers: dict[str, SystemAnswer]
+    failed: dict[str, str]
+    stopped: str
+
+
+class _Ids:
+    """Numbers for the ids of one part, in bytewise order, so that ties are always cut the same way."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def locate(self, ids: Collection[str]) -> Mapping[str, int]:
+        self.names = sorted(ids, key=str.encode)
+        return {name: number for number, name in enumerate(self.names)}
+
+
+def retrieve(
+    engine: RemoteEngine,
+    queries: Sequence[ReleasedQuery],
+    file: AnswerFile,
+    *,
+    k: int,
+    pace: Pace,
+    headers: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RetrievalOutcome:
+    """Retrieve results for the queries without an answer in the file. `progress` gets the counts of answered and of
+    all queries.
+
+    The answers of each part are in the file before the next part is sent. Raises OtherRun, InputError and BadAddress.
+    """
+    answers = {key: one for key, one in file.read().items() if key in {query.query_id for query in queries}}
+    open_queries = [query for query in queries if query.query_id not in answers]
+    progress(len(answers), len(queries))
+    failed: dict[str, str] = {}
+    with _line_to(engine, pace, headers or {}) as (line, ids):
+        step = max(1, pace.at_once) * PARTS_PER_LANE
+        for first in range(0, len(open_queries), step):
+            part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
+            results = search_all(engine, line, part, k)
+            told = engine.told if isinstance(engine, CommandEngine) else {}
+            fresh = _answers(part, results, ids.names, told)
+            told.clear()
+            if fresh:
+                file.add(fresh)
+            answers |= {answer.query_id: answer for answer in fresh}
+            failed |= {one.query_id: one.sentence for one in results.failed}
+            progress(len(answers), len(queries))
+            if results.stopped:
+                return RetrievalOutcome(answers, failed, results.stopped)
+    return RetrievalOutcome(answers, failed, "")
+
+
+def _answers(
+    part: Sequence[RemoteQuery], results: Answers, names: Sequence[str], told: Mapping[str, Returned]
+) -> list[SystemAnswer]:
+    """The answers of one part; `told` is what the system tells of passages of its own, by the ids of hits."""
+    answers = []
+    for place, number in enumerate(results.answered):
+        query, seconds = part[number].query_id, float(results.hits.seconds[place])
+        if results.passages is not None:
+            answers.append(answer_of(query, results.passages[place], seconds))
+            continue
+        positions, scores = results.hits.of(place)
+        hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
+        is_told = any(name in told for name, _ in hits)
+        passages = tuple(told.get(name, Returned(name)) for name, _ in hits) if is_told else ()
+        answers.append(SystemAnswer(query, hits, seconds, passages))
+    return answers
+
+
+@contextmanager
+def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[RemoteConnection, _Ids]]:
+    ids = _Ids()
+    if isinstance(engine, CommandEngine):
+        yield RemoteConnection(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
+        return
+    with http_connection(parse_url(engine.address), ids.locate, pace, headers=headers, openings=EVERYWHERE) as line:
+        yield line, ids
+
+
+WIDTH = 24
+STEP = 0.1
+
+
+class Progress:
+    """A bar on a terminal, else a line for every tenth, so that the log of a pipeline stays short."""
+
+    def __init__(self, out: TextIO, *, is_quiet: bool = False) -> None:
+        self._out = out
+        self._is_quiet = is_quiet
+        self._is_bar = out.isatty()
+        self._began = time.monotonic()
+        self._had: int | None = None
+        self._shown = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        self._had = done if self._had is None else self._had
+        share = done / total if total else 1.0
+        if self._is_quiet:
+            return
+        if self._is_bar:
+            filled = round(share * WIDTH)
+            bar = "█" * filled + "░" * (WIDTH - filled)
+            self._out.write(f"\r{bar} {self._words(done, total)}\x1b[K" + ("\n" if done == total else ""))
+        elif done == total or share >= self._shown + STEP:
+            self._shown = share
+            self._out.write(f"{self._words(done, total)}\n")
+        self._out.flush()
+
+    def _words(self, done: int, total: int) -> str:
+        fresh, seconds = done - (self._had or 0), time.monotonic() - self._began
+        if not fresh or done == total:
+            return f"{done:,} of {total:,} queries answered"
+        return f"{done:,} of {total:,} queries answered, {(total - done) * seconds / fresh:,.0f} s to go"
+
 
 ANSWERS_FOLDER = Path(".karat-eval")
 NAMED = 3
@@ -45,7 +183,7 @@ def from_system(
     file = AnswerFile(args.answers or ANSWERS_FOLDER / f"{digest_of(identity)[:16]}.jsonl", identity)
     progress = Progress(sys.stderr, is_quiet=args.quiet)
     asked = release.asked
-    outcome = retrieval.retrieve(engine, asked, file, k=args.depth, pace=pace, headers=headers, progress=progress)
+    outcome = retrieve(engine, asked, file, k=args.depth, pace=pace, headers=headers, progress=progress)
     if len(outcome.answers) < len(asked):
         raise NotAnswered(_unanswered(outcome, len(asked), file))
     answers = [outcome.answers[query.query_id] for query in asked]
@@ -68,7 +206,7 @@ def from_system(
     return answered
 
 
-def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFile) -> str:
+def _unanswered(outcome: RetrievalOutcome, total: int, file: AnswerFile) -> str:
     """Which queries have no answer, why, and what to do."""
     left = total - len(outcome.answers)
     by_reason: dict[str, list[str]] = {}
@@ -83,7 +221,7 @@ def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFil
     return " ".join(sentences)
 
 
-def _unsent(outcome: retrieval.RetrievalOutcome, left: int) -> str:
+def _unsent(outcome: RetrievalOutcome, left: int) -> str:
     """How many queries failed and how many were not sent, where some were not."""
     unsent = left - len(outcome.failed)
     if not unsent:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.evidence import decided, divisions_of, evidence_of, fields_of, labels_of
-from apps.cli.evaluate.on_triples import measured_on_triples
 from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.score.measuring import TripleGround, card_of
 from apps.cli.score.returned import by_question, with_facts
-from apps.cli.score.triple_files import names_of
+from apps.cli.score.triples import kind_divisions, names_of
 from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
 from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
@@ -25,6 +25,46 @@ from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.metrics.vocabulary import Vocabulary
+
+
+class HasReturned(Protocol):
+    """A system with the passages that it returned for each triple."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def returned(self) -> Mapping[str, Sequence[Returned]]: ...
+
+
+def measured_on_triples(
+    release: ReleaseSplit,
+    answered: Iterable[HasReturned],
+    rule: HitRule,
+    measures: dict[str, Measure],
+    *,
+    seed: int,
+    confidence: float,
+) -> Scorecard:
+    """The scores of the runs by this rule, also by stratum; of two runs the first is the baseline."""
+    ground = TripleGround(release.questions, rule, measures)
+    measured = [ground.measured(one.name, one.returned, confidence=confidence) for one in answered]
+    return card_of(
+        ground,
+        [run for run, _ in measured],
+        ground.divided(
+            [
+                *divisions_of([one.fields for one in release.triples]),
+                *kind_divisions([one.kinds for one in release.triples]),
+            ]
+        ),
+        confidence=confidence,
+        seed=seed,
+        is_compared=len(measured) > 1,
+        unreadable=sum(number for _, number in measured),
+        fewest=FEWEST_IN_STRATUM,
+    )
+
 
 MILLISECONDS = 1_000
 PERCENTILES = (50, 95, 99)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from apps.cli.client.client import LONGEST_WAIT, FileForm, Transport, wait_after
 from apps.cli.client.errors import NoAnswer, NotReady, Problem
-from apps.cli.client.forms import FileForm
-from apps.cli.client.transport import LONGEST_WAIT, Transport, wait_after
 
 CUT = 0  # instead of a status: the connection ends without an answer
 

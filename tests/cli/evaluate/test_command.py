@@ -287,7 +287,7 @@ def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("apps.cli.evaluate.progress.Progress.__call__", stop)
+    monkeypatch.setattr("apps.cli.evaluate.requested.Progress.__call__", stop)
 
     assert evaluate("--command", "echo a") == 130
     assert "Run the same command again to continue." in capsys.readouterr().err

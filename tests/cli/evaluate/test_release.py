@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.cli.evaluate.release import read_release
+from apps.cli.evaluate.released import read_release
 from apps.common.errors import InputError
 from apps.goldsets.formats.content import FrozenQuery, GradeRow, SliceRow
 from apps.goldsets.formats.folder import checksums, manifest_bytes, zip_folder

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from apps.cli.evaluate.answers import AnswerFile, OtherRun, SystemAnswer
-from apps.cli.evaluate.release import read_release
-from apps.cli.evaluate.retrieval import retrieve
+from apps.cli.evaluate.released import read_release
+from apps.cli.evaluate.requested import retrieve
 from apps.common.errors import InputError
 from apps.retrieval.core.engines.remote import HttpJson, Pace
 from tests.elsewhere import SECRET

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.cli.evaluate.release import read_release
+from apps.cli.evaluate.released import read_release
 from apps.config.commandline import main as karat
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, SliceRow, TripleRow
 from tests.cli.evaluate.releases import CONTENT, write_release

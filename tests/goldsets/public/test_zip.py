@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from apps.accounts.models import Project, User
-from apps.cli.evaluate.release import read_release
+from apps.cli.evaluate.released import read_release
 from apps.common.database import triggers
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip

@@ -1,0 +1,313 @@
+"""A scorecard as a table for people, and as JSON, CSV and TSV for machines."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from apps.cli.arguments import aligned
+from apps.common.text.wording import number, p_value, signed
+from apps.metrics.estimate import NONE
+from apps.metrics.scorecard import Scorecard, ScoredRun, notes_of
+from apps.metrics.statistics.significance import Summary
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import RunComparison
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from apps.cli.arguments import delimited
+from apps.common.files.csvsafe import safe_cell
+from apps.common.text.jsontext import figures, written
+from apps.metrics.scorecard import LOWER_END
+from apps.metrics.scoring import conventions
+from apps.metrics.statistics.significance import RESAMPLES
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import MeasureComparison, RunComparison
+
+
+NOTE_WIDTH = 100
+MOST_FELL = 10
+
+
+def as_table(card: Scorecard) -> str:
+    parts = [aligned(_summary_rows(card), first_left=2)]
+    for field in card.strata_fields:
+        parts += _strata(card, field)
+    for compared in card.comparisons:
+        parts += _comparison(card, compared)
+    if card.with_queries:
+        parts += [aligned(_query_rows(card, run)) for run in card.runs]
+    parts.append("\n".join(textwrap.fill(note, NOTE_WIDTH) for note in notes_of(card)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _heading(card: Scorecard) -> str:
+    return "" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
+
+
+def _summary_rows(card: Scorecard) -> list[list[str]]:
+    rows = [["measure", "run", "mean", _heading(card), "n"]]
+    for place, name in enumerate(card.measures):
+        for order, run in enumerate(card.runs):
+            rows.append(["" if order else name, run.tag, *_summary(run.scores.summaries[place])])
+    for order, run in enumerate(card.runs if card.hit is None else ()):
+        judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
+        rows.append(["" if order else "judged@10", run.tag, *_summary(judged)])
+    return rows
+
+
+def _summary(summary: Summary) -> list[str]:
+    """Mean, interval and n."""
+    mean = "undefined" if summary.mean is None else number(summary.mean, 4)
+    return [mean, _between(summary.interval), str(summary.n)]
+
+
+def _between(interval: tuple[float, float] | None, *, signs: bool = False) -> str:
+    if interval is None:
+        return ""
+    low, high = (signed(end, 4) if signs else number(end, 4) for end in interval)
+    return f"{low} to {high}"
+
+
+def _strata(card: Scorecard, field: str) -> Iterator[str]:
+    if card.shown_strata(field):
+        yield aligned(_stratum_rows(card, field), first_left=3)
+    if small := card.small_words(field):
+        yield f"{field}: {small}"
+
+
+def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
+    """The strata below each other for each measure, and the runs within each."""
+    rows = [["measure", field, "run", "mean", _heading(card), "n"]]
+    for place, name in enumerate(card.measures):
+        for first, stratum in enumerate(card.shown_strata(field)):
+            for order, run in enumerate(card.runs):
+                shown = [name if not first and not order else "", "" if order else stratum.name]
+                rows.append([*shown, run.tag, *_summary(stratum.summaries[order][place])])
+    return rows
+
+
+def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
+    """The differences of one candidate, and the queries that fell by the first measure."""
+    from apps.metrics.comparison import HANDFUL_WORDS, handfuls
+
+    baseline, candidate = compared.names
+    head = [f"{candidate} against {baseline}", "difference", _heading(card), "p", "p, Holm"]
+    rows = [[*head, "better", "equal", "worse", "fell", "n"]]
+    for row in compared.measures:
+        difference = row.difference
+        counts = [difference.better, difference.equal, difference.worse, len(compared.drops(row.measure)), difference.n]
+        between = _between(difference.interval, signs=True)
+        rows.append([row.measure, signed(difference.mean, 4), between, f"{difference.p:.4f}", f"{difference.holm:.4f}"])
+        rows[-1] += [str(count) for count in counts]
+    rows += [[name, "undefined", *[""] * 8] for name in compared.left_out]
+    yield aligned(rows)
+    if exact := [f"{row.measure}: {row.mcnemar.words}." for row in compared.measures if row.mcnemar]:
+        yield "\n".join(exact)
+    if few := handfuls(compared.measures, card.items):
+        yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, HANDFUL_WORDS])
+    if compared.measures:
+        yield aligned(_supplement_rows(card, compared))
+        yield from _fell(compared, compared.measures[0].measure)
+
+
+def _supplement_rows(card: Scorecard, compared: RunComparison) -> list[list[str]]:
+    rows = [["other tests", "p, t test", "p, Wilcoxon", "effect size", "detectable", f"{card.items.many} needed"]]
+    for row in compared.measures:
+        supplement, tests = row.supplement, row.supplement.tests
+        p_values = [p_value(test.p) if test else "undefined" for test in (tests.t, tests.wilcoxon)]
+        detectable = "" if supplement.detectable is None else f"{supplement.detectable:.4f}"
+        rows.append([row.measure, *p_values, signed(tests.effect, 3), detectable, supplement.needed_words])
+    return rows
+
+
+def _fell(compared: RunComparison, measure: str) -> Iterator[str]:
+    if drops := compared.drops(measure):
+        listed = ", ".join(f"{drop.query_id} {signed(drop.change)}" for drop in drops[:MOST_FELL])
+        more = f", and {len(drops) - MOST_FELL:,} more" if len(drops) > MOST_FELL else ""
+        yield textwrap.fill(f"Fell by more than {compared.bar:g} {measure}: {listed}{more}.", NOTE_WIDTH)
+
+
+def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
+    rows = [[f"{run.tag}, {card.items.one}", *card.measures]]
+    for query, values in zip(card.queries, run.scores.values.tolist(), strict=True):
+        rows.append([query, *("undefined" if math.isnan(value) else number(value, 4) for value in values)])
+    return rows
+
+
+# A scorecard as CSV or TSV, one value a row.
+#
+# Means have the query `all` and their interval; values of queries have none. With strata there is one more column,
+# `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
+# `against` names the baseline.
+
+COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
+STRATUM_COLUMNS = ["stratum"]
+AGAINST_COLUMNS = ["against", "p", "p_holm"]
+ALL_QUERIES = "all"
+
+
+def as_csv(card: Scorecard) -> str:
+    return delimited(_rows(card), ",")
+
+
+def as_tsv(card: Scorecard) -> str:
+    return delimited(_rows(card), "\t")
+
+
+def _rows(card: Scorecard) -> Iterator[list[str]]:
+    """The heading, and what each run has under it."""
+    columns = list(COLUMNS)
+    columns += STRATUM_COLUMNS if card.strata else []
+    columns += AGAINST_COLUMNS if card.comparisons else []
+    yield columns
+    of_runs = (chain(_of_run(card, run), _of_strata(card, place)) for place, run in enumerate(card.runs))
+    for cells in chain(chain.from_iterable(of_runs), _of_comparisons(card)):
+        yield [cells.get(column, "") for column in columns]
+
+
+Cells = dict[str, str]
+
+
+def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
+    tag = safe_cell(run.tag)
+    if card.with_queries:
+        for query, row in zip(card.queries, run.scores.values.tolist(), strict=True):
+            for name, value in zip(card.measures, row, strict=True):
+                written = "" if math.isnan(value) else repr(value)
+                yield {"run": tag, "query": safe_cell(query), "measure": name, "value": written}
+    yield from _means(tag, list(card.measures), run.scores.summaries)
+    if card.hit is None:
+        yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
+
+
+def _means(tag: str, names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[Cells]:
+    for name, summary in zip(names, summaries, strict=True):
+        low, high = summary.interval or ("", "")
+        mean = "" if summary.mean is None else str(summary.mean)
+        yield {
+            "run": tag,
+            "query": ALL_QUERIES,
+            "measure": name,
+            "value": mean,
+            "low": str(low),
+            "high": str(high),
+            "n": str(summary.n),
+        }
+
+
+def _of_strata(card: Scorecard, place: int) -> Iterator[Cells]:
+    tag = safe_cell(card.runs[place].tag)
+    for stratum in card.strata:
+        name = safe_cell(f"{stratum.field}={stratum.name}")
+        for row in _means(tag, list(card.measures), stratum.summaries[place]):
+            yield {**row, "stratum": name}
+
+
+def _of_comparisons(card: Scorecard) -> Iterator[Cells]:
+    for compared in card.comparisons:
+        baseline, candidate = map(safe_cell, compared.names)
+        for row in compared.measures:
+            difference = row.difference
+            (cells,) = _means(candidate, [row.measure], [Summary(difference.mean, difference.interval, difference.n)])
+            yield {**cells, "against": baseline, "p": str(difference.p), "p_holm": str(difference.holm)}
+
+
+def as_json(card: Scorecard) -> str:
+    missing = set().union(*(run.missing for run in card.runs))
+    has_intervals = card.interval != NONE
+    body = {
+        **_measured_against(card),
+        "queries": {
+            **_counted(card),
+            "in_run": len(card.queries) - len(missing),
+            "missing": len(missing),
+        },
+        "runs": [_run(card, place) for place in range(len(card.runs))],
+        **_comparisons(card),
+        "confidence": card.confidence if has_intervals else None,
+        "interval": card.interval if has_intervals else None,
+        **({"stratified": card.stratified} if card.stratified else {}),
+        "seed": card.seed,
+        "resamples": "all" if has_intervals else None,
+        "conventions": card.hit.words if card.hit else conventions(list(card.measures.values())),
+    }
+    return written(body) + "\n"
+
+
+def _measured_against(card: Scorecard) -> dict[str, Any]:
+    """The hit rule, and what its figures cannot know; nothing for scores by grades."""
+    if card.hit is None:
+        return {}
+    return {"hit": str(card.hit), "lower_end": LOWER_END, "undefined": list(card.undefined)}
+
+
+def _counted(card: Scorecard) -> dict[str, int]:
+    if card.hit is None:
+        return {"judged": len(card.queries), "with_relevant": card.with_relevant}
+    return {"measured": len(card.queries), "undefined": len(card.undefined)}
+
+
+def _run(card: Scorecard, place: int) -> dict[str, Any]:
+    run = card.runs[place]
+    entry: dict[str, Any] = {
+        "tag": run.tag,
+        "queries": {"in_run": run.scores.answered, "missing": run.scores.missing},
+        "measures": _estimates(card, run.scores.summaries),
+        **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
+    }
+    if card.strata:
+        entry["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}
+    for stratum in card.strata:
+        measures = _estimates(card, stratum.summaries[place])
+        entry["strata"][stratum.field][stratum.name] = {"n": stratum.n, "measures": measures}
+    if card.with_queries:
+        entry["per_query"] = _per_query(card, run)
+    return entry
+
+
+def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:
+    return {name: one.estimate(card.interval).as_json for name, one in zip(card.measures, summaries, strict=True)}
+
+
+def _per_query(card: Scorecard, run: ScoredRun) -> dict[str, Any]:
+    return dict(zip(card.queries, figures(list(card.measures), run.scores.values), strict=True))
+
+
+def _comparisons(card: Scorecard) -> dict[str, Any]:
+    if not card.comparisons:
+        return {}
+    return {
+        "comparisons": [
+            {
+                "baseline": compared.baseline.name,
+                "candidate": compared.candidate.name,
+                "measures": {row.measure: _measure(compared, row) for row in compared.measures},
+                "left_out": list(compared.left_out),
+            }
+            for compared in card.comparisons
+        ],
+        "family": card.family,
+        "compared_resamples": RESAMPLES,
+    }
+
+
+def _measure(compared: RunComparison, row: MeasureComparison) -> dict[str, Any]:
+    drops = compared.drops(row.measure)
+    return {
+        **row.as_json,
+        "regressions": len(drops),
+        "regressed": [
+            {"query": drop.query_id, "baseline": drop.baseline, "candidate": drop.candidate, "difference": drop.change}
+            for drop in drops
+        ],
+    }
+
+
+FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}
