@@ -16,8 +16,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.models import Project
-from apps.common.database import replacement_guards
-from apps.common.database.replacement_guards import Key
+from apps.common.database import triggers
+from apps.common.database.triggers import Key
 from apps.goldsets.enums import VersionState
 from apps.judging.actions.rounds import close_round
 from tests.factories import AT, make_project
@@ -97,7 +97,7 @@ def write(there: sqlite3.Connection, verb: str, table: str, row: dict, rest: str
 
 def keys_of(table: str) -> list[Key]:
     with connection.cursor() as cursor:
-        return replacement_guards.unique_keys(cursor, table)
+        return triggers.unique_keys(cursor, table)
 
 
 def protected_rows(there: sqlite3.Connection, table: str) -> list[tuple]:
@@ -152,7 +152,7 @@ def test_no_update_replaces_a_protected_row(stranger, table):
 
 def test_without_the_guards_on_replacement_every_protected_row_could_be_replaced(stranger):
     """That the attacks are attacks."""
-    replacement_guards.remove(Cursor(stranger), TABLES)
+    triggers.remove(Cursor(stranger), TABLES)
     for (name,) in stranger.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%INSERT ON%'"):
         stranger.execute(f'DROP TRIGGER "{name}"')
 
@@ -176,10 +176,10 @@ def test_every_table_with_a_guard_on_deletion_knows_all_its_unique_keys():
     """A migration that gives such a table a key ends with GuardReplacement, or with InstallGuards."""
     on_sqlite()
     with connection.cursor() as cursor:
-        tables = replacement_guards.guarded_tables(cursor)
+        tables = triggers.guarded_tables(cursor)
         cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
         standing = dict(cursor.fetchall())
-        wanted = {name: sql for table in tables for name, sql in replacement_guards.wanted(cursor, table).items()}
+        wanted = {name: sql for table in tables for name, sql in triggers.wanted(cursor, table).items()}
 
     assert set(tables) == set(TABLES)
     assert {name: standing.get(name) for name in wanted} == wanted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.web.bundles import imported
+from apps.common.web.assets import imported
 from tests.conftest import REPO
 
 CSS = REPO / "static" / "css"

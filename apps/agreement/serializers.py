@@ -11,7 +11,7 @@ from apps.agreement.selectors.breakdowns import AlphaPart, Costly
 from apps.agreement.selectors.differing_pairs import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration.serializers import RateOut, rate_out
-from apps.common.web.estimates import EstimateSerializer
+from apps.common.web.requests import EstimateSerializer
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.agreement.ratings import PairAgreement
 from apps.metrics.agreement.results import Coefficient

@@ -11,8 +11,8 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        from apps.common.courier import set_courier
         from apps.common.discovery import later
+        from apps.common.trail import set_courier
         from apps.common.web.logs import log_what_python_prints
         from apps.config import checks  # noqa: F401  the import registers the checks
 

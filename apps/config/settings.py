@@ -17,7 +17,7 @@ from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn
 from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
-from apps.common.web.body_limits import MOST_BYTES
+from apps.common.web.requests import MOST_BYTES
 from apps.config.moved import moved_away, own_database
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key, refuse_own_keys
 from apps.dashboard.core.settings_table import variables_set_by_up
@@ -382,7 +382,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["apps.common.web.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.web.problems.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "apps.common.web.problems.problem_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -395,7 +395,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "apps.common.web.described_problems.describe_problems",
+        "apps.common.web.problems.describe_problems",
     ],
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",

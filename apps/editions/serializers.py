@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.decisions import ChangedPassage
 from apps.editions.selectors.taken import TakenEdition

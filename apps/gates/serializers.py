@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import SPLITS
 from apps.gates.core.decisions import GAPS
 from apps.gates.enums import GateState, Tier

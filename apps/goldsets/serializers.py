@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.goldsets import rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy

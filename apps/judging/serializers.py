@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 

@@ -10,8 +10,7 @@ from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record, record_all
-from apps.common.database.bulk import chunks
-from apps.common.database.locks import share
+from apps.common.database.bulk import chunks, share
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.models import Project
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source

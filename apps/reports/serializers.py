@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.agreement.selectors.agreement import names_for
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
 from apps.reports.models import BiasReport, NegativesReport, StabilityReport

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView

@@ -6,8 +6,7 @@ from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from django.core.management import call_command
 
 from apps.common.web import assets
-from apps.common.web.assets import asset_url
-from apps.common.web.bundles import bundle, imported
+from apps.common.web.assets import asset_url, bundle, imported
 from tests.conftest import REPO
 
 TEMPLATES = sorted((REPO / "templates").rglob("*.html"))

@@ -3,7 +3,7 @@ from itertools import combinations
 
 import pytest
 
-from apps.common.web.bundles import CannotJoin, bundle, imported
+from apps.common.web.assets import CannotJoin, bundle, imported
 from tests.conftest import REPO
 
 JS, CSS = REPO / "static" / "js", REPO / "static" / "css"

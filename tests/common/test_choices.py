@@ -3,7 +3,7 @@
 import pytest
 from rest_framework import serializers
 
-from apps.common.web.choices import MOST_NAMED, ChoiceField
+from apps.common.web.forms import MOST_NAMED, ChoiceField
 
 
 class Meal(serializers.Serializer):

@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db.models import Exists, OuterRef
 
-from apps.common.database.exists import ExistsForEach
+from apps.common.database.bulk import ExistsForEach
 
 pytestmark = pytest.mark.django_db
 IN_USE = Group.objects.filter(permissions=OuterRef("pk"))

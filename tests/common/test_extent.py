@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from apps.common.files.extent import PIECE, Extent, is_within
+from apps.common.files.linefiles import PIECE, Extent, is_within
 
 MOST = Extent(1_000_000, 500)
 

@@ -1,6 +1,5 @@
 from apps.common.errors import InputError
-from apps.common.files.fault_groups import MOST_GROUPS, FaultGroups
-from apps.common.files.faults import ErrorList, fault
+from apps.common.files.faults import MOST_GROUPS, ErrorList, FaultGroups, fault
 
 
 def group_of(*errors: InputError) -> list[tuple[str, int, list[int]]]:

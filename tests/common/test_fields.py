@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from apps.common.errors import InputError
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile
 
 

@@ -16,9 +16,8 @@ import pytest
 from django.core.cache import cache, caches
 
 from apps.agreement.core.drift import FigureWeek
-from apps.common.files import figure_cache, typed_json
-from apps.common.files.figure_cache import FigureCache
-from apps.common.files.typed_json import NotPlain
+from apps.common.files import figure_cache
+from apps.common.files.figure_cache import FigureCache, NotPlain
 from apps.metrics.agreement.ratings import Rate
 from apps.metrics.estimate import Estimate
 from apps.review.enums import RateSide
@@ -50,14 +49,14 @@ def same(one, other) -> bool:
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_value_comes_back_with_its_types(value):
-    assert same(typed_json.load(typed_json.dump(value)), value)
+    assert same(figure_cache.load(figure_cache.dump(value)), value)
 
 
 @pytest.mark.parametrize("kind", ["<f8", "<i4", "|b1", "|i1"])
 def test_an_array_comes_back_bit_for_bit(kind):
     array = np.array([[0, 1, 1], [1, 0, 1]], dtype=kind)
 
-    back = typed_json.load(typed_json.dump(array))
+    back = figure_cache.load(figure_cache.dump(array))
 
     assert (back.dtype, back.tolist()) == (array.dtype, array.tolist())
     back[0, 0] = 1
@@ -70,7 +69,7 @@ def test_an_array_comes_back_bit_for_bit(kind):
 )
 def test_what_is_no_plain_value_is_refused(value):
     with pytest.raises(NotPlain):
-        typed_json.dump(value)
+        figure_cache.dump(value)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_what_is_no_plain_value_is_refused(value):
 )
 def test_a_file_can_name_nothing_but_a_plain_class_of_ours(held):
     with pytest.raises(NotPlain):
-        typed_json.load(json.dumps(held).encode())
+        figure_cache.load(json.dumps(held).encode())
 
 
 def test_a_file_that_somebody_wrote_is_missing_and_never_run(shared, tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.accounts.models import User
-from apps.common.database.returning import update_returning
+from apps.common.database.bulk import update_returning
 from tests.factories import make_user
 
 

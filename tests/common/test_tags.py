@@ -4,7 +4,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from apps.common.drawing.icons import ICONS, STATES
+from apps.common.drawing.svg import ICONS, STATES
 
 
 def draw(source, **context):

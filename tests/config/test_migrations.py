@@ -19,8 +19,7 @@ from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
 from apps.accounts.models import PasswordReset, Project
 from apps.audit.execution.sealing import seal_all
-from apps.common.database.replacement_guards import EVENTS, PREFIX, trigger_name
-from apps.common.database.triggers import Guard, GuardReplacement
+from apps.common.database.triggers import EVENTS, PREFIX, Guard, GuardReplacement, trigger_name
 from apps.common.errors import Refusal
 from apps.corpus.actions import imports
 from apps.corpus.models import FormerVersion, Import

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.audit.models import Event
-from apps.common.files.extent import Extent
+from apps.common.files.linefiles import Extent
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import document_reading, import_reading

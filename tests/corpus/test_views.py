@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.common.files.extent import Extent
+from apps.common.files.linefiles import Extent
 from apps.corpus.actions.imports import confirm_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.common.web.bundles import bundle, imported
+from apps.common.web.assets import bundle, imported
 from tests.conftest import REPO
 
 STATIC = REPO / "static"

@@ -15,8 +15,7 @@ from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import has_operator
 from apps.common.errors import Refusal
-from apps.common.trail import record
-from apps.common.web.post import has_mail_server, post_secret_mail
+from apps.common.trail import has_mail_server, post_secret_mail, record
 from apps.common.web.tokens import new_link_token, token_digest
 
 SETUP_LINK_LASTS = timedelta(days=1)

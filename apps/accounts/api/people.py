@@ -18,10 +18,9 @@ from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, MemberRoles
-from apps.common.web.choices import ChoiceField
-from apps.common.web.idempotency import body_with_key
+from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
-from apps.common.web.requests import link_for_others
+from apps.common.web.requests import body_with_key, link_for_others
 
 PAGES = [
     OpenApiParameter("after", str, description="`next` of the previous page"),

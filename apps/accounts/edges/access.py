@@ -28,7 +28,7 @@ class ProjectAPIView(APIView):
     a token needs, or to all of several. HEAD is treated as GET without a body. A token works for its own project
     only; any other is 404, as for strangers, whatever the method. `self.project` and `self.member` are set before
     the method runs. An archived project is only read, unless the endpoint `changes_archived` ones. How long a body
-    may be is in `apps.common.web.body_limits`.
+    may be is in `apps.common.web.requests`.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}

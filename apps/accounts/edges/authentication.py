@@ -6,7 +6,7 @@ from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiToken, User
-from apps.common.database.notes import write_note
+from apps.common.database.bulk import write_note
 from apps.common.web.tokens import token_digest
 
 

@@ -27,7 +27,7 @@ from apps.accounts.actions import sign_ins
 from apps.accounts.core.browsers import browser_in
 from apps.accounts.edges.known_devices import remember_device
 from apps.accounts.models import User, Visit
-from apps.common.database.notes import write_note
+from apps.common.database.bulk import write_note
 from apps.common.web.outages import outage_of
 from apps.common.web.requests import client_address
 

@@ -22,9 +22,9 @@ from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.events import SealedKind, kinds
-from apps.common.courier import load_courier
 from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of, sha256_hex
+from apps.common.trail import load_courier
 
 QUIET_SECONDS = 2.0
 AFTER_FAILURE_SECONDS = 30.0

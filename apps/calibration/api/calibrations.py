@@ -19,10 +19,9 @@ from apps.calibration.models import Calibration, CalibrationItem, CalibrationVer
 from apps.calibration.selectors import calibrations, log, rates
 from apps.calibration.selectors.comparisons import why_in_words
 from apps.calibration.serializers import LogOut, RatesOut, entry_out, rates_out
-from apps.common.web.choices import ChoiceField
-from apps.common.web.form_bodies import checked
-from apps.common.web.idempotency import body_with_key
+from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
+from apps.common.web.requests import body_with_key
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.forms import NOTE_LENGTH
 from apps.triples.models import ExpectedBlock

@@ -15,7 +15,7 @@ from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import QuestionFigure, comparison
 from apps.calibration.serializers import RateOut, rate_out
-from apps.common.web.estimates import EstimateSerializer
+from apps.common.web.requests import EstimateSerializer
 from apps.review.forms import NOTE_LENGTH
 
 

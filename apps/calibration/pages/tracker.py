@@ -21,7 +21,7 @@ from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
 from apps.common.drawing.control_charts import Period, control_chart
 from apps.common.files.csvsafe import csv_lines
-from apps.common.text.wording import percent
+from apps.common.text.words import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
 

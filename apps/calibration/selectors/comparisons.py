@@ -16,7 +16,7 @@ from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.calibrations import live_verdicts
-from apps.common.text.wording import percent
+from apps.common.text.words import percent
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
 from apps.metrics.agreement.results import Coefficient, undefined

@@ -3,14 +3,137 @@
 from __future__ import annotations
 
 import io
+import pickle
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO, Generic, TypeVar
 
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
+
+T = TypeVar("T")
+Passing = TypeVar("Passing")
+ROWS_AT_ONCE = 1_000
+
+
+class Spool(Generic[T]):
+    """What `read` yields, any number of times and as several readers like, though it is called a single time.
+
+    Memory does not grow with the rows. The file has no name, and goes with this object.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[T]]) -> None:
+        self._read = read
+        self._file: IO[bytes] | None = None
+        self._places: list[tuple[int, int]] = []
+
+    def __iter__(self) -> Iterator[T]:
+        if self._file is None:
+            for _ in self.passing(self._read(), lambda row: row):
+                """It is written as it passes."""
+        for start, size in self._places:
+            yield from self._rows_at(start, size)
+
+    def passing(self, rows: Iterable[Passing], kept: Callable[[Passing], T]) -> Iterator[Passing]:
+        """Other rows on their way elsewhere. When all have passed, what `kept` makes of them is here, and not read."""
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
+        places: list[tuple[int, int]] = []
+        arriving = iter(rows)
+        while batch := list(islice(arriving, ROWS_AT_ONCE)):
+            data = pickle.dumps([kept(row) for row in batch], pickle.HIGHEST_PROTOCOL)
+            places.append((file.tell(), file.write(data)))
+            yield from batch
+        self._file, self._places = file, places
+
+    def _rows_at(self, start: int, size: int) -> list[Any]:
+        assert self._file is not None
+        self._file.seek(start)
+        rows: list[Any] = pickle.loads(self._file.read(size))
+        return rows
+
+
+MAX_ID = 200
+
+
+class Fields:
+    """The fields of one record. A value must have the requested type; nothing is converted silently."""
+
+    def __init__(self, source: TableFile, line: int, values: dict) -> None:
+        self.source = source
+        self.line = line
+        self.values = values
+
+    def wrong(self, field: str, message: str) -> Exception:
+        return self.source.error(self.line, field, self.values.get(field), message)
+
+    def only(self, known: frozenset[str]) -> None:
+        """Reject an unknown field: it is more often a typo than something to ignore."""
+        for field in self.values:
+            if field not in known:
+                message = f"unknown field; known are {', '.join(sorted(known))}"
+                raise self.source.error(self.line, field, self.values[field], message)
+
+    def text(self, field: str, *, required: bool = False, limit: int | None = None) -> str:
+        """The text exactly as in the file; "" when it is absent and not required."""
+        value = self.values.get(field)
+        if value is None:
+            if not required:
+                return ""
+            value = ""
+        if not isinstance(value, str):
+            raise self.wrong(field, "must be text")
+        if required and not value.strip():
+            raise self.wrong(field, "is missing" if field not in self.values else "is empty")
+        if limit and len(value) > limit:
+            raise self.wrong(field, f"is longer than {limit} characters")
+        return value
+
+    def word(self, field: str, *, limit: int = MAX_ID) -> str:
+        """A short text, stripped; "" when absent."""
+        return self.text(field, limit=limit).strip()
+
+    def outside_id(self, field: str) -> str:
+        """An id. Blanks are rejected, since they separate the columns of run and qrels files."""
+        value = self.values.get(field)
+        if isinstance(value, str) and 0 < len(value) <= MAX_ID and " " not in value and value.isprintable():
+            return value  # every other blank is not printable either
+        self.text(field, required=True, limit=MAX_ID)
+        raise self.wrong(field, "an id must not contain blanks or control characters")
+
+    def whole(self, field: str, *, least: int = 0) -> int | None:
+        """A whole number, written as a JSON integer or in digits; None when absent."""
+        value = self.values.get(field)
+        if value is None or value == "":
+            return None
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 10**9:
+            raise self.wrong(field, f"must be a whole number from {least} up")
+        return value
+
+    def words(self, field: str) -> list[str]:
+        """A list of short texts; a single text is divided at `;`."""
+        value = self.values.get(field)
+        if value is None:
+            return []
+        if isinstance(value, str):
+            value = value.split(";")
+        if not isinstance(value, list) or any(not isinstance(word, str) for word in value):
+            raise self.wrong(field, "must be a list of texts")
+        return [word.strip() for word in value if word.strip()]
+
+    def mapping(self, field: str) -> dict:
+        value = self.values.get(field)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.wrong(field, "must be a JSON object")
+        return value
+
 
 DELIMITERS = ("\t", ",", ";")
 

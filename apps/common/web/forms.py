@@ -1,10 +1,35 @@
 """The common style of form fields, and choices that are set per request."""
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django import forms
 from django.db.models import QuerySet
+from django.forms import BaseForm
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+F = TypeVar("F", bound=BaseForm)
+
+
+def checked(form: F) -> F:
+    """The form, once it is valid. Raises ValidationError with its sentences by field."""
+    if not form.is_valid():
+        raise ValidationError({name: [str(fault) for fault in faults] for name, faults in form.errors.items()})
+    return form
+
+
+MOST_NAMED = 30
+
+
+class ChoiceField(serializers.ChoiceField):
+    """Whoever sends another value is told which there are."""
+
+    def fail(self, key: str, **values: Any) -> Any:
+        if key == "invalid_choice" and len(self.choices) <= MOST_NAMED:
+            known = ", ".join(map(str, self.choices))
+            raise serializers.ValidationError(f'"{values["input"]}" is none of: {known}.', code=key)
+        super().fail(key, **values)
 
 
 class KaratForm(forms.Form):

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from apps.common.web.body_limits import DISK_RESERVE, KEPT_IN_MEMORY, most_bytes_at, too_large_in_words
 from apps.common.web.current_work import new_request_id, reset_request_id, set_request_id
-from apps.common.web.problem_json import CONTENT_TYPE, facts_of
+from apps.common.web.problems import CONTENT_TYPE, facts_of
+from apps.common.web.requests import DISK_RESERVE, KEPT_IN_MEMORY, most_bytes_at, too_large_in_words
 
 API = "/api/"
 Handler = Callable[[HttpRequest], HttpResponse]

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
 from apps.corpus.core.columns import TableChoice

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.formats.jsonl import read_block_lines, row_of
 from apps.corpus.formats.rows import BlockRow, read_flat, rows_from

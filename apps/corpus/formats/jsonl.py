@@ -6,7 +6,7 @@ Optional are `title`, `document_title`, `section`, `page_start`, `page_end` and 
 from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.formats.rows import BlockRow, pages, rows_from
 

@@ -16,8 +16,8 @@ from apps.accounts.models import Project, User
 from apps.common.digests import digest_of_lines
 from apps.common.discovery import load_layers
 from apps.common.files.anytable import is_packed_table
-from apps.common.files.extent import Extent, is_within
 from apps.common.files.filekinds import ZIP_STARTS
+from apps.common.files.linefiles import Extent, is_within
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.columns import ColumnRole, TableChoice, propose_columns
 from apps.corpus.core.import_plans import Fix, ImportPlan

@@ -10,7 +10,7 @@ from apps.accounts.rules import people_refusal
 from apps.accounts.selectors import policy
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
-from apps.common.web.post import has_mail_server
+from apps.common.trail import has_mail_server
 from apps.dashboard import rules
 from apps.dashboard.core.settings_table import CLEARABLE
 from apps.dashboard.enums import CLEAR_STORAGE, MEASURE_SERVER

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from apps.common.text.wording import size
+from apps.common.text.words import size
 
 NEEDED = "needed"
 

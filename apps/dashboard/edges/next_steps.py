@@ -1,7 +1,7 @@
 """What a lead does next after an import and after a run, on the way to a first grade and to a score."""
 
 from apps.accounts.models import Project
-from apps.common.web.next_steps import NextStep
+from apps.common.web.requests import NextStep
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.edges.paths import path
 from apps.evaluation.selectors.run_again import evaluations_of, versions_on_snapshot

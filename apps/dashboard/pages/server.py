@@ -29,7 +29,7 @@ from apps.common.database.schema import SchemaGap, migrations_known, schema_gap
 from apps.common.drawing.charts import svg
 from apps.common.drawing.svg import tag, title
 from apps.common.files.private import KEYS
-from apps.common.text.wording import size
+from apps.common.text.words import size
 from apps.dashboard.actions.projects import request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.checkup import headline, summary
 from apps.dashboard.core.settings_table import (

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.evaluation.actions.run_again import run_again
 from apps.evaluation.actions.scoring import runs_to_score, score_missing, usual_names

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
-from apps.common.text.wording import interval, signed
+from apps.common.text.words import interval, signed
 from apps.evaluation import rules
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.rules import MOST_LETTERS
 from apps.retrieval.models import Pool

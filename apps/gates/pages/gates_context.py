@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
-from apps.common.text.wording import MINUS
+from apps.common.text.words import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.edges.score_charts import head_cell
 from apps.evaluation.edges.sheets import shallow_words

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.edges.import_api import import_urls
 from apps.goldsets.actions.training import retire_training_manifest

@@ -16,7 +16,7 @@ from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
-from apps.common.text.wording import utc_second
+from apps.common.text.words import utc_second
 from apps.corpus.models import SnapshotBlock
 from apps.corpus.selectors.integrity import Seal as TextSeal
 from apps.corpus.selectors.integrity import fault_of as fault_of_snapshot

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
 from apps.goldsets.core.splits import words_digest
 from apps.goldsets.core.training import Entry

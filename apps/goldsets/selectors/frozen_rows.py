@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from apps.common.text.wording import utc_second
+from apps.common.text.words import utc_second
 from apps.goldsets.formats.content import ExpectedBlock, FrozenQuery, TripleRow
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, wording_of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from apps.common.database.questions import ListOf, Question
-from apps.common.text.wording import utc_second
+from apps.common.text.words import utc_second
 from apps.goldsets.formats.content import JudgementRow
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.batches import HeldQuery, query_batches

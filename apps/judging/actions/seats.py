@@ -10,9 +10,8 @@ from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.common.database.exists import ExistsForEach
+from apps.common.database.bulk import ExistsForEach, update_returning
 from apps.common.database.questions import CountOf, Expressions, Question
-from apps.common.database.returning import update_returning
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place, locked_place_with

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.form_bodies import checked
+from apps.common.web.forms import checked
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge

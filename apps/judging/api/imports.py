@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.judging.edges.imports import FORMAT_NAMES, GRADED, JudgementImport
 

@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.choices import ChoiceField
-from apps.common.web.form_bodies import checked
+from apps.common.web.forms import ChoiceField, checked
 from apps.judging.actions.placeholders import claim_placeholder, end_claim
 from apps.judging.actions.rounds import close_round, open_after_pilot, open_round
 from apps.judging.actions.seats import release_seats, return_seats_of

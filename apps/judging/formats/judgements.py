@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from apps.common.database.scratch import FirstLines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
 from apps.common.files.parquet import parquet_records
-from apps.common.files.tables import BLOCK, QUERY
+from apps.common.files.tables import BLOCK, QUERY, Fields
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
 from apps.corpus.core.import_plans import until_broken
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings

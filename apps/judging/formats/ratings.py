@@ -10,7 +10,7 @@ from typing import NamedTuple
 from apps.common.database.scratch import FirstValues
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv
 
 ROLES = frozenset({"query_id", "query_text", "doc_id", "rater", "annotator", "grade", "final", "notes"})

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.changes import change_in
+from apps.common.web.requests import change_in
 from apps.queries import actions, selectors
 from apps.queries.serializers import (
     BulkChangeInput,

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.changes import change_in
 from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.requests import change_in
 from apps.queries import actions, selectors
 from apps.queries.enums import Difficulty
 from apps.queries.serializers import (

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import MAX_ID
 from apps.common.files.near_ids import Proposal, propose_fit
+from apps.common.files.tables import MAX_ID
 from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
 from apps.corpus.core.columns import TableChoice

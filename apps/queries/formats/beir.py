@@ -6,7 +6,7 @@ Karat's own files have the split and the source in the metadata, and nothing els
 from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.queries.formats.rows import QueryRow, rows_from
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
 from apps.queries.core.naming import QueryNames
 from apps.queries.formats.rows import QueryRow

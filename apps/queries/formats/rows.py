@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile
 
 

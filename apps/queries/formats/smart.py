@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile
 from apps.corpus.formats.smart import joined, one_line, read_records
 from apps.queries.formats.rows import QueryRow, rows_from

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from apps.common.files.faults import ErrorList
-from apps.common.files.fields import Fields
 from apps.common.files.parquet import object_in, parquet_records
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.queries.enums import Difficulty
 from apps.queries.formats.rows import QueryRow, rows_from

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.wording import count, interval, number, signed
+from apps.common.text.words import count, interval, number, signed
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, FEWEST_FOR_A_VERDICT
 from apps.reports.core.charts import dots, stacked
 from apps.reports.core.document import Block, Paragraph, ReportChart, Table

@@ -17,7 +17,7 @@ from apps.accounts.models import Project
 from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.faults import errors_as_csv
-from apps.common.web.next_steps import next_step
+from apps.common.web.requests import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.queries.enums import Difficulty
 from apps.retrieval import rules

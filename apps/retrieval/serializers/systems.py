@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval import rules
 from apps.retrieval.core.engines.registry import DEFAULT_K, ENGINES, LARGEST_K

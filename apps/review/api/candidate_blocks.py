@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.text.blocktext import merge
-from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.requests import body_with_key
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
 from apps.review.actions.candidate_blocks import answer_candidate, decide_candidate, withdraw_candidate

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.submitting import begin_revision, re_pin, submit_triple

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import only_known
+from apps.common.web.requests import OneForm
 from apps.review.edges.exports import export_response
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State

@@ -10,8 +10,8 @@ from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
-from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import only_known
+from apps.common.web.requests import body_with_key
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
 from apps.review.forms import BoardForm

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.triples.edges.imports import LONGEST_MACHINE, TripleImport
 from apps.triples.formats import FORMAT_NAMES

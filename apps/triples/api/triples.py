@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
-from apps.common.web.choices import ChoiceField
+from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State

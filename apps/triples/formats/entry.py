@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from apps.common.digests import digest_of
-from apps.common.files.fields import Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile
 
 ANY, ALL = "any", "all"

@@ -13,7 +13,7 @@ from apps.cli.agree.figures import Figures
 from apps.cli.agree.output.as_json import as_json
 from apps.cli.arguments import aligned, delimited
 from apps.common.files.csvsafe import safe_cell
-from apps.common.text.wording import number
+from apps.common.text.words import number
 from apps.metrics.agreement.label_model import Diagnosis
 from apps.metrics.agreement.overall import COEFFICIENTS, MOST_RESAMPLED
 from apps.metrics.agreement.results import Coefficient

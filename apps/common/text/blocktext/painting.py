@@ -10,13 +10,25 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.text.blocktext.blocks import parse
-from apps.common.text.blocktext.pieces import Node, Run, Span
-from apps.common.text.blocktext.written import paragraphs
+from apps.common.text.blocktext.inline import Node, Run, Span, lines_of
+
+
+def paragraphs(text: str) -> list[Node]:
+    """The elements of `text` in order, one for each run of lines that are not blank."""
+    nodes = []
+    for is_blank, lines in groupby(lines_of(text), key=lambda line: line.is_blank):
+        if not is_blank:
+            run = list(lines)
+            start, end = run[0].start, run[-1].end
+            nodes.append(Node("p", ' class="fixed-lines"', pieces=[Run(start, end)], start=start, end=end))
+    return nodes
+
 
 _BEST = {"p", "li", "pre"}
 _LISTS = {"ul", "ol"}

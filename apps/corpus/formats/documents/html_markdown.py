@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bs4 import Tag
 from markdownify import ATX, MarkdownConverter
 
-from apps.common.text.scripts import lowered, raised
+from apps.common.text.words import lowered, raised
 from apps.corpus.formats.documents import Unreadable
 from apps.corpus.formats.documents.html_tree import BLOCKS, CELLS, PARTS
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from apps.common.text.scripts import with_scripts
+from apps.common.text.words import with_scripts
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.pdf_layout import Bookmark, Laid, Line, lay_out

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from apps.common.files.faults import ErrorList, all_of, fault
-from apps.common.text.scripts import LEVEL, LOWERED, RAISED, with_scripts
+from apps.common.text.words import LEVEL, LOWERED, RAISED, with_scripts
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.documents.records import outside_id

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.text.scripts import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
+from apps.common.text.words import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.pdf import read_pdf
