@@ -1,6 +1,6 @@
 """Which new passages are judged for which queries: those that contain much of their words, rare words first."""
 
-from apps.editions.core.likely_pairs import likely_pairs
+from apps.editions.core.comparison import likely_pairs
 
 QUERIES = {1: "how are keys rotated", 2: "how are visitors signed in"}
 

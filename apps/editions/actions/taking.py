@@ -1,20 +1,83 @@
 """Taking a new edition of a corpus, from an import in its preview or from a snapshot."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Max
 
 from apps.accounts.models import User
 from apps.common.errors import InputErrors
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_reading
 from apps.corpus.models import Snapshot
-from apps.editions.execution.import_editions import corpus_of, import_edition_refusal
-from apps.editions.execution.jobs import TAKE, TAKE_IMPORT
-from apps.editions.execution.taking import EditionRefused, Taken, TakeOrder, take, take_import
+from apps.corpus.selectors.corpora import snapshot_before
+from apps.editions.enums import Choice
+from apps.editions.execution.taking import (
+    TAKE,
+    TAKE_IMPORT,
+    EditionRefused,
+    Taken,
+    TakeOrder,
+    corpus_of,
+    import_edition_refusal,
+    take,
+    take_import,
+)
+from apps.editions.models import Decision
+from apps.editions.selectors.taken import systems_to_run
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
+from apps.retrieval.actions.runs import request_run
+from apps.retrieval.models import Run
+
+BATCH = 1_000
+
+
+@transaction.atomic
+def decide(*, version_id: int, text_digest: str, choice: Choice, actor: User, at: datetime) -> Decision:
+    """Keep what happens to the grades of this old text when it becomes the new one. A later decision replaces it."""
+    values = {"choice": choice, "decided_by": actor, "decided_at": at}
+    return Decision.objects.update_or_create(version_id=version_id, text_digest=text_digest, defaults=values)[0]
+
+
+@transaction.atomic
+def decide_all(*, choices: Mapping[tuple[int, str], Choice], actor: User, at: datetime) -> None:
+    """Keep the choices for several changed passages, each by its old block version and the digest of its new text."""
+    values = {"decided_by": actor, "decided_at": at}
+    Decision.objects.bulk_create(
+        [
+            Decision(version_id=version, text_digest=digest, choice=choice, **values)
+            for (version, digest), choice in choices.items()
+        ],
+        batch_size=BATCH,
+        update_conflicts=True,
+        unique_fields=["version", "text_digest"],
+        update_fields=["choice", *values],
+    )
+
+
+@transaction.atomic
+def run_again(*, snapshot_id: int, actor: User, at: datetime) -> list[Run]:
+    """Queue a run on this snapshot for each system that Karat ran on the one before it, as deep as there.
+
+    Systems outside Karat are left out: their index has to have the new texts first. Raises EditionRefused.
+    """
+    snapshot = Snapshot.objects.select_related("corpus__project").select_for_update(of=("self",)).get(pk=snapshot_id)
+    before = snapshot_before(snapshot)
+    systems = systems_to_run(before, snapshot).here if before is not None else []
+    if before is None or not systems:
+        raise EditionRefused("No system is left to run again on this snapshot.", code="nothing_to_run")
+    runs = []
+    for system in systems:
+        depth = Run.objects.filter(snapshot=before, system=system).aggregate(most=Max("depth"))["most"]
+        project = snapshot.corpus.project
+        runs.append(
+            request_run(project=project, system_id=system.pk, snapshot_id=snapshot.pk, depth=depth, actor=actor, at=at)
+        )
+    return runs
+
 
 AT_ONCE_ROWS = 2_000
 AT_ONCE_BLOCKS = 10_000

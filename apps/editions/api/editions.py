@@ -14,13 +14,12 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
-from apps.corpus.selectors.corpora import import_in, snapshot_and_before
+from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
-from apps.editions.actions import deciding
+from apps.editions.actions import taking
 from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.execution.import_editions import planned_edition, snapshot_before_import
-from apps.editions.execution.taking import EditionRefused
+from apps.editions.execution.taking import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
 from apps.editions.selectors.decisions import choices_of
 from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import taken_event
@@ -30,7 +29,76 @@ from apps.editions.serializers import (
     DecisionsInput,
     EditionOut,
     ListedPassagePage,
+    SystemsRunOut,
+    TakeInput,
+    TakeOut,
 )
+from apps.retrieval.models import Run
+
+FAULTY = (
+    "The project has changed since the file was read, so that it has mistakes now. Nothing was taken. "
+    "Read the import: its plan lists them."
+)
+
+
+class TakeView(ProjectAPIView):
+    """Takes an edition: grades come along as decided, the rest becomes a pool and a round, and drafts move."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    def order(self, request: Request) -> TakeOrder:
+        body = TakeInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        rest = Choice(given["rest"]) if given["rest"] else None
+        return TakeOrder({}, rest=rest, with_round=given["with_round"], shown=given["mark"])
+
+    def out(self, requested: taking.RequestedTake) -> Response:
+        return Response(TakeOut(requested).data, status=202 if requested.job else 201)
+
+
+class ImportTake(TakeView):
+    """Imports the file, freezes the corpus and takes the edition: all of it or nothing, in a job where it is large."""
+
+    scopes: ClassVar = {"POST": (Scope.CORPUS_WRITE, Scope.ROUNDS_WRITE)}
+
+    @extend_schema(operation_id="editions_import_take", request=TakeInput, responses={201: TakeOut, 202: TakeOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        item = import_in(self.project, pk)
+        order = self.order(request)
+        requested = taking.take_imported(import_id=item.pk, order=order, actor=self.member.user, at=timezone.now())
+        if requested.taken is None and requested.job is None:
+            raise EditionRefused(FAULTY, code="import_faulty")
+        return self.out(requested)
+
+
+class SnapshotTake(TakeView):
+    """Takes the edition of a snapshot, in a job where it is large."""
+
+    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
+
+    @extend_schema(operation_id="editions_snapshot_take", request=TakeInput, responses={201: TakeOut, 202: TakeOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        snapshot = snapshot_in(self.project, pk)
+        order = self.order(request)
+        return self.out(
+            taking.take_snapshot(snapshot_id=snapshot.pk, order=order, actor=self.member.user, at=timezone.now())
+        )
+
+
+class SnapshotRunAgain(ProjectAPIView):
+    """Queues a run on a snapshot for each system that Karat ran on the one before it and not yet on this one."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="editions_snapshot_run_again", request=None, responses={202: SystemsRunOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        snapshot = snapshot_in(self.project, pk)
+        runs = taking.run_again(snapshot_id=snapshot.pk, actor=self.member.user, at=timezone.now())
+        queued = Run.objects.filter(pk__in=[run.pk for run in runs]).select_related("system").order_by("pk")
+        return Response(SystemsRunOut({"runs": queued}).data, status=202)
+
 
 PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
 REST = OpenApiParameter(
@@ -148,7 +216,7 @@ class EditionDecisions(EditionView):
         if reason := rules.shown_refusal(body.validated_data["mark"], edition.mark):
             raise EditionRefused(reason, code="edition_changed")
         choices = _choices(edition, body.validated_data["decisions"])
-        deciding.decide_all(choices=choices, actor=self.member.user, at=timezone.now())
+        taking.decide_all(choices=choices, actor=self.member.user, at=timezone.now())
         return Response(EditionOut(self.facts(edition)).data)
 
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from apps.editions.api import editions, taking
+from apps.editions.api import editions
 
 
 def of_both(noun: str, of: type[editions.EditionView]) -> list[URLPattern]:
@@ -14,8 +14,8 @@ def of_both(noun: str, of: type[editions.EditionView]) -> list[URLPattern]:
 app_name = "editions-api"
 urlpatterns = [
     *of_both("import", editions.OfImport),
-    path("imports/<int:pk>/take/", taking.ImportTake.as_view(), name="import-take"),
+    path("imports/<int:pk>/take/", editions.ImportTake.as_view(), name="import-take"),
     *of_both("snapshot", editions.OfSnapshot),
-    path("snapshots/<int:pk>/take/", taking.SnapshotTake.as_view(), name="snapshot-take"),
-    path("snapshots/<int:pk>/run-again/", taking.SnapshotRunAgain.as_view(), name="run-again"),
+    path("snapshots/<int:pk>/take/", editions.SnapshotTake.as_view(), name="snapshot-take"),
+    path("snapshots/<int:pk>/run-again/", editions.SnapshotRunAgain.as_view(), name="run-again"),
 ]

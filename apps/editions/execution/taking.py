@@ -9,22 +9,28 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.database.questions import Question, answer_to, joined
-from apps.common.errors import Refusal
+from apps.common.errors import InputErrors, Refusal
+from apps.common.files.tabular import open_source
+from apps.corpus.edges.imports import CorpusImport
+from apps.corpus.execution import import_reading
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.import_reading import apply_import
-from apps.corpus.models import Snapshot
+from apps.corpus.execution.jobs import follow_import
+from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.execution.import_editions import corpus_of
 from apps.editions.selectors.decisions import Decided, changed_passages, choices_of, decided_question, ranked_changes
-from apps.editions.selectors.editions import Edition, between
+from apps.editions.selectors.editions import Edition, between, planned
 from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
 from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
 from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
+from apps.jobs.execution.context import JobContext
+from apps.jobs.execution.uploaded import file_of
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.actions.carrying import GradeToCarry, carry_along
 from apps.judging.actions.rounds import open_round
 from apps.judging.models import Round
@@ -32,6 +38,35 @@ from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.judging.selectors.rounds import latest_guideline
 from apps.retrieval.actions.chosen import choose_pairs
 from apps.retrieval.models import Pool
+
+
+def corpus_of(item: Import) -> Corpus | None:
+    """The corpus of an import of passages; None for other kinds, and for a corpus that does not exist yet."""
+    return CorpusImport().corpus(item.project, item.options) if item.kind == CorpusImport.name else None
+
+
+def snapshot_before_import(item: Import) -> Snapshot | None:
+    """The snapshot that an import is compared with: the latest of its corpus."""
+    before = CorpusImport().earlier(item.project, item.options) if item.kind == CorpusImport.name else None
+    if before is not None:
+        before.corpus.project = item.project
+    return before
+
+
+def import_edition_refusal(item: Import) -> str | None:
+    """Why this import has no edition to show."""
+    return rules.import_refusal(item, snapshot_before_import(item))
+
+
+def planned_edition(item: Import, before: Snapshot) -> Edition:
+    """The edition that an import makes beside this snapshot, where `import_refusal` has nothing against it.
+
+    Reads its file.
+    """
+    with open_source(file_of(item.upload), name=item.upload.filename) as source:
+        rows = CorpusImport().rows(source, item.options)
+        return planned(before, before.corpus, rows, item.options["mode"])
+
 
 SEED_DIGITS = 7
 """Of the mark, in base 16: a seed is below 2 ** 31."""
@@ -234,3 +269,36 @@ def _record(project: Project, edition: Edition, work: Work, taken: Taken, actor:
         "drafts": [str(draft) for draft in taken.drafts],
     }
     record(project=project, actor=actor, action=TAKEN, obj=taken.snapshot, after=after, at=at)
+
+
+TAKE = "editions.take"
+TAKE_IMPORT = "editions.take_import"
+
+
+@job_kind(TAKE, title="Take an edition")
+def take_job(ctx: JobContext) -> dict[str, Any] | None:
+    order = TakeOrder.from_json(ctx.params["order"])
+    assert ctx.actor is not None  # a person asked for it
+    with ctx.finish() as result:
+        taken = take(snapshot_id=ctx.params["snapshot_id"], order=order, actor=ctx.actor, at=ctx.at)
+        result.update(_figures(taken))
+    return None
+
+
+@job_kind(TAKE_IMPORT, title="Import and take an edition", follower=follow_import)
+def take_import_job(ctx: JobContext) -> dict[str, Any] | None:
+    order = TakeOrder.from_json(ctx.params["order"])
+    assert ctx.actor is not None  # a person asked for it
+    try:
+        with ctx.finish() as result:
+            taken = take_import(import_id=ctx.params["import_id"], order=order, actor=ctx.actor, at=ctx.at)
+            result.update(_figures(taken))
+    except InputErrors as errors:
+        with ctx.finish() as result:
+            import_reading.note_faults(import_id=ctx.params["import_id"], errors=errors)
+            result.update(errors=len(errors.errors))
+    return None
+
+
+def _figures(taken: Taken) -> dict[str, Any]:
+    return {"snapshot_id": taken.snapshot.pk, "round_id": taken.round.pk if taken.round else None}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from apps.corpus.selectors.corpora import TextKey
-from apps.editions.core.likely_pairs import likely_pairs
+from apps.editions.core.comparison import likely_pairs
 from apps.editions.enums import KEEPS_ITS_TEXT, ChangeKind, Choice
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.usage import Usage
