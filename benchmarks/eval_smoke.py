@@ -28,7 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from apps.gates.core.tiers import sample
+from apps.gates.core.rule import sample
 from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow, SliceRow, TripleRow
 from apps.goldsets.formats.folder import write_folder
 from tests.goldsets.content import snapshot_facts

@@ -14,7 +14,7 @@ from apps.gates.core.rule import COST, GateRule, RuleError, as_facts, requiremen
 from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate
 from apps.gates.rules import gate_refusal
-from apps.gates.selectors import gates, rule_files
+from apps.gates.selectors import gates
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import Run, System
 from apps.retrieval.selectors.runs import run_in
@@ -84,7 +84,7 @@ def create_gates(
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
     system = system_in(gold_set.project, system_id)
     baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
-    rules = rule_files.planned(gold_set, system, text, split=split, baseline=baseline)
+    rules = gates.planned(gold_set, system, text, split=split, baseline=baseline)
     return [
         create_gate(
             gold_set=gold_set,

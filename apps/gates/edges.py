@@ -5,7 +5,7 @@ from django.utils.text import slugify
 
 from apps.evaluation.edges.run_panels import Panel
 from apps.evaluation.models import Evaluation
-from apps.gates.selectors import gates, rule_files
+from apps.gates.selectors import gates
 from apps.goldsets.models import GoldSet, Version
 from apps.retrieval.models import System
 
@@ -22,10 +22,10 @@ def slices_panel(version: Version) -> Panel:
 
 def file_response(gold_set: GoldSet, system: System) -> HttpResponse:
     """The gates of a system as a download, for pages and the API. Raises Http404 without gates."""
-    text = rule_files.file_of(gold_set, system)
+    text = gates.file_of(gold_set, system)
     if not text:
         raise Http404(f"{system.name} has no gate on {gold_set.name}.")
-    answer = HttpResponse(text, content_type=rule_files.CONTENT_TYPE)
+    answer = HttpResponse(text, content_type=gates.CONTENT_TYPE)
     name = slugify(f"gates {gold_set.slug} {system.name}")[:100]
     answer["Content-Disposition"] = f'attachment; filename="{name}.toml"'
     answer["X-Content-Type-Options"] = "nosniff"

@@ -10,8 +10,7 @@ from apps.evaluation.rules import SPLITS
 from apps.gates.core.decisions import GAPS
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
-from apps.gates.selectors.gates import GateStatus, badge_of
-from apps.gates.selectors.next_steps import next_step
+from apps.gates.selectors.gates import GateStatus, badge_of, next_step
 from apps.goldsets.enums import Split
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from apps.gates import enums
 from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, worst
-from apps.gates.core.rule import FAILED, NOTHING, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of
-from apps.gates.core.tiers import rules_in, sample
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of, rules_in, sample
 from apps.metrics.statistics.significance import summaries
 
 IDS = [f"Q{number:02d}" for number in range(1, 9)]

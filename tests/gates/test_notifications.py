@@ -8,10 +8,10 @@ from django.urls import reverse
 from apps.accounts.actions.secrets import save_secret
 from apps.gates.actions import create_gate
 from apps.gates.core.decisions import GAPS
-from apps.gates.execution.notifications import sentence_of
+from apps.gates.execution.checks import sentence_of
 from apps.gates.models import Gate
 from apps.gates.selectors import gates
-from apps.gates.selectors.next_steps import AFTER_A_GAP, next_step
+from apps.gates.selectors.gates import AFTER_A_GAP, next_step
 from apps.jobs.actions.notifications import SENTENCE_LENGTH, choose_mail
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.enums import MailHow

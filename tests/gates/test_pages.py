@@ -10,9 +10,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.gates.actions import create_gate, make_badge
 from apps.gates.models import Badge, Gate, GateResult
-from apps.gates.pages import gates_context as gate_pages
+from apps.gates.pages import gates as gate_pages
 from apps.gates.selectors import gates
-from apps.gates.selectors.next_steps import AFTER_A_GAP
+from apps.gates.selectors.gates import AFTER_A_GAP
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
 from tests.retrieval.factories import import_lines, trec

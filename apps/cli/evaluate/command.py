@@ -19,8 +19,7 @@ from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import FAILED, NOTHING, PASSED, TIERS, UNKNOWN, GateRule, measures_of
-from apps.gates.core.tiers import rules_in, sample
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, TIERS, UNKNOWN, GateRule, measures_of, rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged

@@ -2,17 +2,91 @@
 
 from typing import Any, ClassVar
 
+from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.gates import actions
+from apps.common.web.forms import ChoiceField
+from apps.common.web.requests import OneForm
+from apps.evaluation.rules import SPLITS
+from apps.gates import actions, formats
+from apps.gates.core.rule import as_facts
+from apps.gates.edges import file_response
 from apps.gates.selectors import gates
 from apps.gates.serializers import GateChangeSerializer, GateDetailSerializer, GateRequestSerializer, GateSerializer
+from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import gold_set_in
+from apps.retrieval.selectors.runs import run_in
+from apps.retrieval.selectors.systems import system_in
+
+
+class GateFileRequestSerializer(serializers.Serializer[Any]):
+    """A file of gates to import: its TOML as `text`. With `only_look` nothing is created."""
+
+    system = serializers.IntegerField(min_value=1)
+    text = serializers.CharField(max_length=formats.LONGEST_FILE, trim_whitespace=False)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    only_look = serializers.BooleanField(default=False)
+
+
+class GateFileSerializer(serializers.Serializer[Any]):
+    """The rules of a file as Karat reads them, in file order, and the gates created from them."""
+
+    rules = serializers.ListField(child=serializers.DictField())
+    gates = serializers.ListField(child=serializers.IntegerField())
+
+
+class GateFile(ProjectAPIView):
+    """The gates in use of a system on a gold set, as a file for `karat eval`."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+    content_negotiation_class = OneForm
+
+    @extend_schema(operation_id="gates_file_read", responses={(200, "application/toml"): OpenApiTypes.BINARY})
+    def get(self, request: Request, gold_set: str, system_pk: int, **ids: Any) -> HttpResponse:
+        return file_response(gold_set_in(self.project, gold_set), system_in(self.project, system_pk))
+
+
+class GateFileIn(ProjectAPIView):
+    """Creates the gates of a file, all of them or none. Errors name line and field."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(
+        operation_id="gates_file_import",
+        request=GateFileRequestSerializer,
+        responses={200: GateFileSerializer, 201: GateFileSerializer},
+    )
+    def post(self, request: Request, gold_set: str, **ids: Any) -> Response:
+        body = GateFileRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
+        chosen = gold_set_in(self.project, gold_set)
+        if values["only_look"]:
+            baseline = run_in(self.project, values["baseline"]) if values["baseline"] else None
+            system = system_in(self.project, values["system"])
+            planned = gates.planned(chosen, system, values["text"], split=values["split"], baseline=baseline)
+            return Response({"rules": [as_facts(rule) for rule in planned], "gates": []})
+        made = actions.create_gates(
+            gold_set=chosen,
+            system_id=values["system"],
+            text=values["text"],
+            split=values["split"],
+            baseline_id=values["baseline"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response({"rules": [gate.rule for gate in made], "gates": [gate.pk for gate in made]}, status=201)
+
 
 MOST_RESULTS = 100
 

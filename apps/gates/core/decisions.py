@@ -8,8 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.words import number, signed
-from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, NOTHING, PASSED, UNKNOWN, GateRule, requirement
-from apps.gates.core.tiers import sample
+from apps.gates.core.rule import (
+    COST,
+    FAILED,
+    INTERVAL,
+    LATENCIES,
+    NOTHING,
+    PASSED,
+    UNKNOWN,
+    GateRule,
+    requirement,
+    sample,
+)
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, Estimate

@@ -14,8 +14,8 @@ from apps.accounts.models import Project
 from apps.common.errors import InputErrors
 from apps.gates import actions
 from apps.gates.edges import file_response
-from apps.gates.forms.rule_files import GateFileForm
-from apps.gates.selectors import gates, rule_files
+from apps.gates.forms.gates import GateFileForm
+from apps.gates.selectors import gates
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
 from apps.goldsets.selectors.versions import gold_set_in
@@ -57,7 +57,7 @@ def _preview(gold_set: GoldSet, values: dict[str, Any]) -> dict[str, Any]:
     project = gold_set.project
     baseline = run_in(project, values["baseline"]) if values["baseline"] else None
     system = system_in(project, values["system"])
-    planned = rule_files.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
+    planned = gates.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
     return {"planned": [(rule, gates.words_of(rule)) for rule in planned], "system": system, "values": values}
 
 

@@ -7,16 +7,24 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.errors import InputError, InputErrors
+from apps.common.files.faults import ErrorList
+from apps.evaluation import rules
 from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation
 from apps.gates.core import decisions
 from apps.gates.core import rule as gate_rule
+from apps.gates.core.decisions import GAPS
+from apps.gates.core.rule import GateRule
 from apps.gates.enums import GateState
+from apps.gates.formats import as_toml, parse_rules
 from apps.gates.models import Badge, Gate, GateResult
+from apps.gates.rules import MOST_GATES, gate_refusal
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors.slices import slice_named
 from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.expected.rules import BY_GRADES
+from apps.retrieval.models import Run, System
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 
@@ -229,3 +237,105 @@ def gates_of_badge(badge: Badge) -> list[GateStatus]:
 def state_of_all(rows: Iterable[GateStatus]) -> str:
     """The worst state among gates: failed, not known, nothing checked (also of no gate), passed."""
     return decisions.worst_state(row.state for row in rows)
+
+
+AFTER_A_GAP = dict(
+    zip(
+        GAPS,
+        (
+            "Release a version with such queries, or retire the gate.",
+            "Release a version with more such queries, or check every query.",
+            "Check what the measure needs from the version, or retire the gate.",
+            "Let Karat run the system: an uploaded run has no times.",
+            "Enter the cost of 1,000 queries in the run's ledger entry.",
+            "Create a gate with another baseline and retire this one.",
+            "Run the baseline's system on that snapshot, create a gate against this run, and retire this one.",
+            "Create a gate with a measure for this scale and retire this one.",
+        ),
+        strict=True,
+    )
+)
+
+
+class Next(NamedTuple):
+    """What to do about a gate that did not pass, and the evaluation to compare the run with, if any."""
+
+    words: str
+    compared_with: Evaluation | None = None
+
+
+def next_step(gate: Gate, result: GateResult | None) -> Next | None:
+    """None where nothing is to be done: the gate passed, or has no result yet."""
+    if result is None or result.state == GateState.PASSED:
+        return None
+    if result.state != GateState.FAILED:
+        words = AFTER_A_GAP.get(result.gap or "")
+        return Next(words) if words else None
+    compared_with = _evaluation_to_compare(gate, result)
+    if compared_with is None:
+        return Next("There is no passed run to compare it with.")
+    what = "its baseline" if compared_with.run_id == gate.baseline_id else "the newest run that passed"
+    return Next(f"Compare it with {compared_with.run.tag}, {what}.", compared_with)
+
+
+def _evaluation_to_compare(gate: Gate, result: GateResult) -> Evaluation | None:
+    """An evaluation of the baseline, else of the newest other passed run, on the version and split of the result."""
+    version = result.evaluation.version_id
+    if gate.baseline_id is not None:
+        evaluations = Evaluation.objects.filter(
+            run=gate.baseline_id,
+            version=version,
+            split=gate.split,
+            hit=rule_of(gate).hit,
+            scored_at__isnull=False,
+        ).exclude(run=result.evaluation.run_id)
+        return evaluations.select_related("run").order_by("-pk").first()
+    passed = results_of(gate).filter(state=GateState.PASSED, evaluation__version=version).first()
+    return passed.evaluation if passed else None
+
+
+FILE_NAME = "gates.toml"
+CONTENT_TYPE = "application/toml; charset=utf-8"
+
+
+def file_of(gold_set: GoldSet, system: System) -> str:
+    """The gates in use of a system on a gold set, oldest first; "" without gates.
+
+    Side and baseline of a gate are not part of its rule; the file has them as comments.
+    """
+    gates = list(gates_in(gold_set.project).filter(gold_set=gold_set, system=system))
+    if not gates:
+        return ""
+    head = f"Gates of {system.name} on {gold_set.name}"
+    return as_toml(map(rule_of, gates), head=head, remarks={gate.name: _remark(gate) for gate in gates})
+
+
+def _remark(gate: Gate) -> str:
+    split = f"split: {rules.SPLIT_WORDS[gate.split]}"
+    return f"{split}; baseline: {gate.baseline.tag}" if gate.baseline else split
+
+
+def planned(
+    gold_set: GoldSet, system: System, text: str, *, split: str, baseline: Run | None, name: str = FILE_NAME
+) -> list[GateRule]:
+    """The rules of a text, as gates of one split; `baseline` is for those that compare.
+
+    Raises InputErrors with all errors of the text, and with every rule that cannot become a gate here.
+    """
+    errors = ErrorList()
+    try:
+        parsed = parse_rules(text, name, errors)
+    except InputError as error:
+        raise InputErrors([error]) from error
+    for placed in parsed:
+        own = baseline if placed.rule.is_against_baseline else None
+        if reason := gate_refusal(gold_set, system, placed.rule, split, own):
+            errors.add(InputError(name, placed.line, "gate", placed.rule.name, reason))
+    in_use = Gate.objects.filter(gold_set=gold_set, retired_at=None).count()
+    if in_use < MOST_GATES < in_use + len(parsed):
+        message = f"A gold set has at most {MOST_GATES} gates, and here are {in_use}. Retire some first."
+        errors.add(InputError(name, None, "gate", str(len(parsed)), message))
+    if errors:
+        errors.sort()
+        raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    return [placed.rule for placed in parsed]

@@ -10,7 +10,7 @@ import yaml
 
 from apps.cli.evaluate import command, options
 from apps.config.commandline import MANAGED, PURE
-from apps.gates.core.tiers import rules_in
+from apps.gates.core.rule import rules_in
 from apps.gates.formats import read_rules
 from apps.goldsets.management.commands.export import Command as ExportCommand
 from tests.conftest import REPO
