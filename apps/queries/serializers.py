@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.accounts.models import Project
 from apps.common.web.forms import ChoiceField
-from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import BulkChange
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.queries.rules import MOST_AT_ONCE

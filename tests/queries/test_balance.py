@@ -1,6 +1,6 @@
 from collections import Counter
 
-from apps.queries.core.balance import StratumShare, crossed, shares, tally
+from apps.queries.pages.balance_board import StratumShare, crossed, shares, tally
 
 ROWS = [("log", "easy", 3), ("log", "hard", 1), ("", "easy", 4)]
 

@@ -15,7 +15,7 @@ from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundKind
 from apps.judging.models import Round
 from apps.judging.selectors.carrying import rests_on
-from apps.queries.execution import undoing as of_queries
+from apps.queries.execution import ingest as of_queries
 
 
 def rounds_of(item: Import) -> QuerySet[Round]:

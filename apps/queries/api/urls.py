@@ -1,13 +1,13 @@
 from django.urls import path
 
-from apps.queries.api import bulk, imports, sources, views
+from apps.queries.api import imports, sources, views
 
 app_name = "queries-api"
 
 urlpatterns = [
     path("", views.QueryList.as_view(), name="list"),
-    path("source/", bulk.QuerySource.as_view(), name="source"),
-    path("change/", bulk.QueryChange.as_view(), name="change"),
+    path("source/", views.QuerySource.as_view(), name="source"),
+    path("change/", views.QueryChange.as_view(), name="change"),
     *imports.URLS,
     path("sources/", sources.SourceList.as_view(), name="sources"),
     path("sources/<int:pk>/", sources.SourceDetail.as_view(), name="source-detail"),

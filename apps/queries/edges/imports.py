@@ -18,7 +18,7 @@ from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries import actions
-from apps.queries.execution import undoing
+from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
 from apps.queries.formats import FORMATS, IDS, LINES, read_queries
@@ -110,7 +110,7 @@ class QueryImport(ImportKind):
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
-    undoing = "This removes the queries that it added."
+    ingest = "This removes the queries that it added."
     undone_until = "one of its queries is used or edited"
     undone = "The queries that it added are removed."
 
@@ -153,10 +153,10 @@ class QueryImport(ImportKind):
         return [Fix("format:lines", "This is a document.", "Import each line as a query", {"format": LINES})]
 
     def undo_refusal(self, item: Import) -> str | None:
-        return undoing.undo_refusal(item)
+        return ingest.undo_refusal(item)
 
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
-        undoing.remove_added(item)
+        ingest.remove_added(item)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the queries of this project"

@@ -1,13 +1,13 @@
 from django.urls import path
 
-from apps.queries.pages import bulk, views
+from apps.queries.pages import views
 
 app_name = "queries"
 
 urlpatterns = [
     path("", views.query_list, name="list"),
     path("new/", views.query_new, name="new"),
-    path("change/", bulk.change, name="change"),
+    path("change/", views.change, name="change"),
     path("balance/", views.balance, name="balance"),
     path("sources/", views.source_list, name="sources"),
     path("sources/new/", views.source_new, name="source-new"),
