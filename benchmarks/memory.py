@@ -81,7 +81,7 @@ def lead_of_demo(folder: str) -> tuple[str, str]:
     from django.utils import timezone
 
     from apps.accounts.actions.people import create_user
-    from apps.dashboard.actions.demo import request_demo
+    from apps.dashboard.actions.projects import request_demo
     from benchmarks.judging.world import _session
 
     at = timezone.now()

@@ -20,7 +20,7 @@ from apps.accounts.selectors import secrets_in
 from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
-from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.actions.projects import request_demo
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge

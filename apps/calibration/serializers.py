@@ -5,8 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.models import User
-from apps.calibration.selectors.log import LogEntry
-from apps.calibration.selectors.rates import DENOMINATORS, PersonRates, SideRates
+from apps.calibration.selectors.rates import DENOMINATORS, LogEntry, PersonRates, SideRates
 from apps.common.web.forms import ChoiceField
 from apps.common.web.requests import EstimateSerializer
 from apps.metrics.agreement.ratings import Rate

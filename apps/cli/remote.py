@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from apps.cli.client.client import Client
-from apps.cli.client.errors import BadInput, KaratError, NoAnswer
+from apps.cli.client.client import BadInput, Client, KaratError, NoAnswer
 
 OK, BAD_INPUT, REFUSED, NO_ANSWER = 0, 2, 3, 4
 CODES = "Exit codes: 0 done; 2 wrong command line or input; 3 rejected by the server; 4 no answer."

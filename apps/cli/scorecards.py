@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from apps.cli.arguments import delimited
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.filekinds import safe_cell
 from apps.common.files.jsonvalues import figures, written
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.scoring import conventions

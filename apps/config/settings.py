@@ -211,7 +211,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "apps.accounts.edges.time_zones.reader_time_zone",
+    "apps.accounts.edges.sessions.reader_time_zone",
     "apps.accounts.edges.sessions.note_visits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -487,15 +487,15 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "lines": {
-            "class": "apps.common.web.logs.Lines",
+            "class": "apps.common.web.middleware.Lines",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },
-        "json": {"class": "apps.common.web.logs.JsonLines"},
+        "json": {"class": "apps.common.web.middleware.JsonLines"},
     },
     "filters": {
-        "refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"},
-        "hosts": {"()": "apps.common.web.logs.NamesOurVariable"},
+        "refusals": {"()": "apps.common.web.middleware.NoTraceOfRefusals"},
+        "hosts": {"()": "apps.common.web.middleware.NamesOurVariable"},
     },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "hosts"]}

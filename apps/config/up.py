@@ -239,7 +239,7 @@ def first_steps(address: str, *, at: datetime) -> list[str]:
     """Lines to print at this start: the one-time link while there is no operator, and the demo project."""
     from apps.accounts.actions.invitations import create_setup_link
     from apps.accounts.selectors import has_operator
-    from apps.dashboard.actions.demo import offer_demo
+    from apps.dashboard.actions.projects import offer_demo
 
     lines = []
     if not has_operator():

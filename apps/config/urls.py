@@ -11,7 +11,7 @@ handler404 = "apps.dashboard.edges.errors.not_found"
 handler500 = "apps.dashboard.edges.errors.server_error"
 
 PROJECT_PAGES = [
-    path("", include("apps.accounts.pages.project_urls")),
+    path("", include("apps.accounts.pages.members")),
     path("corpus/", include("apps.corpus.pages.urls")),
     path("queries/", include("apps.queries.pages.urls")),
     path("runs/", include("apps.retrieval.pages.urls")),
@@ -27,23 +27,23 @@ PROJECT_PAGES = [
     path("evaluation/", include("apps.evaluation.pages.urls")),
     path("jobs/", include("apps.jobs.pages.urls")),
     path("notifications/", include("apps.jobs.pages.notification_urls")),
-    path("audit/", include("apps.audit.pages.urls")),
+    path("audit/", include("apps.audit.pages.views")),
 ]
 
 PROJECT_API = [
     path("people/", include("apps.accounts.api.urls")),
-    path("settings/", include("apps.dashboard.api.settings_urls")),
+    path("settings/", include("apps.dashboard.api.settings")),
     path("jobs/", include("apps.jobs.api.urls")),
     path("notifications/", include("apps.jobs.api.notification_urls")),
     path("corpus/", include("apps.corpus.api.urls")),
     path("queries/", include("apps.queries.api.urls")),
     path("runs/", include("apps.retrieval.api.urls")),
     path("systems/", include("apps.retrieval.api.system_urls")),
-    path("triples/export/", include("apps.review.api.export_urls")),
+    path("triples/export/", include("apps.review.api.reviews")),
     path("triples/", include("apps.triples.api.urls")),
     path("review/", include("apps.review.api.urls")),
     path("judging/", include("apps.judging.api.urls")),
-    path("collections/", include("apps.judging.api.collection_urls")),
+    path("collections/", include("apps.judging.api.collections")),
     path("agreement/", include("apps.agreement.api.urls")),
     path("agreement/", include("apps.calibration.api.urls")),
     path("versions/", include("apps.goldsets.api.urls")),

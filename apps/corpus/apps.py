@@ -9,4 +9,4 @@ class CorpusConfig(AppConfig):
         from apps.audit.selectors.events import digest_check
         from apps.common.discovery import later
 
-        digest_check("snapshots", later("apps.corpus.selectors.integrity.faults_in"))
+        digest_check("snapshots", later("apps.corpus.selectors.snapshots.faults_in"))

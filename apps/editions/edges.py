@@ -12,7 +12,7 @@ from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.editions import rules
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind
-from apps.editions.selectors.decisions import ChangedPassage, changed_passages, decided_question, ranked_changes
+from apps.editions.selectors.decisions import ChangedPassage, Work, changed_passages, decided_question, ranked_changes
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.taken import as_before_question, stays_question, taken_question, to_run_question
 from apps.editions.selectors.usage import (
@@ -24,7 +24,6 @@ from apps.editions.selectors.usage import (
     usage_of,
     versions_on,
 )
-from apps.editions.selectors.work import Work
 from apps.goldsets.models import Version
 from apps.judging.core.eta import TimePerPair
 from apps.judging.models import Round

@@ -7,7 +7,7 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.goldsets.edges.panels import on_version_page
+        from apps.goldsets.edges.sealed import on_version_page
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.execution.public_jobs import on_release
         from apps.goldsets.selectors.slices import finds_for

@@ -10,9 +10,8 @@ import numpy as np
 
 from apps.common.text.words import number, percent, signed
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import BCA, PERCENTILE, Estimate
+from apps.metrics.estimate import BCA, PERCENTILE, QUERIES, Estimate, Items
 from apps.metrics.expected.measures import YES_OR_NO
-from apps.metrics.items import QUERIES, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed

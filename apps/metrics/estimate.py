@@ -5,6 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypedDict
 
+
+class Items(NamedTuple):
+    """The noun for one and for several."""
+
+    one: str
+    many: str
+
+    def counted(self, number: int) -> str:
+        """ "1 query", "2,000 queries"."""
+        return f"{number:,} {self.one if number == 1 else self.many}"
+
+
+QUERIES = Items("query", "queries")
+QUESTIONS = Items("question", "questions")
+
+
+def items_of(hit: object) -> Items:
+    """The noun for scores by this hit rule; by grades where it is empty."""
+    return QUESTIONS if hit else QUERIES
+
+
 PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 """How the interval of a mean is made from all draws of queries, or that none is."""
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from apps.metrics.columns import Ints
-from apps.metrics.estimate import BCA, NONE, PERCENTILE
+from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUERIES, Items, items_of
 from apps.metrics.expected.rules import HitRule
-from apps.metrics.items import QUERIES, Items, items_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval

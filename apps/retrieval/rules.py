@@ -4,9 +4,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, Secret
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.retrieval.core.engines.remote.loaded import BM25, HYBRID
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
-from apps.retrieval.core.engines.remote.servers import Server, hybrid_refusal
+from apps.retrieval.core.engines.remote.servers import BM25, HYBRID, Server, hybrid_refusal
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.calibration.selectors import log, rates
+from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import breakdown, rates_from
 from apps.metrics.agreement.ratings import Rate
 from apps.review.actions.disputes import adjudicate
@@ -56,14 +56,14 @@ def lead_member(project):
 
 
 def kinds(project, **narrowed) -> list[str]:
-    return [entry.kind for entry in log.page_of(lead_member(project), LogFilter(**narrowed)).entries]
+    return [entry.kind for entry in rates.page_of(lead_member(project), LogFilter(**narrowed)).entries]
 
 
 # The log
 
 
 def test_every_flag_and_every_drop_is_logged_newest_first(project):
-    entries = log.page_of(lead_member(project), LogFilter()).entries
+    entries = rates.page_of(lead_member(project), LogFilter()).entries
 
     assert [(entry.kind, str(entry.triple)) for entry in entries] == [
         ("flag", "T-0003"),
@@ -82,11 +82,11 @@ def test_every_flag_and_every_drop_is_logged_newest_first(project):
 
 def test_an_open_round_is_not_logged(project):
     triple = make_in_review(project)
-    before = log.page_of(lead_member(project), LogFilter())
+    before = rates.page_of(lead_member(project), LogFilter())
 
     answer(triple, reviewers_of(triple)[0], VerdictChoice.FLAG)
 
-    assert log.page_of(lead_member(project), LogFilter()) == before
+    assert rates.page_of(lead_member(project), LogFilter()) == before
 
 
 def test_a_superseded_flag_is_not_logged(project):
@@ -101,7 +101,7 @@ def test_a_superseded_flag_is_not_logged(project):
 
 def test_the_log_is_narrowed_by_each_filter(project):
     author = Triple.objects.first().author
-    flagger = log.page_of(lead_member(project), LogFilter()).entries[3].who
+    flagger = rates.page_of(lead_member(project), LogFilter()).entries[3].who
 
     assert len(kinds(project, author=author.pk)) == 4
     assert kinds(project, author=flagger.pk) == []
@@ -120,15 +120,15 @@ def test_the_log_is_narrowed_by_each_filter(project):
 
 def test_pages_of_the_log_contain_each_line_once(project):
     member = lead_member(project)
-    whole = log.page_of(member, LogFilter()).entries
+    whole = rates.page_of(member, LogFilter()).entries
 
     seen, cursor = [], None
     while True:
-        part = log.page_of(member, LogFilter(), cursor, most=1)
+        part = rates.page_of(member, LogFilter(), cursor, most=1)
         seen += part.entries
         if part.next is None:
             break
-        cursor = log.cursor_from(str(part.next))
+        cursor = rates.cursor_from(str(part.next))
 
     assert seen == whole
 
@@ -208,14 +208,14 @@ def test_what_is_reviewed_once_more_is_not_in_the_log_of_the_two():
     two = membership_in(made.subject, made.project.slug)
     lead = membership_in(made.lead, made.project.slug)
 
-    hidden = log.page_of(two, LogFilter()).entries
-    shown = log.page_of(lead, LogFilter()).entries
+    hidden = rates.page_of(two, LogFilter()).entries
+    shown = rates.page_of(lead, LogFilter()).entries
     answer_items(made, made.subject)
     answer_items(made, made.partner)
 
     assert len(shown) == 4
     assert len(hidden) == 2
-    assert log.page_of(two, LogFilter()).entries == shown
+    assert rates.page_of(two, LogFilter()).entries == shown
 
 
 # Rates
@@ -298,7 +298,7 @@ def test_open_rounds_move_no_rate(project):
 
 
 def test_a_lead_sees_everybody_and_a_person_themselves(client, project):
-    petra = next(row.who for row in log.page_of(lead_member(project), LogFilter()).entries if row.is_flag)
+    petra = next(row.who for row in rates.page_of(lead_member(project), LogFilter()).entries if row.is_flag)
     client.force_login(lead_of(project))
     everything = page(client, "rates", project, side="reviewer")
     one = page(client, "rates", project, side="reviewer", person=petra.pk)
@@ -315,7 +315,7 @@ def test_a_lead_sees_everybody_and_a_person_themselves(client, project):
 
 def test_rates_of_somebody_else_are_refused(client, project):
     people = [row.person for row in rates.side_rates(project, RateSide.REVIEWER).people]
-    client.force_login(next(row.who for row in log.page_of(lead_member(project), LogFilter()).entries if row.is_flag))
+    client.force_login(next(row.who for row in rates.page_of(lead_member(project), LogFilter()).entries if row.is_flag))
 
     statuses = {
         client.get(

@@ -6,6 +6,8 @@ from apps.common.drawing.charts import (
     Bar,
     BarPart,
     DrawnEstimate,
+    Period,
+    control_chart,
     estimate_figures,
     estimates,
     figures,
@@ -17,7 +19,6 @@ from apps.common.drawing.charts import (
     two_lines,
     undefined_note,
 )
-from apps.common.drawing.control_charts import Period, control_chart
 
 
 def titles(svg):

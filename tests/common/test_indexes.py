@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, migrations, models
 from django.db.migrations.state import ProjectState
 
-from apps.common.database.indexes import without_own_index
+from apps.common.database.schema import without_own_index
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

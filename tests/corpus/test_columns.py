@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.corpus.core.columns import ColumnRole, TableChoice, plain_heading, propose_columns, share
+from apps.corpus.core.import_plans import ColumnRole, TableChoice, plain_heading, propose_columns, share
 
 ROLES = (
     ColumnRole("text", "Query", ("query", "search term"), lambda values: share(values, str.isalpha), by_values=True),

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from django.urls import reverse
 
-from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.actions.projects import request_demo
 from apps.dashboard.execution.demo import runs
 from apps.dashboard.execution.demo.loader import CHAPTERS
 from apps.dashboard.execution.demo.stage import DemoFailed

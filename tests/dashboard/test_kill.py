@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.actions.projects import request_demo
 from apps.dashboard.execution.demo.loader import CHAPTERS
 from apps.jobs.models import Job, JobChunk
 from tests.dashboard.test_demo import test_the_demo_shows_the_whole_workflow as tells_the_whole_story

@@ -15,7 +15,7 @@ from apps.backups.actions.backups import request_backup
 from apps.backups.enums import BACK_UP
 from apps.backups.models import Backup
 from apps.common.errors import Forbidden, Refusal
-from apps.dashboard.edges import checkup
+from apps.dashboard.edges import health
 from apps.dashboard.pages.server import LIBRARIES, OPTIONAL, libraries
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.outbox import deliver_due, post_mail
@@ -77,8 +77,8 @@ def test_it_says_in_one_sentence_what_needs_somebody_and_how_to_mend_it(client, 
 def test_the_button_asks_the_other_servers_and_the_page_alone_does_not(client, operator, settings, monkeypatch):
     settings.EMAIL_HOST, settings.BROKER_URL = "mail.example.org", "redis://queue.example.org/0"
     asked = []
-    monkeypatch.setattr(checkup, "mail_server_fault", lambda: asked.append("mail") or "It refuses the password.")
-    monkeypatch.setattr(checkup, "broker_fault", lambda: asked.append("broker") or "")
+    monkeypatch.setattr(health, "mail_server_fault", lambda: asked.append("mail") or "It refuses the password.")
+    monkeypatch.setattr(health, "broker_fault", lambda: asked.append("broker") or "")
 
     client.get(PAGE)
     assert asked == []

@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from apps.backups.models import Backup
-from apps.dashboard.edges import checkup
+from apps.dashboard.edges import health
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat
 from tests.e2e import looking
@@ -40,7 +40,7 @@ def place(settings, tmp_path):
 @pytest.fixture
 def refused(place, monkeypatch):
     """The mail server refuses the password, and two mails wait."""
-    monkeypatch.setattr(checkup, "mail_server_fault", lambda: "The mail server refuses the user name or the password.")
+    monkeypatch.setattr(health, "mail_server_fault", lambda: "The mail server refuses the user name or the password.")
     monkeypatch.setattr("apps.jobs.execution.outbox.EmailMessage.send", lambda self: 1 / 0)
     for name in ("ada", "mara"):
         post_mail(to=[f"{name}@example.org"], subject="Invited", body="Come in.", project=None, at=AT)

@@ -18,7 +18,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.corpus.enums import ImportState
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.actions.projects import request_demo
 from apps.goldsets.actions.versions import draft_version
 from apps.jobs.enums import UploadState
 from apps.judging.enums import RoundState

@@ -12,7 +12,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from apps.corpus.selectors.integrity import fault_of
+from apps.corpus.selectors.snapshots import fault_of
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round, Seat
 from apps.retrieval.models import Pool

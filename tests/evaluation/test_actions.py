@@ -8,7 +8,7 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.evaluation.actions.drops import decide_drop
+from apps.evaluation.actions.comparisons import decide_drop
 from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.core import misses
 from apps.evaluation.models import Evaluation, RegressionNote, Score

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.evaluation.actions.drops import DecisionRefused, decide_drop
+from apps.evaluation.actions.comparisons import DecisionRefused, decide_drop
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import VersionQuery
 from apps.queries.models import Query

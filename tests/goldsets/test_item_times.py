@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from apps.goldsets.core.item_times import ItemTime, query_time, triple_time
+from apps.goldsets.core.splits import ItemTime, query_time, triple_time
 
 ADDED = datetime(2026, 11, 1, 9, tzinfo=UTC)
 

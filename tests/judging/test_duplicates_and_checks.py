@@ -16,7 +16,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
-from apps.judging.selectors.consistency import Steadiness, check_results, repeats, steadiness
+from apps.judging.selectors.board import Steadiness, check_results, repeats, steadiness
 from apps.judging.selectors.pairs import adjudicable, label_matrix, resolved_grades, resolved_pairs
 from apps.judging.selectors.progress import stuck
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.judging.core.grade_values import is_same_grade, propose_grades
+from apps.judging.core.table_roles import is_same_grade, propose_grades
 
 SCALE = {0: "Not relevant", 1: "Related", 2: "Answers part", 3: "Answers all"}
 

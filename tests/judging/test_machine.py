@@ -19,7 +19,7 @@ from apps.judging.models import Judgement, PilotDecision, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import pilot_queries, plan_of, undecided_pilot_queries
 from apps.judging.selectors.rejudging import KnownGrade
-from apps.metrics.agreement.alpha_values import ordinal_alpha
+from apps.metrics.agreement.counting import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of
 from tests.judging.undecided import undecided_as_kept, undecided_by_hand

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from apps.common.files.tabular import TableFile
 from apps.corpus.actions.imports import choose_columns, confirm_import, start_import
-from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
 from apps.judging.execution.table_import import TableDraft, read_table

@@ -15,7 +15,7 @@ from apps.metrics.comparison import (
     verdict,
     verdict_lines,
 )
-from apps.metrics.items import QUESTIONS
+from apps.metrics.estimate import QUESTIONS
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, paired_tests, sign_test_p
 from tests.metrics.compared import compare, stated
 

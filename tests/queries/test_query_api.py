@@ -10,9 +10,9 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.queries.actions import ask_question, lock_queries, retire_query
+from apps.queries.api.views import COLUMNS, NewQueryInput
 from apps.queries.forms import NewQueryForm
 from apps.queries.models import Query
-from apps.queries.serializers import COLUMNS, NewQueryInput
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.queries.factories import make_query, make_source
 

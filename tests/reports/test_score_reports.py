@@ -9,8 +9,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
-from apps.evaluation.actions.comparisons import close_comparison
-from apps.evaluation.actions.drops import decide_drop
+from apps.evaluation.actions.comparisons import close_comparison, decide_drop
 from apps.evaluation.models import Score
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.gates.actions import create_gate

@@ -8,8 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.reports.core.charts import dots, stacked
-from apps.reports.core.document import Document, Facts, Paragraph, ReportChart, ReportSection, Table
+from apps.reports.core.document import Document, Facts, Paragraph, ReportChart, ReportSection, Table, dots, stacked
 from apps.reports.formats.html import as_html, style
 from apps.reports.formats.markdown import as_markdown
 from tests.conftest import REPO

@@ -14,7 +14,7 @@ from apps.queries.models import Query
 from apps.retrieval.core.pooling import as_stored, from_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution.answers import complete_run
-from apps.retrieval.execution.registration import add_run
+from apps.retrieval.execution.run_reading import add_run
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of
 from tests.corpus.factories import import_text, make_corpus

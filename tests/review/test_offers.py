@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
-from apps.review.selectors.offers import offers_for
+from apps.review.selectors.candidate_blocks import offers_for
 from apps.review.selectors.participation import participation_of
 from apps.triples.enums import State, Step
 from tests.review.factories import reload

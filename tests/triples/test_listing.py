@@ -3,8 +3,8 @@ import pytest
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.triples.enums import State
-from apps.triples.selectors import listing
-from apps.triples.selectors.listing import Narrowing, page_of
+from apps.triples.selectors import triples
+from apps.triples.selectors.triples import Narrowing, page_of
 from tests.factories import lead_of, make_member
 from tests.queries.factories import make_source
 from tests.review.factories import make_accepted
@@ -28,7 +28,7 @@ def seen(person, project, *, before=None, **narrowing):
 
 
 def test_pages_follow_each_other_by_number_without_gap_or_repeat(project, author, monkeypatch):
-    monkeypatch.setattr(listing, "PER_PAGE", 2)
+    monkeypatch.setattr(triples, "PER_PAGE", 2)
     for _ in range(5):
         make_draft(project, author=author)
 
@@ -64,7 +64,7 @@ def test_nobody_finds_the_draft_of_another_by_any_filter(project, author):
 
 
 def test_words_are_looked_for_in_a_stretch_of_numbers_at_a_time(project, author, monkeypatch):
-    monkeypatch.setattr(listing, "STRETCH", 2)
+    monkeypatch.setattr(triples, "STRETCH", 2)
     make_draft(project, author=author, question="What is rare?")
     for _ in range(4):
         make_draft(project, author=author)
@@ -75,7 +75,7 @@ def test_words_are_looked_for_in_a_stretch_of_numbers_at_a_time(project, author,
 
 
 def test_a_number_is_found_however_far_back_it_lies(project, author, monkeypatch):
-    monkeypatch.setattr(listing, "STRETCH", 1)
+    monkeypatch.setattr(triples, "STRETCH", 1)
     for _ in range(3):
         make_draft(project, author=author)
 

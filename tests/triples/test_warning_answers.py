@@ -1,9 +1,12 @@
 from django.http import QueryDict
 
-from apps.triples.core.checks import PASS, STOP, WARN, Check
-from apps.triples.core.warning_answers import (
+from apps.triples.core.checks import (
     LONGEST,
     MOST_ANSWERS,
+    PASS,
+    STOP,
+    WARN,
+    Check,
     answers_in,
     as_drafted,
     as_submitted,

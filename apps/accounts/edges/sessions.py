@@ -7,6 +7,7 @@ like any other; only signing out elsewhere does not end it.
 
 import logging
 import threading
+import zoneinfo
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
@@ -30,6 +31,23 @@ from apps.accounts.models import User, Visit
 from apps.common.database.bulk import write_note
 from apps.common.web.outages import outage_of
 from apps.common.web.requests import client_address
+
+
+def reader_time_zone(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    def middleware(request: HttpRequest) -> HttpResponse:
+        with timezone.override(zone_of(getattr(request.user, "time_zone", ""))):
+            return get_response(request)
+
+    return middleware
+
+
+def zone_of(name: str) -> zoneinfo.ZoneInfo | None:
+    """A person's own zone; None (the server's) for strangers and for a zone this machine does not know."""
+    try:
+        return zoneinfo.ZoneInfo(name) if name else None
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return None
+
 
 log = logging.getLogger(__name__)
 

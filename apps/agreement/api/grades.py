@@ -1,33 +1,230 @@
 """API of agreement between annotators, with the same figures and the same blinding as the pages."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.agreement.core.weeks import AnnotatorWeek
 from apps.agreement.edges import selected_rounds
 from apps.agreement.selectors import agreement, people
-from apps.agreement.selectors.breakdowns import BOUNDARY, WAYS, boundaries_in, overview_of, parts_in, tight_spots
-from apps.agreement.serializers import (
-    AgreementSerializer,
-    PairGradesOut,
-    PersonOut,
-    TightenOut,
-    WhereOut,
-    boundary_out,
-    costly_out,
-    pairs_out,
-    part_out,
-    person_out,
-    question_out,
+from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
+from apps.agreement.selectors.breakdowns import (
+    BOUNDARY,
+    WAYS,
+    AlphaPart,
+    Costly,
+    boundaries_in,
+    overview_of,
+    parts_in,
+    tight_spots,
 )
+from apps.agreement.selectors.differing_pairs import Unclear
+from apps.agreement.selectors.people import PersonSheet
 from apps.calibration import rules
+from apps.calibration.serializers import RateOut, rate_out
 from apps.common.web.paging import only_known
+from apps.common.web.requests import EstimateSerializer
 from apps.judging.models import Round
+from apps.metrics.agreement.grouped_alpha import Boundary
+from apps.metrics.agreement.ratings import PairAgreement
+from apps.metrics.agreement.results import Coefficient
+
+
+class CoefficientSerializer(EstimateSerializer):
+    """An estimate with the name of the coefficient."""
+
+    name = serializers.CharField()
+
+
+class PairAgreementOut(serializers.Serializer):
+    """Two people and their agreement. Members who are no leads get letters for names."""
+
+    people = serializers.ListField(child=serializers.CharField())
+    n = serializers.IntegerField()
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+    kappa_quadratic = CoefficientSerializer()
+    alpha_ordinal = CoefficientSerializer(required=False, help_text="Of two people; not of decisions and repeats.")
+
+
+class PairGradesOut(serializers.Serializer):
+    """Every two of the people who share most pairs; `people_count` counts everybody who shares one."""
+
+    people_count = serializers.IntegerField()
+    pairs = PairAgreementOut(many=True)
+
+
+class BoundaryOut(serializers.Serializer):
+    """The boundary between two grades. `astride` of `comparisons` cross it; `share` is of all such crossings."""
+
+    below = serializers.IntegerField()
+    above = serializers.IntegerField()
+    astride = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    share = EstimateSerializer()
+    alpha = CoefficientSerializer()
+
+
+class PartOut(serializers.Serializer):
+    """A part of the pairs; `differing` of `comparisons` of two grades are not the same."""
+
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    differing = serializers.IntegerField()
+    comparisons = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+
+
+class WhereOut(serializers.Serializer):
+    """Boundaries, or the parts of another breakdown; `total` counts all parts, of which the first are listed.
+
+    On `alike` queries nobody differs: those are counted, not listed.
+    """
+
+    by = serializers.CharField()
+    total = serializers.IntegerField()
+    alike = serializers.IntegerField(required=False)
+    boundaries = BoundaryOut(many=True, required=False)
+    parts = PartOut(many=True, required=False)
+
+
+class CostlyOut(PartOut):
+    """A query and what α of all pairs would gain without it."""
+
+    gain = EstimateSerializer()
+    decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
+    unclear_guideline = serializers.IntegerField(help_text="Those of them that call the guideline unclear.")
+
+
+class TightenOut(serializers.Serializer):
+    alpha = CoefficientSerializer()
+    boundaries = BoundaryOut(many=True)
+    queries = CostlyOut(many=True)
+
+
+class WeekOut(serializers.Serializer):
+    """A week of one person: lean in grades, α of the week's pairs, median milliseconds per pair."""
+
+    begins = serializers.DateField()
+    lean = EstimateSerializer()
+    alpha = CoefficientSerializer()
+    median_ms = EstimateSerializer()
+
+
+class QuestionOut(serializers.Serializer):
+    """Two reviewers on one of the three questions: how often both, or one, answered no; how often they agreed."""
+
+    question = serializers.CharField()
+    no_by_both = serializers.IntegerField()
+    no_by_one = serializers.IntegerField()
+    alike = RateOut()
+    kappa = CoefficientSerializer()
+
+
+class AgreementSerializer(serializers.Serializer):
+    """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` has all others too."""
+
+    pairs_judged_twice = serializers.IntegerField()
+    grades = CoefficientSerializer()
+    coefficients = CoefficientSerializer(many=True)
+    verdicts = CoefficientSerializer()
+    questions = QuestionOut(many=True)
+
+
+class PersonOut(serializers.Serializer):
+    """One person's grades compared with others', with decisions and with their own second grades, and by week."""
+
+    person = serializers.CharField()
+    graded = serializers.IntegerField()
+    others = PairAgreementOut(many=True)
+    decisions = PairAgreementOut()
+    repeats = PairAgreementOut()
+    weeks = WeekOut(many=True)
+    questions = QuestionOut(many=True)
+
+
+def pair_out(pair: PairAgreement, names: dict[int, str], alpha: Coefficient | None = None) -> dict[str, Any]:
+    facts = {
+        "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
+        "n": pair.n,
+        "percent": as_facts(pair.percent),
+        "kappa": as_facts(pair.kappa),
+        "kappa_quadratic": as_facts(pair.quadratic),
+    }
+    return facts if alpha is None else {**facts, "alpha_ordinal": as_facts(alpha)}
+
+
+def pairs_out(
+    pairs: Sequence[PairAgreement], alphas: Sequence[Coefficient], names: dict[int, str]
+) -> list[dict[str, Any]]:
+    return [pair_out(pair, names, alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
+
+
+def boundary_out(boundary: Boundary) -> dict[str, Any]:
+    return {
+        "below": boundary.below,
+        "above": boundary.above,
+        "astride": boundary.crossings,
+        "comparisons": boundary.comparisons,
+        "share": boundary.estimate.as_json,
+        "alpha": as_facts(boundary.alpha),
+    }
+
+
+def part_out(part: AlphaPart) -> dict[str, Any]:
+    return {
+        "name": part.label.name,
+        "n": part.n,
+        "differing": part.differing.hits,
+        "comparisons": part.differing.n,
+        "alpha": as_facts(part.alpha),
+    }
+
+
+def costly_out(row: Costly) -> dict[str, Any]:
+    return {**part_out(row.part), "gain": row.change.as_json, **_ruled(row.unclear)}
+
+
+def _ruled(unclear: Unclear) -> dict[str, int]:
+    return {"decisions": unclear.n, "unclear_guideline": unclear.hits}
+
+
+def question_out(row: QuestionAgreement) -> dict[str, Any]:
+    return {
+        "question": row.aspect,
+        "no_by_both": row.no_by_both,
+        "no_by_one": row.no_by_one,
+        "alike": rate_out(row.alike),
+        "kappa": as_facts(row.kappa),
+    }
+
+
+def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "person": names[person],
+        "graded": sheet.comparison.graded,
+        "others": pairs_out(sheet.comparison.others, sheet.comparison.alphas, names),
+        "decisions": pair_out(sheet.decisions, names),
+        "repeats": pair_out(sheet.repeats, names),
+        "weeks": [_week_out(week) for week in sheet.comparison.weeks],
+        "questions": [question_out(row) for row in sheet.questions],
+    }
+
+
+def _week_out(week: AnnotatorWeek) -> dict[str, Any]:
+    return {
+        "begins": week.begins,
+        "lean": week.lean.as_json,
+        "alpha": as_facts(week.alpha),
+        "median_ms": week.pace.as_json,
+    }
 
 
 class AgreementView(ProjectAPIView):

@@ -23,7 +23,7 @@ from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors.text_items import Pair, one_item_a_text, rows_of
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import SideRates
-from apps.common.database.periods import Day
+from apps.common.database.functions import Day
 from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator

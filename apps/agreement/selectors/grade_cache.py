@@ -18,7 +18,7 @@ from apps.agreement.core.weeks import Columns, columns_from, unpacked
 from apps.agreement.models import ReadGrades
 from apps.agreement.selectors.agreement import live_grades
 from apps.agreement.selectors.text_items import one_item_a_text
-from apps.common.database.periods import Day
+from apps.common.database.functions import Day
 from apps.common.database.questions import forget, once
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal

@@ -20,7 +20,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import QuestionAgreement
 from apps.agreement.selectors.differing_pairs import assignable_entries
 from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
-from apps.common.database.periods import Day
+from apps.common.database.functions import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.metrics.agreement.alpha import krippendorff_alpha

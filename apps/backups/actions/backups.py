@@ -13,14 +13,13 @@ from apps.accounts.models import User
 from apps.backups import rules
 from apps.backups.enums import BACK_UP
 from apps.backups.execution.loading import load_rows, tables_of
-from apps.backups.execution.making import WrittenBackup, make_backup, note_backup
+from apps.backups.execution.making import Progress, WrittenBackup, make_backup, note_backup, silently
 from apps.backups.execution.verification import Verified, scratch_beside, verify_backup
-from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.reading import applied_migrations
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files import store
-from apps.corpus.execution.search_index import index_everything
+from apps.corpus.execution.ingest import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 

@@ -14,8 +14,7 @@ from apps.audit.actions import record
 from apps.audit.execution.sealing import seal_all
 from apps.backups.core.rows import Table
 from apps.backups.enums import DELETE_PROJECT
-from apps.backups.execution.making import WrittenBackup, write_to
-from apps.backups.execution.writing import Progress, database_name, silently, write_files
+from apps.backups.execution.making import Progress, WrittenBackup, database_name, silently, write_files, write_to
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.rules import ENDING, target_refusal
 from apps.backups.selectors.backups import contents_of

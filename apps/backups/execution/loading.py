@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE, Kind
-from apps.backups.core.rows import Lines, Rows, Table, converted, converters, quoted
-from apps.backups.execution.writing import Progress
+from apps.backups.core.rows import TO_POSTGRESQL, TO_SQLITE, Kind, Lines, Rows, Table, converted, converters, quoted
+from apps.backups.execution.making import Progress
 from apps.backups.formats.archive import Archive, Manifest, NoBackup
 from apps.backups.selectors.reading import carried, ends_of, moment_within, tables_after
 from apps.common.errors import Refusal

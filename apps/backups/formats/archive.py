@@ -15,8 +15,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from apps.backups.core.kinds import LARGEST_INTEGER, Kind
-from apps.backups.core.rows import NO_ROW, Column, Lines, Rows, Table, TableState, read_rows
+from apps.backups.core.rows import LARGEST_INTEGER, NO_ROW, Column, Kind, Lines, Rows, Table, TableState, read_rows
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
 

@@ -14,8 +14,7 @@ from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from apps.backups.core.kinds import FROM_POSTGRESQL, FROM_SQLITE, Kind
-from apps.backups.core.rows import Column, Table, converted, converters, quoted
+from apps.backups.core.rows import FROM_POSTGRESQL, FROM_SQLITE, Column, Kind, Table, converted, converters, quoted
 from apps.common.errors import Refusal
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.calibration.api import calibrations, one_calibration
+from apps.calibration.api import calibrations
 
 app_name = "calibration-api"
 urlpatterns = [
@@ -8,9 +8,9 @@ urlpatterns = [
     path("rates/", calibrations.RatesView.as_view(), name="rates"),
     path("calibrations/", calibrations.CalibrationList.as_view(), name="calibrations"),
     path("calibrations/check/", calibrations.CheckView.as_view(), name="check"),
-    path("calibrations/<int:number>/", one_calibration.CalibrationDetail.as_view(), name="calibration"),
-    path("calibrations/<int:number>/message/", one_calibration.CalibrationMessageView.as_view(), name="message"),
-    path("calibrations/<int:number>/close/", one_calibration.CloseView.as_view(), name="close"),
+    path("calibrations/<int:number>/", calibrations.CalibrationDetail.as_view(), name="calibration"),
+    path("calibrations/<int:number>/message/", calibrations.CalibrationMessageView.as_view(), name="message"),
+    path("calibrations/<int:number>/close/", calibrations.CloseView.as_view(), name="close"),
     path("calibrations/<int:number>/items/", calibrations.ItemList.as_view(), name="items"),
     path("calibrations/<int:number>/items/<int:place>/answer/", calibrations.AnswerView.as_view(), name="answer"),
 ]

@@ -18,7 +18,7 @@ from apps.calibration.forms import OpenForm, TextForm
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import comparison, in_words, why_in_words
-from apps.review.edges.choices import categories_shown, reasons_shown
+from apps.review.edges.exports import categories_shown, reasons_shown
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key
 from apps.triples.selectors.triples import expected_blocks

@@ -16,11 +16,11 @@ from apps.accounts.selectors import Member, policy
 from apps.calibration import rules
 from apps.calibration.core.control_chart import Group
 from apps.calibration.forms import LogForm
-from apps.calibration.selectors import log, rates
+from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
-from apps.common.drawing.control_charts import Period, control_chart
-from apps.common.files.csvsafe import csv_lines
+from apps.common.drawing.charts import Period, control_chart
+from apps.common.files.filekinds import csv_lines
 from apps.common.text.words import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
@@ -40,7 +40,7 @@ def quality_log(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     form = LogForm(request.GET, project=project)
     narrowed = form.narrowed
-    page = log.page_of(member, narrowed, _cursor(request))
+    page = rates.page_of(member, narrowed, _cursor(request))
     chosen = {name: value for name, value in narrowed._asdict().items() if value}
     context = {
         "section": SECTION,
@@ -54,10 +54,10 @@ def quality_log(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "calibration/log.html", context, status=200 if form.is_valid() else 400)
 
 
-def _cursor(request: HttpRequest) -> log.Cursor | None:
+def _cursor(request: HttpRequest) -> rates.Cursor | None:
     text = request.GET.get("before", "")
     try:
-        return log.cursor_from(text) if text else None
+        return rates.cursor_from(text) if text else None
     except ValueError:
         raise Http404("No such page of the log.") from None
 
@@ -69,7 +69,7 @@ def download_log(request: HttpRequest, project: Project) -> Any:
     form = LogForm(request.GET, project=project)
     if not form.is_valid():
         return HttpResponse("These filters cannot be read. Choose them on the page.", status=400)
-    rows = log.rows(member_of(request), form.narrowed)
+    rows = rates.rows(member_of(request), form.narrowed)
     answer = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{project.slug}-quality-log.csv"'
     return answer

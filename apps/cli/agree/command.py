@@ -15,7 +15,7 @@ from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
-from apps.metrics.agreement.alpha_values import LEVELS
+from apps.metrics.agreement.counting import LEVELS
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.files.labels import (
     REPEATS,
@@ -29,7 +29,7 @@ from apps.metrics.files.labels import (
 from apps.metrics.files.labels.columns import ROLES, ColumnLayout
 from apps.metrics.files.labels.labelling import remarks_on
 from apps.metrics.files.labels.reading import misread
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2

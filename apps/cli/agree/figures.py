@@ -19,8 +19,7 @@ from apps.metrics.agreement.overall import (
 )
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import Settings
-from apps.metrics.files.labels.labelling import Counts, Labelling
-from apps.metrics.files.labels.strata import LabelStrata
+from apps.metrics.files.labels.labelling import Counts, Labelling, LabelStrata
 
 SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 

@@ -1,8 +1,8 @@
 """What `import karat` finds in an installed package: this module under that name, beside `apps`."""
 
-from apps.cli.client.client import Client
-from apps.cli.client.errors import (
+from apps.cli.client.client import (
     BadInput,
+    Client,
     Denied,
     FaultyFile,
     KaratError,

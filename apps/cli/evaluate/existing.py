@@ -8,8 +8,7 @@ import sys
 from apps.cli.evaluate.answers import answer_of
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
-from apps.cli.score.returned import Answers, returned_by_results, returned_by_run
-from apps.cli.score.triples import is_results, names_of, opened
+from apps.cli.score.triples import Answers, is_results, names_of, opened, returned_by_results, returned_by_run
 from apps.common.errors import InputError
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged

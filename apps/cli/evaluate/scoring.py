@@ -8,23 +8,62 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
-from apps.cli.evaluate.evidence import decided, divisions_of, evidence_of, fields_of, labels_of
-from apps.cli.evaluate.released import ReleaseSplit
-from apps.cli.score.measuring import TripleGround, card_of
-from apps.cli.score.returned import by_question, with_facts
-from apps.cli.score.triples import kind_divisions, names_of
-from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
+from apps.cli.evaluate.released import STRATA, ReleaseSplit
+from apps.cli.score.scoring import TripleGround, card_of
+from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
+from apps.gates.core.decisions import NO_QUERIES, GateVerdict, RunEvidence, decide, not_known, worst
 from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
 from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
-from apps.metrics.files.strata import stratum_scores
+from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.metrics.vocabulary import Vocabulary
+
+Fields = Mapping[str, str]
+
+
+def labels_of(rows: Sequence[Fields]) -> dict[str, tuple[str, ...]]:
+    """For each field with a label anywhere, the label of each row."""
+    labels = {field: tuple(row.get(field, "") for row in rows) for field in STRATA}
+    return {field: named for field, named in labels.items() if any(named)}
+
+
+def divisions_of(rows: Sequence[Fields]) -> list[QueryDivision]:
+    return [QueryDivision(field, named) for field, named in labels_of(rows).items()]
+
+
+def fields_of(release: ReleaseSplit, card: Scorecard) -> list[Fields]:
+    """The strata of the triples that a card has, in its order."""
+    fields = {one.question.id: one.fields for one in release.triples}
+    return [fields[name] for name in card.queries]
+
+
+def evidence_of(card: Scorecard, release: ReleaseSplit, fields: Sequence[Fields], seed: int) -> RunEvidence:
+    """The figures of the last run of a card; of two runs the first is the baseline. `fields` are of its questions."""
+    baseline = card.runs[0].scores.columns(card.measures) if len(card.runs) > 1 else None
+    return RunEvidence(
+        query_ids=card.queries,
+        values=card.runs[-1].scores.columns(card.measures),
+        baseline=baseline,
+        strata=labels_of(fields),
+        slices=release.slices,
+        seed=seed,
+    )
+
+
+def decided(rule: GateRule, evidence: Mapping[str, RunEvidence], times: RunEvidence) -> GateVerdict:
+    """The verdict on what the rule is about: `evidence` is by hit rule, "" for grades."""
+    if rule.measure is None:
+        return decide(rule, times)
+    if rule.hit not in evidence:
+        missing = "the release has no Q&As." if rule.hit else "nothing was scored by grades."
+        return not_known(rule, NO_QUERIES, missing)
+    return decide(rule, evidence[rule.hit])
 
 
 class HasReturned(Protocol):

@@ -11,7 +11,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
-from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_reading, jobs
 from apps.corpus.execution.document_reading import reading_path

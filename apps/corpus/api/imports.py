@@ -5,9 +5,8 @@ from rest_framework import serializers
 from apps.accounts.enums import Scope
 from apps.common.web.forms import ChoiceField
 from apps.corpus.core.documents import EXAMPLES
-from apps.corpus.edges.import_api import import_urls
+from apps.corpus.edges.import_api import NEW, import_urls
 from apps.corpus.edges.imports import FORMAT_NAMES, CorpusImport
-from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import IDS
 

@@ -9,8 +9,7 @@ from apps.common.files.anytable import MOST_ROWS
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.near_ids import Proposal
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import LEAVE_OUT, ColumnRole, TableChoice
-from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.import_plans import LEAVE_OUT, ColumnRole, Fix, ImportPlan, TableChoice
 
 SHOWN_ROWS = 5
 SHOWN_CELL = 160

@@ -19,7 +19,7 @@ from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, UnreadFile, recipe_of, recut_note
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.edges.target_form import NEW, CorpusTargetForm
+from apps.corpus.edges.import_api import NEW, CorpusTargetForm
 from apps.corpus.execution import document_reading, jobs
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.import_reading import ImportRefused

@@ -12,8 +12,7 @@ from apps.audit.actions import record
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.import_plans import Fix, ImportPlan, TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, headings_digest, kind_named

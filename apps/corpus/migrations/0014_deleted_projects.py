@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from apps.common.database.letting_go import on_deletion, with_project
+from apps.common.database.triggers import on_deletion, with_project
 from apps.common.database.triggers import InstallGuards, LiftGuards
 
 OLD = on_deletion("corpus 0002_guards", "corpus 0011_public_texts")

@@ -19,8 +19,7 @@ from apps.common.files.anytable import is_packed_table
 from apps.common.files.filekinds import ZIP_STARTS
 from apps.common.files.linefiles import Extent, is_within
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.core.columns import ColumnRole, TableChoice, propose_columns
-from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, propose_columns
 from apps.corpus.models import Corpus, Import, RememberedColumns, Snapshot
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from apps.common.database.bulk import chunks
 from apps.common.files.near_ids import Proposal, path_of, propose_fit
 from apps.common.text.words import plain_words
-from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.core.table_plans import (
     FIRST_PASSAGES,
     FIT_PASSAGES,

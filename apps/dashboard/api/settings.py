@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, cast
 
 from django import forms
+from django.urls import path
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -164,3 +165,13 @@ class BringBack(SettingsView):
     @extend_schema(operation_id="settings_bring_back", request=None, responses=SettingsOut)
     def post(self, request: Request, slug: str) -> Response:
         return self.facts(bring_back_project(project_id=self.project.pk, actor=self.member.user, at=timezone.now()))
+
+
+app_name = "settings-api"
+
+urlpatterns = [
+    path("", Settings.as_view(), name="settings"),
+    path("scale/", Scale.as_view(), name="scale"),
+    path("archive/", Archive.as_view(), name="archive"),
+    path("bring-back/", BringBack.as_view(), name="bring-back"),
+]

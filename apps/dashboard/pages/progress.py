@@ -23,7 +23,7 @@ from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
 from apps.common.database.questions import CountOf, Question, answer_to
 from apps.common.drawing import charts
-from apps.common.drawing.control_charts import Period, control_chart
+from apps.common.drawing.charts import Period, control_chart
 from apps.dashboard.pages.round_forecast import forecast
 from apps.judging.models import Round
 from apps.judging.selectors import board

@@ -23,7 +23,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import versions_in
 from apps.queries.selectors import queries_in
 from apps.retrieval.selectors.runs import runs_in
-from apps.triples.selectors.listing import Narrowing, page_of
+from apps.triples.selectors.triples import Narrowing, page_of
 
 MOST_WORDS = 8
 MOST_SOUGHT = 200

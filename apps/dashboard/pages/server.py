@@ -41,8 +41,7 @@ from apps.dashboard.core.settings_table import (
     table,
     variables_set_by_up,
 )
-from apps.dashboard.edges.checkup import check_up
-from apps.dashboard.edges.health import NAMES, database_version
+from apps.dashboard.edges.health import NAMES, check_up, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.mail import send_mail_again
 from apps.jobs.core.progress import spoken

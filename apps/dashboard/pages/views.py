@@ -25,8 +25,7 @@ from apps.backups.selectors.backups import contents_of
 from apps.common.database.questions import Question, answer_to, is_known, joined
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard import rules
-from apps.dashboard.actions.demo import request_demo
-from apps.dashboard.actions.projects import change_scale
+from apps.dashboard.actions.projects import change_scale, request_demo
 from apps.dashboard.forms import DeletionForm, ScaleForm, SettingsForm
 from apps.dashboard.pages import blocking, checklist, drift, progress, quality
 from apps.dashboard.pages.drift import newest_texts, texts_key

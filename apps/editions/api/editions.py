@@ -20,10 +20,9 @@ from apps.editions.actions import taking
 from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.taking import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
-from apps.editions.selectors.decisions import choices_of
+from apps.editions.selectors.decisions import choices_of, work_of
 from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import taken_event
-from apps.editions.selectors.work import work_of
 from apps.editions.serializers import (
     ChangePage,
     DecisionsInput,

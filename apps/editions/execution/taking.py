@@ -20,11 +20,19 @@ from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.selectors.decisions import Decided, changed_passages, choices_of, decided_question, ranked_changes
+from apps.editions.selectors.decisions import (
+    Decided,
+    PairInNew,
+    Work,
+    changed_passages,
+    choices_of,
+    decided_question,
+    ranked_changes,
+    work_of,
+)
 from apps.editions.selectors.editions import Edition, between, planned
 from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
 from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
-from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.forms import KaratForm
 from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in, version_in
 from apps.editions import rules
@@ -22,15 +24,42 @@ from apps.editions.core.comparison import PassageChange
 from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.taking import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
-from apps.editions.forms import DecisionForm, TakeForm
-from apps.editions.selectors.decisions import ChangedPassage, choices_of
+from apps.editions.selectors.decisions import ChangedPassage, Work, choices_of, work_of
 from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import TakenEdition
-from apps.editions.selectors.work import Work, work_of
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.retrieval.models import Pool
 from apps.triples.models import Triple
+
+DECISION = "passage-"
+MOST_DIGITS = 18
+
+
+class DecisionForm(KaratForm):
+    """What happens to the grades of one old text, by its block version, when it becomes the new one."""
+
+    version = forms.IntegerField(min_value=1, max_value=10**MOST_DIGITS)
+    text = forms.RegexField(r"^[0-9a-f]{64}$")
+    choice = forms.ChoiceField(choices=Choice.choices)
+
+
+class TakeForm(KaratForm):
+    """What a lead decided about changed passages: a field `passage-<block>` for each that the page showed."""
+
+    shown = forms.CharField(max_length=64)
+    rest = forms.ChoiceField(choices=[("", ""), *Choice.choices], required=False)
+    later = forms.BooleanField(required=False)
+
+    def decided(self) -> dict[int, Choice]:
+        """The choices by block; fields that name no block or no choice are left out."""
+        fields = ((name.removeprefix(DECISION), self.data[name]) for name in self.data if name.startswith(DECISION))
+        return {int(block): Choice(word) for block, word in fields if _is_key(block) and word in Choice.values}
+
+
+def _is_key(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS
+
 
 SHOWN = 30
 MOST_SHOWN = 600

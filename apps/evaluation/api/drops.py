@@ -14,8 +14,7 @@ from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
-from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, judge_again, pool_unjudged
-from apps.evaluation.actions.drops import decide_drop
+from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
 from apps.evaluation.edges.comparison import BY_QUESTIONS
 from apps.evaluation.edges.hit_comparison import HitDrop, pair_sheet_between
 from apps.evaluation.edges.misses import MissList, propose

@@ -9,8 +9,7 @@ from apps.common.errors import Refusal
 from apps.corpus.models import BlockVersion
 from apps.evaluation.edges.hit_sheets import HitSheet
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.miss_rows import Missed, MissRow, miss_rows
-from apps.evaluation.selectors.misses import Miss
+from apps.evaluation.selectors.misses import Miss, Missed, MissRow, miss_rows
 from apps.metrics.measures.registry import parse_measure
 from apps.review.actions.candidate_blocks import propose_block
 from apps.review.models import CandidateBlock

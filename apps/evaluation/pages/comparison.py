@@ -16,12 +16,11 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.filekinds import safe_cell
 from apps.corpus.models import Snapshot
 from apps.evaluation import rules
 from apps.evaluation.actions import comparisons
-from apps.evaluation.actions.comparisons import close_comparison, judge_again
-from apps.evaluation.actions.drops import decide_drop
+from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again
 from apps.evaluation.core.charts import Bounds
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.comparison import ComparisonSheet, DropRow, comparison_of

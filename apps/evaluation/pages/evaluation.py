@@ -5,23 +5,28 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.words import interval, signed
 from apps.evaluation import rules
+from apps.evaluation.actions import run_again as evaluation_run_again
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges import sheets as pages
 from apps.evaluation.edges.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
 from apps.evaluation.edges.hit_sheets import LOWER_END, HitSheet, is_yes_or_no, kind_rows, right_of, rule_name
+from apps.evaluation.edges.run_again import names_of
 from apps.evaluation.edges.run_panels import panels_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
 from apps.evaluation.edges.sheets import EvaluationSheet, log_look, shallow_words, strata_context
@@ -29,10 +34,27 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-from apps.goldsets.selectors.versions import Looks, looks_at_test
+from apps.goldsets.selectors.versions import Looks, frozen_in, looks_at_test
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
+
+
+@require_POST
+@member_view(Role.LEAD)
+def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
+    """Run the chosen systems again on the snapshot of a released version."""
+    version = frozen_in(project, version_pk)
+    chosen = [int(pk) for pk in request.POST.getlist("system") if pk.isdecimal() and len(pk) < 18]
+    runs = evaluation_run_again.run_again(
+        project=project, version_id=version.pk, system_ids=chosen, actor=member_of(request).user, at=timezone.now()
+    )
+    names = names_of(run.system.name for run in runs)
+    verb = "is" if len(runs) == 1 else "are"
+    messages.info(request, f"{names} {verb} being run on {version.snapshot.name} and scored on {version.label}.")
+    gold_set = version.gold_set.slug
+    return redirect("goldsets:version", slug=project.slug, gold_set=gold_set, number=version.number)
+
 
 USUAL_DEPTH = 10
 PEOPLE_LINE = 18.0

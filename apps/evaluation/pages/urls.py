@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, run_again, slices, trends
+from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, slices, trends
 
 PAIR = [
     path("", comparison.compare, name="compare"),
@@ -20,7 +20,7 @@ urlpatterns = [
     path("<int:pk>/misses/<int:place>/say/", misses.say, name="miss-say"),
     path("version/<int:version_pk>/score/", leaderboard.score, name="score"),
     path("version/<int:version_pk>/rest/", trends.score_rest, name="score-rest"),
-    path("version/<int:version_pk>/again/", run_again.run_again, name="run-again"),
+    path("version/<int:version_pk>/again/", evaluation.run_again, name="run-again"),
     path("slices/", slices.slices, name="slices"),
     path("trend/", trends.trend, name="trend"),
     path("costs/", trends.costs, name="costs"),

@@ -11,7 +11,7 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
-from apps.metrics.items import items_of
+from apps.metrics.estimate import items_of
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."

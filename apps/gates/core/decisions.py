@@ -22,9 +22,8 @@ from apps.gates.core.rule import (
 )
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
-from apps.metrics.estimate import PERCENTILE, Estimate
+from apps.metrics.estimate import PERCENTILE, Estimate, Items, items_of
 from apps.metrics.expected.measures import hit_summaries
-from apps.metrics.items import Items, items_of
 from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9

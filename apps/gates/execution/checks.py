@@ -15,7 +15,7 @@ from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.drawing.svg import clip
 from apps.evaluation import rules
-from apps.evaluation.core.question_kinds import FIELDS, kinds_of
+from apps.evaluation.core.misses import FIELDS, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
 from apps.evaluation.edges.sheets import fields_of, stratum_of
 from apps.evaluation.enums import STRATA
@@ -44,7 +44,7 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
-from apps.metrics.items import items_of
+from apps.metrics.estimate import items_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata

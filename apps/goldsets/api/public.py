@@ -21,7 +21,7 @@ from apps.goldsets.actions.public import (
     sign_public_release,
     withdraw_public_release,
 )
-from apps.goldsets.edges.public import (
+from apps.goldsets.edges.exports import (
     built_release_of,
     open_preview,
     prepare_public,

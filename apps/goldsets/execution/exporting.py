@@ -11,16 +11,16 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.core.encryption import SealBroken, unseal
+from apps.accounts.core.guests import SealBroken, unseal
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.words import utc_second
 from apps.corpus.models import SnapshotBlock
-from apps.corpus.selectors.integrity import Seal as TextSeal
-from apps.corpus.selectors.integrity import fault_of as fault_of_snapshot
-from apps.corpus.selectors.integrity import seal_question as text_seal_question
+from apps.corpus.selectors.snapshots import Seal as TextSeal
+from apps.corpus.selectors.snapshots import fault_of as fault_of_snapshot
+from apps.corpus.selectors.snapshots import seal_question as text_seal_question
 from apps.goldsets.core.signing import signature
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import items_digest, manifest_digest

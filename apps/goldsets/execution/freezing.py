@@ -19,8 +19,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, JudgedPair
-from apps.goldsets.selectors.content import VersionContent
-from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
+from apps.goldsets.selectors.content import VersionContent, query_rows, triple_rows
 from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.goldsets.selectors.losses import losses_facts
 from apps.goldsets.selectors.manifest_facts import (

@@ -18,7 +18,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
-from apps.corpus.actions.publishing import allow_public_texts, end_public_texts
+from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import rules
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
@@ -29,7 +29,7 @@ from apps.goldsets.actions.public import (
     sign_public_release,
     withdraw_public_release,
 )
-from apps.goldsets.edges.public import (
+from apps.goldsets.edges.exports import (
     built_release_of,
     open_preview,
     prepare_public,

@@ -11,8 +11,8 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets import rules
-from apps.goldsets.actions import slices as goldsets_slices
-from apps.goldsets.actions.slices import SliceRefused, add_to_slice, make_rotating_slice
+from apps.goldsets.actions import training as goldsets_slices
+from apps.goldsets.actions.training import SliceRefused, add_to_slice, make_rotating_slice
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import DrawForm, PickForm
 from apps.goldsets.models import Version

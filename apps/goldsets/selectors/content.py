@@ -12,7 +12,7 @@ from apps.common.database.questions import answer_to
 from apps.common.files.tables import Spool
 from apps.common.text.words import utc_second
 from apps.corpus.models import BlockVersion, SnapshotBlock
-from apps.corpus.selectors.integrity import entries_of
+from apps.corpus.selectors.snapshots import entries_of
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.content import (
     NOTHING,
@@ -26,10 +26,22 @@ from apps.goldsets.formats.content import (
     TripleRow,
     VersionPart,
 )
-from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionTriple
-from apps.goldsets.selectors.batches import CHUNK, HeldQuery, queries_held, query_batches
+from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.selectors.assembly import Gathered, wording_of
 from apps.goldsets.selectors.bytewise import bytewise
-from apps.goldsets.selectors.judgements import Judges, judgements_of, judges_question
+from apps.goldsets.selectors.freeze_checks import reviewers_of
+from apps.goldsets.selectors.judgements import (
+    CHUNK,
+    HeldQuery,
+    Judges,
+    judgements_of,
+    judges_question,
+    queries_held,
+    query_batches,
+)
+from apps.queries.models import Query
+from apps.triples.models import Triple
+from apps.triples.selectors.triples import ExpectedText
 
 EVERY_SPLIT = tuple(Split.values)
 
@@ -196,3 +208,68 @@ def stored_triple(row: TripleRow) -> dict[str, Any]:
     content["blocks"] = [{**block._asdict(), "evidence": list(block.evidence)} for block in row.blocks]
     content["reviewed_by"] = list(row.reviewed_by)
     return content
+
+
+def query_rows(gathered: Gathered) -> list[VersionQuery]:
+    return [_query_row(gathered.version, row, gathered.split_of_query(row)) for row in gathered.queries.values()]
+
+
+def _query_row(version: Version, query: Query, split: str) -> VersionQuery:
+    fields = FrozenQuery(
+        query_id=query.outside_id,
+        text=query.text,
+        label=query.label,
+        intent=query.intent,
+        description=query.description,
+        source=query.source.slug if query.source else "",
+        difficulty=query.difficulty,
+        domain=query.domain,
+        query_type=query.query_type,
+        group=query.group_key,
+        tags=tuple(query.tags),
+        metadata=query.metadata,
+    )._asdict()
+    for name in ("query_id", "text", "split"):
+        del fields[name]
+    return VersionQuery(
+        version=version, query=query, outside_id=query.outside_id, text=query.text, split=split, fields=fields
+    )
+
+
+def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:
+    reviewers = reviewers_of(gathered.triples)
+    for triple in gathered.triples:
+        names = tuple(name for _, name in reviewers[triple.pk])
+        yield VersionTriple(
+            version=gathered.version,
+            triple=triple,
+            revision=triple.current,
+            label=triple.label,
+            split=gathered.split_of_triple(triple),
+            content=stored_triple(_triple_row(triple, gathered, names)),
+        )
+
+
+def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
+    revision = wording_of(triple)
+    author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
+    return TripleRow(
+        triple_id=triple.label,
+        question=revision.question,
+        expected_answer=revision.answer,
+        blocks=tuple(map(_expected, gathered.expected_of(triple))),
+        match="all" if revision.needs_all_blocks else "any",
+        query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
+        domain=triple.domain,
+        difficulty=triple.difficulty,
+        added_by=author.name,
+        added_at=utc_second(triple.created_at),
+        reviewed_by=reviewers,
+        resolution=triple.resolution,
+        is_machine_written=triple.is_machine_written,
+    )
+
+
+def _expected(expected: ExpectedText) -> ExpectedBlock:
+    pages = expected.page_start, expected.page_end
+    return ExpectedBlock(expected.block, expected.document, *pages, tuple(expected.evidence))

@@ -15,7 +15,7 @@ from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered
-from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
+from apps.goldsets.selectors.content import query_rows, triple_rows
 from apps.triples.models import ExpectedBlock
 
 

@@ -6,16 +6,58 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet
 
-from apps.common.database.questions import ListOf, Question
+from apps.common.database.questions import CountOf, ListOf, Question
 from apps.common.text.words import utc_second
-from apps.goldsets.formats.content import JudgementRow
-from apps.goldsets.models import Version, VersionGrade
-from apps.goldsets.selectors.batches import HeldQuery, query_batches
+from apps.goldsets.formats.content import FrozenQuery, JudgementRow
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.goldsets.selectors.bytewise import bytewise
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry
+
+# The queries of a version in parts, so that what belongs to them is read by keys and sorted in memory.
+#
+# A database that sorts a million wide rows itself holds them all, in memory or on its disk.
+
+CHUNK = 2_000
+GRADES_AT_ONCE = 5_000
+
+
+class HeldQuery(NamedTuple):
+    """A query of a version: its key there and in the project, that of its source, how many grades it has, itself."""
+
+    pk: int
+    query: int
+    source: int | None
+    grades: int
+    frozen: FrozenQuery
+
+
+def queries_held(version: Version) -> Iterator[HeldQuery]:
+    """In the bytewise order of ids."""
+    grades = VersionGrade.objects.filter(query=OuterRef("pk")).values("pk")
+    rows = VersionQuery.objects.filter(version=version).annotate(n=CountOf(grades)).order_by(bytewise("outside_id"))
+    columns = ("pk", "query_id", "query__source", "n", "outside_id", "text", "split", "fields")
+    for pk, query, source, n, outside_id, text, split, fields in rows.values_list(*columns).iterator(chunk_size=CHUNK):
+        values = {**fields, "tags": tuple(fields.get("tags", ()))}
+        yield HeldQuery(pk, query, source, n, FrozenQuery(query_id=outside_id, text=text, split=split, **values))
+
+
+def query_batches(queries: Iterable[HeldQuery]) -> Iterator[list[HeldQuery]]:
+    """As many at once as have some thousand grades together."""
+    batch: list[HeldQuery] = []
+    held = 0
+    for query in queries:
+        batch.append(query)
+        held += 1 + query.grades
+        if held >= GRADES_AT_ONCE:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
 
 FIELDS = (
     "round",

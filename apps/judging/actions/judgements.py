@@ -19,7 +19,7 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import judges_left, plan_of, undecided_pilot_queries
 from apps.judging.selectors.rounds import alpha_over, answers_over, is_filled
-from apps.metrics.agreement.alpha_values import ordinal_alpha
+from apps.metrics.agreement.counting import ordinal_alpha
 from apps.retrieval.models import PoolQuery
 
 

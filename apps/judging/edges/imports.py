@@ -17,8 +17,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
-from apps.corpus.core.columns import SKIP, TableChoice
-from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.import_plans import SKIP, Fix, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, show_table
 from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm

@@ -23,8 +23,7 @@ from rest_framework.authentication import CSRFCheck
 from rest_framework.fields import DateTimeField
 from rest_framework.renderers import JSONRenderer
 
-from apps.accounts.edges.sessions import note_visit, signed_in
-from apps.accounts.edges.time_zones import zone_of
+from apps.accounts.edges.sessions import note_visit, signed_in, zone_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.database.statements import prepared_cursor

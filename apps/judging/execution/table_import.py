@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import SKIP, TableChoice
+from apps.corpus.core.import_plans import SKIP, TableChoice
 from apps.corpus.core.table_plans import (
     DONE,
     FIT_PASSAGES,
@@ -26,11 +26,11 @@ from apps.corpus.core.table_plans import (
     undoing,
     unread_rows,
 )
-from apps.corpus.execution.table_opening import open_mapped
+from apps.corpus.execution.jobs import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
-from apps.judging.core.grade_values import is_same_grade, number_in, propose_grades
+from apps.judging.core.table_roles import is_same_grade, number_in, propose_grades
 from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.execution.judgement_import import (
     JudgementDraft,

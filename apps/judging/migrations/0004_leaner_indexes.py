@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.common.database.indexes import without_own_index
+from apps.common.database.schema import without_own_index
 from apps.common.database.triggers import GuardReplacement
 
 PROTECT = django.db.models.deletion.PROTECT

@@ -22,10 +22,9 @@ from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
-from apps.judging.selectors import board, own_work
+from apps.judging.selectors import board, own_share
 from apps.judging.selectors import progress as judging_progress
-from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
-from apps.judging.selectors.consistency import Steadiness, steadiness
+from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup, Steadiness, steadiness
 from apps.judging.selectors.own_share import own_progress_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
 from apps.judging.selectors.progress import PersonProgress, QueryProgress, answers_by_person, left_over, to_go_by_person
@@ -68,9 +67,9 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
     user = user_of(request)
     context = {
         "section": "Rounds",
-        "weeks": own_work.own_weeks(user, project),
-        "rounds": own_work.own_rounds(user, project),
-        "decisions": own_work.own_decisions(user, project),
+        "weeks": own_share.own_weeks(user, project),
+        "rounds": own_share.own_rounds(user, project),
+        "decisions": own_share.own_decisions(user, project),
     }
     return render(request, "judging/mine.html", context)
 

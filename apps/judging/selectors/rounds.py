@@ -15,7 +15,7 @@ from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import pilot_queries, plan_of
 from apps.judging.selectors.progress import fixed_seat_count
-from apps.metrics.agreement.alpha_values import ordinal_alpha
+from apps.metrics.agreement.counting import ordinal_alpha
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry
 

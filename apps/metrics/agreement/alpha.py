@@ -10,12 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from apps.metrics.agreement.alpha_values import added_up, alpha_parts, differences, undefined_reason
-from apps.metrics.agreement.counting import Counts
+from apps.metrics.agreement.counting import Counts, added_up, alpha_parts, differences, undefined_reason
 from apps.metrics.agreement.results import Coefficient, undefined
-from apps.metrics.agreement.samples import Floats, Sample, sample_of_counts
-from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Estimator, Settings, estimate
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.agreement.uncertainty import (
+    CONFIDENCE,
+    RESAMPLES,
+    Estimator,
+    Floats,
+    Sample,
+    Settings,
+    estimate,
+    sample_of_counts,
+)
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 
 def krippendorff_alpha(

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.alpha_values import Floats, Parts, alpha_parts, chance_corrected
-from apps.metrics.agreement.counting import category_counts, distinct_rows
+from apps.metrics.agreement.counting import Floats, Parts, alpha_parts, category_counts, chance_corrected, distinct_rows
 from apps.metrics.agreement.ratings import Ratings
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES
 from apps.metrics.estimate import Estimate
-from apps.metrics.statistics.bootstrap import interval_of_defined
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED, interval_of_defined
 
 Counts = NDArray[np.int64]
 PARTS_AT_ONCE = 2_000

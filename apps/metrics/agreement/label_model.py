@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.statistics.bootstrap import interval_of_defined
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED, interval_of_defined
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

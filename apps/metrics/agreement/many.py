@@ -11,12 +11,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from apps.metrics.agreement.alpha_values import added_up, undefined_reason
-from apps.metrics.agreement.counting import MISSING, Counts, category_counts
+from apps.metrics.agreement.counting import MISSING, Counts, added_up, category_counts, undefined_reason
 from apps.metrics.agreement.results import Coefficient, agreement_weights, undefined
-from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes, sample_of_counts
-from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Estimator, Settings, estimate
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.agreement.uncertainty import (
+    CONFIDENCE,
+    RESAMPLES,
+    Estimator,
+    Floats,
+    Sample,
+    Settings,
+    estimate,
+    sample_of_codes,
+    sample_of_counts,
+)
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 Chance = Callable[[Floats], Floats]
 Estimable = Estimator | Coefficient

@@ -8,8 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from apps.metrics.agreement.alpha import alpha
-from apps.metrics.agreement.alpha_values import LEVELS, Parts, added_up, chance_corrected
-from apps.metrics.agreement.counting import MISSING, Counts, category_counts, pair_table
+from apps.metrics.agreement.counting import (
+    LEVELS,
+    MISSING,
+    Counts,
+    Parts,
+    added_up,
+    category_counts,
+    chance_corrected,
+    pair_table,
+)
 from apps.metrics.agreement.many import Estimable, conger, fleiss, fleiss_kappa, gwet, pairwise, uniform_chance
 from apps.metrics.agreement.pairs import (
     OF_MAXIMUM,
@@ -25,14 +33,18 @@ from apps.metrics.agreement.pairs import (
     share_of_maximum,
 )
 from apps.metrics.agreement.results import Coefficient, agreement_weights, undefined
-from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
 from apps.metrics.agreement.uncertainty import (
     DEFAULTS,
     Estimator,
+    Floats,
     Point,
+    Sample,
     Settings,
     estimate,
     estimate_each,
+    sample_of_codes,
+    sample_of_counts,
+    sample_of_table,
     without_resamples,
 )
 

@@ -7,22 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.metrics.agreement.alpha_values import Parts
-from apps.metrics.agreement.counting import Counts, table_counts
+from apps.metrics.agreement.counting import Counts, Parts, table_counts
 from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.results import CERTAIN, Coefficient, agreement_weights, undefined
-from apps.metrics.agreement.samples import Floats, sample_of_table
 from apps.metrics.agreement.uncertainty import (
     CONFIDENCE,
     DEFAULTS,
     RESAMPLES,
     Estimator,
+    Floats,
     Settings,
     estimate,
     estimate_each,
+    sample_of_table,
 )
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from apps.metrics.statistics.proportions import wilson
-from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 OF_MAXIMUM = "Cohen's κ / its maximum"
 NO_ITEM = "They share no item."

@@ -9,19 +9,164 @@ docs/reference/uncertainty.md has both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import gcd, isfinite
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from apps.metrics.agreement.alpha_values import Parts, chance_corrected
+from apps.metrics.agreement.counting import MISSING, Counts, Parts, chance_corrected, distinct_rows
 from apps.metrics.agreement.results import CERTAIN, Coefficient, interval_of_error, undefined
-from apps.metrics.agreement.samples import Floats, Sample, resampled
-from apps.metrics.statistics.bootstrap import interval_of_defined
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED, interval_of_defined
 from apps.metrics.statistics.proportions import widened, wilson
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+
+# Distinct patterns of ratings with their counts, and resampled counts for the bootstrap.
+#
+# Every coefficient is a function of those counts, so resampling items is one multinomial draw, whatever their number.
+# Half an imagined item is added to the observed ones.
+
+# An imagined item: the ratings that two raters might give, as far as is known beforehand.
+#
+# Half of it is spread evenly over all pairs of categories (Perks, Journal of the Institute of Actuaries 73, 1947), half
+# over those that agree. A small part of it is added to the resampled items: rare ratings that a small sample lacks,
+# such as a far miss or two raters who agree on a rare category, are in no resample otherwise (pseudo-Bayes estimates:
+# Bishop, Fienberg and Holland, Discrete Multivariate Analysis, 1975, chapter 12).
+
+Floats = NDArray[np.float64]
+
+MOST = 200
+
+
+class Pairs(NamedTuple):
+    """Pairs of categories, each with its share of the item. Very many pairs are represented by some of them."""
+
+    first: Counts
+    second: Counts
+    shares: Floats
+
+
+def pairs_of_categories(size: int) -> Pairs:
+    everywhere, alike = spread(size * size), spread(size) * (size + 1)
+    cells = np.union1d(everywhere, alike)
+    shares = np.isin(cells, everywhere) / (2 * len(everywhere)) + np.isin(cells, alike) / (2 * len(alike))
+    return Pairs(cells // size, cells % size, shares)
+
+
+def rows_of_pairs(raters: Counts, columns: int, size: int, missing: int) -> tuple[Counts, Floats]:
+    """The item as rows of `columns` raters of whom two rated it, and the share of each row; empty for one rater."""
+    one, other = np.triu_indices(len(raters), 1)
+    pairs = pairs_of_categories(size)
+    chosen = spread(len(one) * len(pairs.shares))
+    who, what = np.divmod(chosen, len(pairs.shares))
+    rows = np.full((len(chosen), columns), missing, dtype=np.int64)
+    places = np.arange(len(chosen))
+    rows[places, raters[one[who]]] = pairs.first[what]
+    rows[places, raters[other[who]]] = pairs.second[what]
+    shares = pairs.shares[what]
+    return rows, shares / shares.sum() if len(shares) else shares
+
+
+def spread(count: int) -> Counts:
+    """The numbers below `count`, or MOST of them when there are more, spread evenly and always the same."""
+    if count <= MOST:
+        return np.arange(count)
+    step = round(count * 0.6180339887)  # with the golden section neighbours in a row do not share columns
+    while gcd(step, count) > 1:
+        step += 1
+    return np.sort(np.arange(MOST) * step % count)
+
+
+IMAGINED_ITEMS = 0.5
+CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Patterns, one a row, and how many items of each stratum have it: `weights` is strata by patterns.
+
+    `imagined` is the share of each pattern in an imagined item; a pattern may occur in that one only.
+    """
+
+    patterns: Counts
+    weights: Counts
+    imagined: Floats
+
+    @property
+    def total(self) -> Counts:
+        """How many items have each pattern."""
+        total: Counts = self.weights.sum(axis=0)
+        return total
+
+    @property
+    def n(self) -> int:
+        return int(self.weights.sum())
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which patterns occur in an item."""
+        seen: NDArray[np.bool_] = self.total > 0
+        return seen
+
+
+def sample_of_counts(counts: Counts, *, least: int = 1, strata: Counts | None = None) -> Sample:
+    """The sample of items by categories; items with fewer than `least` ratings are left out."""
+    pairs, places = pairs_of_categories(counts.shape[1]), np.eye(counts.shape[1], dtype=np.int64)
+    rows = places[pairs.first] + places[pairs.second]
+    return _sample(counts, counts.sum(axis=1) >= least, strata, rows, pairs.shares)
+
+
+def sample_of_codes(rated: Counts, size: int, *, strata: Counts | None = None) -> Sample:
+    """The sample of items by raters with `size` categories; items without a rating are left out."""
+    present = rated != MISSING
+    rows, shares = rows_of_pairs(np.flatnonzero(present.any(axis=0)), rated.shape[1], size, MISSING)
+    return _sample(rated, present.any(axis=1), strata, rows, shares)
+
+
+def sample_of_table(table: Counts) -> Sample:
+    """The sample of two raters' table: its cells, row by row, are the patterns."""
+    pairs, imagined = pairs_of_categories(len(table)), np.zeros(table.shape)
+    imagined[pairs.first, pairs.second] = pairs.shares
+    return Sample(np.arange(table.size)[:, None], table.reshape(1, -1), imagined.reshape(-1))
+
+
+def _sample(rows: Counts, used: NDArray[np.bool_], strata: Counts | None, imagined: Counts, shares: Floats) -> Sample:
+    """`strata` is the stratum of each row as a number from 0; `shares` are those of the imagined rows."""
+    n = int(used.sum())
+    patterns, places = distinct_rows(np.concatenate([rows[used], imagined]))
+    own = np.zeros(n, dtype=np.int64) if strata is None else strata[used]
+    size = int(own.max(initial=0)) + 1
+    weights = np.bincount(own * len(patterns) + places[:n], minlength=size * len(patterns))
+    expected = np.zeros(len(patterns))
+    np.add.at(expected, places[n:], shares)
+    return Sample(patterns, weights.reshape(size, len(patterns)), expected)
+
+
+def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
+    """Counts of patterns over resampled items, each stratum keeping its size; draws by patterns, some at a time.
+
+    Each stratum draws from its items and its part of IMAGINED_ITEMS. The draws depend on the seed alone, not on how
+    many are yielded at a time.
+    """
+    if not resamples:
+        return
+    strata = sample.weights[sample.weights.sum(axis=1) > 0]
+    seeds = [np.random.SeedSequence(seed)]
+    if len(strata) > 1:
+        seeds = seeds[0].spawn(len(strata))
+    chances = [np.random.Generator(np.random.PCG64(own)) for own in seeds]
+    sizes = strata.sum(axis=1)
+    shares = strata / sizes[:, None] + IMAGINED_ITEMS / sample.n * sample.imagined
+    shares /= shares.sum(axis=1, keepdims=True)
+    step = max(1, CELLS_AT_ONCE // max(len(sample.patterns), 10 * sample.patterns.shape[1], 1))
+    for first in range(0, resamples, step):
+        rows = min(step, resamples - first)
+        drawn = np.zeros((rows, strata.shape[1]))
+        for chance, items, share in zip(chances, sizes, shares, strict=True):
+            drawn += chance.multinomial(items, share, size=rows)
+        yield drawn
+
 
 RESAMPLES = 2_000
 CONFIDENCE = 0.95

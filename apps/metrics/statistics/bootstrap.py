@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw
 from apps.metrics.statistics.exact_sums import on_grid
 from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile, widened
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+
+# The default seed of every bootstrap, randomisation test and sample over stored data.
+#
+# What is stored with a seed of its own (the plan of a round, a pool, a split, an index) has its default in its model's
+# module.
+
+DEFAULT_SEED = 20
+
 
 # The share of the annotators in the uncertainty of a mean, computed without resampling.
 #

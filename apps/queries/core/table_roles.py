@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from apps.corpus.core.columns import ColumnRole, share
+from apps.corpus.core.import_plans import ColumnRole, share
 from apps.queries.enums import Difficulty
 
 TEXT, QUERY_ID, INTENT, LABEL, DESCRIPTION = "text", "query_id", "intent", "label", "description"

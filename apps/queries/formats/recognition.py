@@ -7,7 +7,7 @@ import re
 from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import plain_heading
+from apps.corpus.core.import_plans import plain_heading
 from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
 from apps.queries.formats.structured import HUB_ID, KNOWN, METADATA, SPLIT
 

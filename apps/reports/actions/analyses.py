@@ -8,8 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.digests import digest_of
-from apps.evaluation.actions.requests import RequestKind, request_once
-from apps.evaluation.actions.scoring import EvaluationRefused, names_of
+from apps.evaluation.actions.scoring import EvaluationRefused, RequestKind, names_of, request_once
 from apps.evaluation.rules import DEFAULT_MEASURES
 from apps.goldsets.selectors.versions import frozen_in
 from apps.reports import rules

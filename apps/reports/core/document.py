@@ -6,8 +6,105 @@ same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from apps.common.drawing.svg import DrawnEstimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
+from apps.common.text.words import interval, number, signed
+
+WIDTH = 880
+NARROW, INSET, NARROW_ROW, HEADING = 340, 6.0, 36.0, 20.0
+NAMES_AT, LEFT, RIGHT = 190.0, 400.0, WIDTH - 150.0
+ROW, GAP, TOP = 24.0, 10.0, 8.0
+MOST_NAME, MOST_NARROW = 28, 44
+
+
+class Layout(NamedTuple):
+    """The width of a chart, the ends of its axis, and where a measure's name and a row are."""
+
+    width: float
+    left: float
+    right: float
+    most_ticks: int
+    most_name: int
+    name_at: float
+    heading: float
+    row: float
+    draw_row: Callable[[DrawnEstimate, Scale, float, bool], list[str]]
+
+
+def dots(name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
+    """Dot and whisker for each row. Rows of one measure are together under its name.
+
+    With `signs` the values are differences: the axis includes them and zero, a line marks zero, and a row whose
+    interval contains zero has to be `open`. A row without a value shows the reason.
+    """
+    layout = Layout(WIDTH, LEFT, RIGHT, 6, MOST_NAME, 16, 0.0, ROW, _row)
+    return _drawn(layout, name, rows, low, high, signs)
+
+
+def stacked(
+    name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False
+) -> str:
+    """As `dots`, for narrow screens: the words of each row are above its dot."""
+    layout = Layout(NARROW, INSET, NARROW - INSET, 5, MOST_NARROW, 12, HEADING, NARROW_ROW, _stacked_row)
+    return _drawn(layout, name, rows, low, high, signs)
+
+
+def _drawn(layout: Layout, name: str, rows: Sequence[DrawnEstimate], low: float, high: float, signs: bool) -> str:
+    if signs:
+        low, high = _span(rows)
+    place = scale(low, high, layout.left, layout.right)
+    parts, y, before = [], TOP, None
+    for row in rows:
+        if row.measure != before:
+            y += GAP if before is not None else 0.0
+            parts.append(text(0, y + layout.name_at, clip(row.measure, layout.most_name), class_="strong"))
+            before, y = row.measure, y + layout.heading
+        parts += layout.draw_row(row, place, y + 12, signs)
+        y += layout.row
+    if signs:
+        parts.insert(0, tag("path", class_="zero", d=f"M{place(0.0):.1f} {TOP:.0f}V{y + 4:.1f}"))
+    parts += axis(place, ticks(low, high, layout.most_ticks), layout.left, layout.right, y + 4)
+    return drawing(layout.width, y + 28, name, parts)
+
+
+def _stacked_row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
+    parts = [text(0, y, clip(row.label, MOST_NAME), class_="word halo")]
+    if row.value is None:
+        return [*parts, text(0, y + 16, row.why or "not defined", class_="word halo")]
+    return [*parts, _mark(row, place, y + 12, signs), *_figures(row, NARROW - 60, NARROW, y, signs, "strong halo")]
+
+
+def _span(rows: Sequence[DrawnEstimate]) -> tuple[float, float]:
+    """From the lowest end to the highest, including zero, with a little room."""
+    ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    room = max(0.01, (high - low) * 0.06)
+    return low - room, high + room
+
+
+def _row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
+    parts = [text(NAMES_AT, y + 4, clip(row.label, MOST_NAME), class_="word")]
+    if row.value is None:
+        return [*parts, text(LEFT, y + 4, row.why or "not defined", class_="word")]
+    return [*parts, _mark(row, place, y, signs), *_figures(row, RIGHT + 70, WIDTH, y + 4, signs, "strong")]
+
+
+def _mark(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> str:
+    between = interval((row.low, row.high), 3, differences=signs)
+    words = title(f"{row.measure}, {row.label}: {_formatted(row, signs)}, {between}, n {row.n:,}")
+    return tag("g", words + whisker(row, place, y, class_="open" if row.open else "point"))
+
+
+def _figures(row: DrawnEstimate, value_at: float, n_at: float, y: float, signs: bool, css: str) -> list[str]:
+    n = text(n_at, y, f"n {row.n:,}", anchor="end")
+    return [text(value_at, y, _formatted(row, signs), anchor="end", class_=css), n]
+
+
+def _formatted(row: DrawnEstimate, signs: bool) -> str:
+    assert row.value is not None
+    return signed(row.value) if signs else number(row.value)
 
 
 class Paragraph(NamedTuple):

@@ -9,8 +9,7 @@ from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.words import interval, number
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import Summary
-from apps.reports.core.charts import dots, stacked
-from apps.reports.core.document import ReportChart, Table
+from apps.reports.core.document import ReportChart, Table, dots, stacked
 
 PLACES = 4
 UNDEFINED = "not defined"

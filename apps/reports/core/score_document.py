@@ -18,8 +18,18 @@ from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.places import places
 from apps.metrics.statistics.significance import Statistic, Summary
 from apps.metrics.statistics.strata import ComparedStratum
-from apps.reports.core.charts import WIDTH, dots, stacked
-from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
+from apps.reports.core.document import (
+    WIDTH,
+    Block,
+    Document,
+    Facts,
+    Paragraph,
+    ReportChart,
+    ReportSection,
+    Table,
+    dots,
+    stacked,
+)
 from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, summary_cells
 
 SUPPLEMENT_WORDS = (

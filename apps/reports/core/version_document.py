@@ -18,8 +18,17 @@ from apps.metrics.scorecard import EVERY_RESAMPLE
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
-from apps.reports.core.charts import dots, stacked
-from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
+from apps.reports.core.document import (
+    Block,
+    Document,
+    Facts,
+    Paragraph,
+    ReportChart,
+    ReportSection,
+    Table,
+    dots,
+    stacked,
+)
 from apps.reports.core.mean_parts import UNDEFINED, Mean, interval_head, means_chart, summary_cells
 from apps.reports.core.score_document import definitions_of
 

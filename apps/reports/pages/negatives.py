@@ -14,8 +14,7 @@ from apps.accounts.models import Project
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.reports.core.negative_parts import effect_table, found_table
-from apps.reports.core.negatives import EASY, HARD
+from apps.reports.core.negatives import EASY, HARD, effect_table, found_table
 from apps.reports.edges.negatives import (
     file_response,
     negatives_form,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.filekinds import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version, VersionGrade, VersionQuery

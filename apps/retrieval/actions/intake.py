@@ -21,8 +21,8 @@ from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.retrieval.enums import IMPORT_FILE, READ_FILE, RUN_IMPORT
 from apps.retrieval.execution.intake import ImportedRun, check_open, facts_of_upload, import_run, import_upload
-from apps.retrieval.execution.registration import check_tag
 from apps.retrieval.execution.run_reading import (
+    check_tag,
     draft_of_file,
     draft_of_results,
     draft_of_rows,

@@ -17,8 +17,7 @@ from apps.jobs.models import Job
 from apps.retrieval import rules
 from apps.retrieval.actions.systems import create_remote_system
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
-from apps.retrieval.core.engines.remote.servers import TITLES
+from apps.retrieval.core.engines.remote.servers import BM25, SEARCHES, TITLES
 from apps.retrieval.enums import DROP, INDEX, LOAD, IndexState, SystemKind
 from apps.retrieval.execution.loading import engine_at
 from apps.retrieval.models import LoadedIndex, System

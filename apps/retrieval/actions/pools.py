@@ -19,7 +19,7 @@ from apps.retrieval.actions.systems import create_built_in_systems
 from apps.retrieval.core.sampling import PLAIN, PoolPlan, plan_of
 from apps.retrieval.enums import MISSING, Step
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
-from apps.retrieval.execution.registration import add_run
+from apps.retrieval.execution.run_reading import add_run
 from apps.retrieval.models import Pool, PoolQuery, PoolRun, Run
 from apps.retrieval.rules import RUN_DEPTH
 from apps.retrieval.selectors.pools import missing_job, pool_in, pool_query_ids

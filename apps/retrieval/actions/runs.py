@@ -16,7 +16,7 @@ from apps.retrieval import rules
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.registry import DEFAULT_K, Fusion
 from apps.retrieval.enums import SystemKind
-from apps.retrieval.execution.registration import add_run, add_system
+from apps.retrieval.execution.run_reading import add_run, add_system
 from apps.retrieval.models import Run, System
 from apps.retrieval.rules import RUN_DEPTH, RunRefused, SystemRefused, check_lengths
 from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice, queries_in

@@ -14,7 +14,7 @@ from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.registry import make
 from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
 from apps.retrieval.enums import BUILT_IN, ELSEWHERE, BlockText
-from apps.retrieval.execution.registration import add_system
+from apps.retrieval.execution.run_reading import add_system
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused, secret_refusal
 

@@ -2,8 +2,18 @@
 
 from django.urls import path
 
-from apps.retrieval.api.loaded import LoadedDetail, LoadedDrop, LoadedList, LoadedSystems
-from apps.retrieval.api.systems import FusionList, RemoteList, SystemDetail, SystemList, SystemPace, SystemRuns
+from apps.retrieval.api.systems import (
+    FusionList,
+    LoadedDetail,
+    LoadedDrop,
+    LoadedList,
+    LoadedSystems,
+    RemoteList,
+    SystemDetail,
+    SystemList,
+    SystemPace,
+    SystemRuns,
+)
 
 app_name = "systems-api"
 urlpatterns = [

@@ -24,8 +24,7 @@ from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.finding import in_parts
-from apps.retrieval.selectors.question_sets import query_texts
+from apps.retrieval.selectors.question_sets import in_parts, query_texts
 from apps.retrieval.selectors.runs import components_of, ranked_queries
 
 QUERIES_AT_ONCE = 100

@@ -13,7 +13,7 @@ from apps.retrieval.core.sampling import SAME, PoolPlan
 from apps.retrieval.enums import ADAPTIVE
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from apps.retrieval.selectors import pools
-from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.question_sets import in_parts
 from apps.retrieval.selectors.snapshots import version_ids
 
 Write = Callable[[Pool, Sequence[int], pooling.Union, Ints], None]

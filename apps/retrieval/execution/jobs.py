@@ -44,8 +44,8 @@ from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import LoadedIndex, Pool, PoolEntry, Run
 from apps.retrieval.selectors import pools
-from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.pools import pool_query_ids, pool_runs
+from apps.retrieval.selectors.question_sets import in_parts
 from apps.retrieval.selectors.runs import runs_to_make
 from apps.retrieval.selectors.snapshots import version_ids
 from apps.retrieval.selectors.systems import indexed_in

@@ -13,7 +13,7 @@ from apps.jobs.execution.context import JobContext
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import fused_scores
 from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.same_texts import Representative, representatives
+from apps.retrieval.core.ranking import Representative, representatives
 from apps.retrieval.core.sampling import (
     ALL,
     EASY,
@@ -32,7 +32,7 @@ from apps.retrieval.core.sampling import (
 from apps.retrieval.execution.budgets import positions_of, spend_budget
 from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
-from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.question_sets import in_parts
 from apps.retrieval.selectors.snapshots import version_ids
 
 FAR_DOWN = 100

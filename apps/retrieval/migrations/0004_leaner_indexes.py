@@ -1,7 +1,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from apps.common.database.indexes import without_own_index
+from apps.common.database.schema import without_own_index
 
 
 class Migration(migrations.Migration):

@@ -15,8 +15,7 @@ from apps.retrieval import rules
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.systems import change_pace, create_remote_system
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.loaded import SEARCHES
-from apps.retrieval.core.engines.remote.servers import TITLES
+from apps.retrieval.core.engines.remote.servers import SEARCHES, TITLES
 from apps.retrieval.enums import DROP, ELSEWHERE, SystemKind
 from apps.retrieval.execution.remote_queries import Trial, try_query
 from apps.retrieval.forms.remote import FORMS, LoadForm, PaceForm, RemoteForm

@@ -1,10 +1,11 @@
 """The pages of runs, and of uploading, previewing and importing run files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +18,7 @@ from apps.accounts.models import Project
 from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.faults import errors_as_csv
+from apps.common.files.filekinds import csv_lines
 from apps.common.web.requests import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
@@ -31,14 +33,49 @@ from apps.retrieval.core.pooling import as_stored
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
-from apps.retrieval.execution.registration import next_tag
+from apps.retrieval.execution.run_reading import next_tag
 from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
-from apps.retrieval.selectors.question_sets import asked_in, question_sets
+from apps.retrieval.selectors.question_sets import QueryChoice, asked_in, queries_in, question_sets
 from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
+
+AT_ONCE = 2_000
+
+
+@require_safe
+@member_view(Role.LEAD)
+def queries_csv(request: HttpRequest, project: Project) -> StreamingHttpResponse:
+    """The queries that are not retired, with their ids and texts; or the questions of the set in `?questions=`."""
+    key = request.GET.get("questions", "")
+    queries = queries_in(project, QueryChoice(questions=key))
+    rows = queries.values_list("outside_id", "text").iterator(chunk_size=AT_ONCE)
+    name = f"{key.replace('/', '-')}-questions.csv" if key else f"{project.slug}-queries.csv"
+    return _table(name, ["query", "text"], rows)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def passages_csv(request: HttpRequest, project: Project, pk: int) -> StreamingHttpResponse:
+    """The passages of a snapshot with their ids, titles and documents, and their addresses where they have one."""
+    snapshot = snapshot_in(project, pk)
+    entries = snapshot.entries.order_by("position").values_list(
+        "block__outside_id", "version__title", "block__document__outside_id", "version__metadata"
+    )
+    rows = (
+        (block, title, document, str(metadata.get("url") or ""))
+        for block, title, document, metadata in entries.iterator(chunk_size=AT_ONCE)
+    )
+    name = f"{snapshot.corpus.slug}-{snapshot.number}-passages.csv"
+    return _table(name, ["passage", "title", "document", "address"], rows)
+
+
+def _table(name: str, heading: list[str], rows: Iterable[Iterable[str]]) -> StreamingHttpResponse:
+    answer = StreamingHttpResponse(csv_lines(chain([heading], rows)), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
 
 
 @require_safe

@@ -16,8 +16,7 @@ from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.engines.encoder import is_installed
 from apps.retrieval.core.engines.registry import ENGINES, parameters_of
 from apps.retrieval.enums import ELSEWHERE, SystemKind
-from apps.retrieval.forms.runs import RunForm
-from apps.retrieval.forms.systems import VALUE_LABELS, SystemForm
+from apps.retrieval.forms.runs import VALUE_LABELS, RunForm, SystemForm
 from apps.retrieval.models import System
 from apps.retrieval.pages.system_facts import remote_facts
 from apps.retrieval.selectors.pools import pools_in

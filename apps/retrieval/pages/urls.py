@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.retrieval.pages import id_lists, pools, remote, runs, systems
+from apps.retrieval.pages import pools, remote, runs, systems
 
 app_name = "retrieval"
 urlpatterns = [
@@ -20,8 +20,8 @@ urlpatterns = [
     path("run/<int:pk>/", runs.run, name="run"),
     path("run/<int:pk>/results.jsonl", runs.results_jsonl, name="results"),
     path("upload/", runs.upload, name="upload"),
-    path("upload/queries.csv", id_lists.queries_csv, name="queries-csv"),
-    path("upload/passages-<int:pk>.csv", id_lists.passages_csv, name="passages-csv"),
+    path("upload/queries.csv", runs.queries_csv, name="queries-csv"),
+    path("upload/passages-<int:pk>.csv", runs.passages_csv, name="passages-csv"),
     path("upload/<int:pk>/", runs.preview, name="preview"),
     path("upload/<int:pk>/mistakes.csv", runs.mistakes, name="mistakes"),
     path("upload/<int:pk>/import/", runs.confirm, name="confirm"),

@@ -13,7 +13,7 @@ from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
 from apps.corpus.models import Snapshot
 from apps.retrieval.models import Pool, PoolQuery
-from apps.retrieval.selectors.finding import IDS_AT_ONCE
+from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 
 
 class Hidden(NamedTuple):

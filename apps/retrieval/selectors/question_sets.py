@@ -1,15 +1,30 @@
 """What apps above this one know of questions: sets to make runs on, as of a version, and other names of queries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.queries.models import Query
-from apps.retrieval.selectors.finding import in_parts
+
+IDS_AT_ONCE = 5_000
+
+
+def in_parts(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
+    """The ids in order, in parts of at most `size`, because a statement has a maximum number of parameters."""
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+def found_in(rows: QuerySet[Any]) -> Any:
+    """The first row; Http404 when there is none, whether it is missing or belongs to another project."""
+    row = rows.first()
+    if row is None:
+        raise Http404("Not found in this project.")
+    return row
 
 
 class QuestionSet(NamedTuple):

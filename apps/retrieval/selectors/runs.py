@@ -17,8 +17,7 @@ from apps.retrieval.core import ranking
 from apps.retrieval.core.pooling import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
 from apps.retrieval.models import Ranking, Run, System
-from apps.retrieval.selectors.finding import found_in, in_parts
-from apps.retrieval.selectors.question_sets import queries_in
+from apps.retrieval.selectors.question_sets import found_in, in_parts, queries_in
 
 RANKINGS_AT_ONCE = 500
 

@@ -10,7 +10,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.enums import BlockText
-from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.question_sets import in_parts
 
 
 def snapshot_named(project: Project, name: str) -> Snapshot | None:

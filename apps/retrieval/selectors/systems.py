@@ -10,7 +10,7 @@ from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
 from apps.retrieval.enums import INDEX, QUICK, IndexState, PoolKind, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
-from apps.retrieval.selectors.finding import found_in
+from apps.retrieval.selectors.question_sets import found_in
 
 WithdrawnCheck = Callable[[Project], QuerySet[Pool]]
 

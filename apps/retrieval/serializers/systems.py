@@ -12,10 +12,10 @@ from apps.retrieval import rules
 from apps.retrieval.core.engines.registry import DEFAULT_K, ENGINES, LARGEST_K
 from apps.retrieval.core.engines.remote.base import AUTHS, MOST_HEADERS
 from apps.retrieval.core.engines.remote.http_json import METHODS
-from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
 from apps.retrieval.core.engines.remote.opensearch import QUERIES
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.search import BOUNDS, Pace
+from apps.retrieval.core.engines.remote.servers import BM25, SEARCHES
 from apps.retrieval.enums import BlockText, SystemKind
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.rules import LONGEST, RUN_DEPTH

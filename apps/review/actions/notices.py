@@ -20,7 +20,7 @@ from apps.review.enums import CandidateState, Outcome, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, MissNote, ReviewSeat
 from apps.review.selectors.participation import live_verdicts, participation_of
 from apps.triples.enums import State
-from apps.triples.execution.notices import key_of, page_of
+from apps.triples.execution.staleness import key_of, page_of
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import authors_of
 

@@ -25,7 +25,7 @@ from apps.review.selectors.exports import Selection, WrongExport
 from apps.review.selectors.queues import escalates_at
 from apps.review.selectors.seats import live_seats
 from apps.triples.enums import State
-from apps.triples.execution.notices import page_of
+from apps.triples.execution.staleness import page_of
 from apps.triples.formats import WRITTEN, write_entries
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import locked_triple

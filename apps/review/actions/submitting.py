@@ -21,8 +21,7 @@ from apps.review.selectors.candidate_blocks import has_answered_about, is_doubte
 from apps.review.selectors.participation import Participation, participation_with
 from apps.review.selectors.seats import live_seats
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
-from apps.triples.core.checks import stop_sentence
-from apps.triples.core.warning_answers import as_drafted, as_submitted, stored_answers
+from apps.triples.core.checks import as_drafted, as_submitted, stop_sentence, stored_answers
 from apps.triples.enums import State, Step
 from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Revision, Triple

@@ -21,7 +21,7 @@ from apps.review import rules
 from apps.review.actions.candidate_blocks import answer_candidate, decide_candidate, withdraw_candidate
 from apps.review.actions.disputes import Claim, DisputeRefused, split_triple
 from apps.review.api.disputes import StepView
-from apps.review.core.claim_proposals import FEWEST, MOST
+from apps.review.core.visibility import FEWEST, MOST
 from apps.review.enums import CandidateState
 from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import ProposedClaim, candidates_for, proposed_claims, views_for

@@ -16,8 +16,7 @@ from apps.review.actions.disputes import adjudicate, drop_triple, post_message, 
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.submitting import begin_revision, re_pin, submit_triple
 from apps.review.enums import Category, Decision
-from apps.review.selectors.candidate_blocks import doubts_about
-from apps.review.selectors.offers import offers_for
+from apps.review.selectors.candidate_blocks import doubts_about, offers_for
 from apps.review.selectors.participation import participation_for
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.models import Triple

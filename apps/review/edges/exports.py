@@ -1,11 +1,41 @@
 """The download of triples, for pages and the API."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.review.actions.reminding import export_triples
+from apps.review.core.visibility import POLICIES
+from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Reason
 from apps.review.selectors.exports import CONTENT_TYPES, Selection, file_name
+
+
+class ShownChoice(NamedTuple):
+    value: str
+    label: str
+    help: str
+    key: str
+    checked: bool
+
+
+def reasons_shown(chosen: Iterable[str]) -> list[ShownChoice]:
+    """The six reasons in the order of their keys, those of `chosen` ticked."""
+    ticked = set(chosen)
+    return [
+        ShownChoice(reason.value, reason.label, REASON_HELP[reason], REASON_KEYS[reason], reason.value in ticked)
+        for reason in Reason
+    ]
+
+
+def categories_shown(chosen: str) -> list[ShownChoice]:
+    """The kinds of entailment in the order of their keys, each with its policy."""
+    return [
+        ShownChoice(kind.value, kind.label, POLICIES[kind].short, CATEGORY_KEYS[kind], kind.value == chosen)
+        for kind in Category
+    ]
 
 
 def export_response(member: Member, *, state: str, form: str) -> StreamingHttpResponse:

@@ -16,7 +16,7 @@ from apps.accounts.selectors import policy
 from apps.review import rules
 from apps.review.actions.seating import give_back_seat, pull_seat
 from apps.review.actions.submitting import VerdictRefused, give_verdict
-from apps.review.edges.choices import categories_shown, reasons_shown
+from apps.review.edges.exports import categories_shown, reasons_shown
 from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import ReviewSeat, Verdict

@@ -17,7 +17,7 @@ from apps.common.digests import digest_of
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin
-from apps.review.selectors.offers import Offer
+from apps.review.selectors.candidate_blocks import Offer
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import KeysetPlace, behind, page
 from apps.triples import rules as writing

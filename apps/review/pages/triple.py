@@ -23,9 +23,8 @@ from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.core.visibility import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
-from apps.review.selectors.candidate_blocks import doubts_about, views_on
+from apps.review.selectors.candidate_blocks import doubts_about, offers_for, views_on
 from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
-from apps.review.selectors.offers import offers_for
 from apps.review.selectors.participation import Participation, participation_in, record_of
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.edges.bench import render_bench

@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Cast
 
 from apps.accounts.models import Project
-from apps.common.database.periods import Day, Month
+from apps.common.database.functions import Day, Month
 from apps.common.database.questions import once
 from apps.review.core.visibility import ASPECTS, aspects_flagged
 from apps.review.enums import RateSide, ResolutionKind, VerdictChoice

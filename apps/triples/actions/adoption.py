@@ -9,7 +9,7 @@ from apps.accounts.selectors import roles_of
 from apps.common.errors import Forbidden, Refusal
 from apps.triples import rules
 from apps.triples.enums import Step
-from apps.triples.execution.notices import candidate_adopted
+from apps.triples.execution.staleness import candidate_adopted
 from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move

@@ -19,7 +19,7 @@ from apps.jobs.actions.jobs import enqueue
 from apps.queries.execution.revoking import Resting
 from apps.queries.models import Query, Source
 from apps.triples import rules
-from apps.triples.core.warning_answers import as_drafted, stored_answers
+from apps.triples.core.checks import as_drafted, stored_answers
 from apps.triples.enums import LIVE, RetireReason, State, Step
 from apps.triples.execution.staleness import MARK_STALE, mark_changed
 from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple

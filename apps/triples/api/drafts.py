@@ -30,7 +30,7 @@ from apps.triples.actions.triples import (
     start_draft,
     withdraw_draft,
 )
-from apps.triples.core.warning_answers import FIELD
+from apps.triples.core.checks import FIELD
 from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Wording, checks_of

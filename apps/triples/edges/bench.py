@@ -13,9 +13,8 @@ from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
-from apps.triples.core.checks import STOP, Check, stop_sentence
+from apps.triples.core.checks import STOP, Answers, Check, answers_in, stop_sentence, stored_answers
 from apps.triples.core.evidence import Piece, Span, snippet
-from apps.triples.core.warning_answers import Answers, answers_in, stored_answers
 from apps.triples.forms.bench import ALL, BenchForm, Expected, initial_of
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Work, marked, run_checks

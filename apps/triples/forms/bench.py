@@ -15,13 +15,12 @@ from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
+from apps.triples.core.checks import answers_in
 from apps.triples.core.evidence import Span, moved, quoted, spans_of
-from apps.triples.core.warning_answers import answers_in
 from apps.triples.enums import RetireReason
 from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
-from apps.triples.selectors.listing import Narrowing, states
-from apps.triples.selectors.triples import entries_of_blocks
+from apps.triples.selectors.triples import Narrowing, entries_of_blocks, states
 
 # The expected blocks in the bench's form: in order, each with its pinned version and its marks.
 #

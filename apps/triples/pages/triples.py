@@ -12,8 +12,7 @@ from apps.accounts.models import Project
 from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason
 from apps.triples.forms.bench import ListForm, RetireForm, whole
-from apps.triples.selectors.listing import page_of
-from apps.triples.selectors.triples import triple_for, writing_snapshot
+from apps.triples.selectors.triples import page_of, triple_for, writing_snapshot
 
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)

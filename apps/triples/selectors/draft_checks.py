@@ -14,9 +14,8 @@ from apps.accounts.selectors import policy
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.queries.models import Query
 from apps.triples.core import checks
-from apps.triples.core.checks import Check, Other, Span, probe_words
+from apps.triples.core.checks import Check, Other, Span, probe_words, stored_answers
 from apps.triples.core.evidence import quoted
-from apps.triples.core.warning_answers import stored_answers
 from apps.triples.enums import ENDED, State
 from apps.triples.formats.entry import ALL, wording_digest
 from apps.triples.models import Revision

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from apps.backups.core.kinds import FROM_POSTGRESQL, FROM_SQLITE, TO_POSTGRESQL, TO_SQLITE, Kind
+from apps.backups.core.rows import FROM_POSTGRESQL, FROM_SQLITE, TO_POSTGRESQL, TO_SQLITE, Kind
 
 WHEN = datetime(2026, 3, 2, 9, 0, 0, 120_000, tzinfo=UTC)
 ID = uuid.UUID("12345678-1234-5678-1234-567812345678")

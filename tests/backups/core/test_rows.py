@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.backups.core import rows
-from apps.backups.core.kinds import FITS, Kind
-from apps.backups.core.rows import Column, Lines, Table, TableState, read_rows
+from apps.backups.core.rows import FITS, Column, Kind, Lines, Table, TableState, read_rows
 
 PLAIN = Table("plain", "id", (Column("id", Kind.INTEGER), Column("name", Kind.TEXT)))
 WITH_JSON = Table("with_json", "id", (Column("id", Kind.INTEGER), Column("data", Kind.JSON)))

@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from apps.backups.core.kinds import Kind
-from apps.backups.core.rows import Column, Lines, Table
+from apps.backups.core.rows import Column, Kind, Lines, Table
 from apps.backups.formats.archive import (
     MOST_MANIFEST,
     Archive,

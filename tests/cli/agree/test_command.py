@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from apps.metrics.agreement.overall import COEFFICIENTS
-from apps.metrics.statistics.seeds import DEFAULT_SEED
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from tests.metrics.agreement.labels import KRIPPENDORFF, LONG, WIDE, agree, agree_json, writer
 
 

@@ -11,8 +11,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.cli.client import client as module
 from apps.cli.client import karat as distributed
-from apps.cli.client.client import Client
-from apps.cli.client.errors import BadInput, Denied, FaultyFile, KaratError, NotThere, Rejected
+from apps.cli.client.client import BadInput, Client, Denied, FaultyFile, KaratError, NotThere, Rejected
 from apps.config import commandline
 from apps.corpus.models import Import
 from apps.jobs.models import Upload

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.cli.client.client import LONGEST_WAIT, FileForm, Transport, wait_after
-from apps.cli.client.errors import NoAnswer, NotReady, Problem
+from apps.cli.client.client import LONGEST_WAIT, FileForm, NoAnswer, NotReady, Problem, Transport, wait_after
 
 CUT = 0  # instead of a status: the connection ends without an answer
 

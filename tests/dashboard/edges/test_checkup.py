@@ -10,8 +10,8 @@ from apps.audit.actions import record
 from apps.backups.models import Backup
 from apps.common.database.schema import SchemaGap
 from apps.common.web import forwarding
-from apps.dashboard.edges import checkup
-from apps.dashboard.edges.checkup import check_up
+from apps.dashboard.edges import health
+from apps.dashboard.edges.health import check_up
 from apps.dashboard.enums import CheckStanding
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat
@@ -52,7 +52,7 @@ def test_a_database_that_does_not_answer_leaves_what_this_machine_knows(monkeypa
     def away():
         raise DatabaseError("connection refused")
 
-    monkeypatch.setattr(checkup, "schema_gap", away)
+    monkeypatch.setattr(health, "schema_gap", away)
     found = checks()
 
     assert found["Database"].sentence == "It does not answer: connection refused"
@@ -60,7 +60,7 @@ def test_a_database_that_does_not_answer_leaves_what_this_machine_knows(monkeypa
 
 
 def test_tables_of_another_version_are_not_read(monkeypatch):
-    monkeypatch.setattr(checkup, "schema_gap", lambda: SchemaGap([("jobs", "9999_of_tomorrow")], []))
+    monkeypatch.setattr(health, "schema_gap", lambda: SchemaGap([("jobs", "9999_of_tomorrow")], []))
     found = checks()
 
     assert found["Database"].standing == CheckStanding.BROKEN
@@ -76,7 +76,7 @@ def test_a_worker_that_is_gone_is_broken():
 def test_mail_that_fails_is_seen_in_the_outbox_and_the_server_is_asked_only_thoroughly(settings, monkeypatch):
     settings.EMAIL_HOST = "mail.example.org"
     monkeypatch.setattr("apps.jobs.execution.outbox.EmailMessage.send", lambda self: 1 / 0)
-    monkeypatch.setattr(checkup, "mail_server_fault", lambda: "The mail server refuses the password.")
+    monkeypatch.setattr(health, "mail_server_fault", lambda: "The mail server refuses the password.")
     post_mail(to=["ada@example.org"], subject="Invited", body="Come in.", project=None, at=AT)
     deliver_due(at=timezone.now())
 
@@ -87,7 +87,7 @@ def test_mail_that_fails_is_seen_in_the_outbox_and_the_server_is_asked_only_thor
 
 def test_another_broker_than_the_folder_is_asked_only_thoroughly(settings, monkeypatch):
     settings.BROKER_URL = "redis://queue.example.org/0"
-    monkeypatch.setattr(checkup, "broker_fault", lambda: "It is away.")
+    monkeypatch.setattr(health, "broker_fault", lambda: "It is away.")
 
     assert checks()["Broker"].figure == "not tried"
     assert checks(thoroughly=True)["Broker"].sentence == "It is away."

@@ -10,12 +10,13 @@ from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.evaluation.actions.comparisons import (
     ClosingRefused,
+    DecisionRefused,
     RejudgingRefused,
     close_comparison,
+    decide_drop,
     judge_again,
     pool_unjudged,
 )
-from apps.evaluation.actions.drops import DecisionRefused, decide_drop
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.selectors.rankings import version_queries
 from apps.retrieval.models import PoolEntry

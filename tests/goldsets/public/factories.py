@@ -2,7 +2,7 @@
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.corpus.actions.publishing import allow_public_texts
+from apps.corpus.actions.corpora import allow_public_texts
 from apps.goldsets.actions import public
 from apps.goldsets.actions.public import (
     log_public_look,

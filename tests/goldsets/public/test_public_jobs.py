@@ -10,8 +10,7 @@ from django.urls import reverse
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.corpus.actions.corpora import redact_version
-from apps.corpus.actions.publishing import end_public_texts
+from apps.corpus.actions.corpora import end_public_texts, redact_version
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
     log_public_look,

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.alpha_values import alpha_parts, ordinal_alpha
-from apps.metrics.agreement.counting import category_counts, codes
+from apps.metrics.agreement.counting import alpha_parts, category_counts, codes, ordinal_alpha
 
 GRADES = range(4)
 ITEMS = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=3, max_size=3), max_size=12)

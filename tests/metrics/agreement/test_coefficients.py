@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.alpha_values import chance_corrected
-from apps.metrics.agreement.counting import MISSING, category_counts, codes, pair_table
+from apps.metrics.agreement.counting import MISSING, category_counts, chance_corrected, codes, pair_table
 from apps.metrics.agreement.many import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import (
     cohen_kappa,
@@ -29,11 +28,10 @@ from apps.metrics.agreement.results import (
     undefined,
     weights_from_disagreement,
 )
-from apps.metrics.agreement.samples import resampled, sample_of_table
-from apps.metrics.agreement.uncertainty import RESAMPLES, interval_with
+from apps.metrics.agreement.uncertainty import RESAMPLES, interval_with, resampled, sample_of_table
 from apps.metrics.estimate import Estimate
+from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from apps.metrics.statistics.proportions import widened
-from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.metrics.agreement.reference import published_cases
 
 # Published examples, read from the reference file

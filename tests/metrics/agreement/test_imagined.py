@@ -5,8 +5,10 @@ import pytest
 
 from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, pairwise
-from apps.metrics.agreement.samples import (
+from apps.metrics.agreement.uncertainty import (
     MOST,
+    Settings,
+    estimate,
     pairs_of_categories,
     resampled,
     rows_of_pairs,
@@ -15,7 +17,6 @@ from apps.metrics.agreement.samples import (
     sample_of_table,
     spread,
 )
-from apps.metrics.agreement.uncertainty import Settings, estimate
 
 
 def test_half_of_it_is_even_and_half_agrees():

@@ -3,7 +3,7 @@ import pytest
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
 from apps.triples.actions.triples import refresh_staleness
-from apps.triples.execution.notices import candidate_adopted
+from apps.triples.execution.staleness import candidate_adopted
 from apps.triples.models import ImportedEntry
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, make_accepted

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.config import doctor
 from apps.dashboard.core.checkup import Check, headline, summary
-from apps.dashboard.edges.checkup import check_up
+from apps.dashboard.edges.health import check_up
 from apps.dashboard.enums import CheckStanding
 
 SECONDS = 1.5

@@ -13,14 +13,13 @@ from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbooks import EMPTY, LOCKED, NOT_READ, REASONS, TOO_LARGE
+from apps.corpus.core.cutting import first_title
 from apps.corpus.core.documents import AS_TEXT, READ_AS, Document, ReadingNote
-from apps.corpus.core.outline import first_title
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
-from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json, read_parquet
-from apps.corpus.formats.documents.office_files import is_encrypted
+from apps.corpus.formats.documents.office_files import is_encrypted, read_docx
 from apps.corpus.formats.documents.oscal import read_opencontrol, read_oscal
 from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.records import NO_TEXT, read_records, text_of

@@ -16,8 +16,8 @@ from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import DEFAULT, EXAMPLES, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
+from apps.corpus.edges.import_api import NEW
 from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
-from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import IDS

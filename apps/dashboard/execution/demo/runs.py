@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
-from apps.corpus.actions.publishing import allow_public_texts
+from apps.corpus.actions.corpora import allow_public_texts
 from apps.corpus.models import SnapshotBlock
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
@@ -18,7 +18,7 @@ from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.gates.actions import create_gate
 from apps.goldsets.actions.public import ask_to_sign, prepare_public_release
-from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.actions.training import add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.rotation import first_day, quarter_of
 from apps.goldsets.enums import SliceKind, Split
 from apps.goldsets.formats.public.files import Order

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.selectors import with_address
 from apps.common.errors import Refusal
-from apps.dashboard.actions.demo import NAME, request_demo
+from apps.dashboard.actions.projects import NAME, request_demo
 from apps.dashboard.execution.demo.stage import finish
 
 

@@ -14,7 +14,7 @@ from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_records
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import LEAVE_OUT
+from apps.corpus.core.import_plans import LEAVE_OUT
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.rows import Record, ToolRow, files_in, is_zip, knowing, roles_of, table_of, text_of
 

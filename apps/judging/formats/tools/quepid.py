@@ -11,7 +11,7 @@ from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_lists import read_list
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.columns import plain_heading
+from apps.corpus.core.import_plans import plain_heading
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 

@@ -9,7 +9,7 @@ from apps.accounts.models import Project
 from apps.common.files.faults import as_line
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
-from apps.corpus.edges.target_form import NEW
+from apps.corpus.edges.import_api import NEW
 from apps.corpus.enums import ImportMode
 from apps.corpus.selectors.corpora import corpora_in
 from apps.judging.actions.collections import import_collection

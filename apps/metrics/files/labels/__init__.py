@@ -1,9 +1,8 @@
 """Labels from files: annotators' labels of items, long or wide, as a matrix and as repeated labels."""
 
 from apps.metrics.files.labels.columns import REPEATS, ColumnLayout, LabelColumn, LabelLayout
-from apps.metrics.files.labels.labelling import Labelling, labelling_of
+from apps.metrics.files.labels.labelling import Labelling, LabelStrata, labelling_of, read_strata
 from apps.metrics.files.labels.reading import read_labels
-from apps.metrics.files.labels.strata import LabelStrata, read_strata
 
 __all__ = [
     "REPEATS",

@@ -8,13 +8,21 @@ from pathlib import Path
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import packed_rows
-from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
+from apps.common.files.filekinds import restore_cell
 from apps.common.files.parquet import is_parquet
 from apps.common.files.tables import opened
 from apps.common.files.tabular import TableFile, read_rows
-from apps.metrics.files.labels.columns import ITEM, RATING, SKIP, ColumnLayout, LabelColumn, LabelLayout, form_of
-from apps.metrics.files.labels.meaning import number_in
+from apps.metrics.files.labels.columns import (
+    ITEM,
+    RATING,
+    SKIP,
+    ColumnLayout,
+    LabelColumn,
+    LabelLayout,
+    form_of,
+    number_in,
+)
 
 NO_HEADING = "if the first line is a row and no heading, add --no-heading and --columns"
 

@@ -5,8 +5,7 @@ import docx
 import pytest
 
 from apps.corpus.formats.documents import SourceFile, Unreadable
-from apps.corpus.formats.documents.docx import read_docx
-from apps.corpus.formats.documents.office_files import ENCRYPTED, LIMITS, OLE
+from apps.corpus.formats.documents.office_files import ENCRYPTED, LIMITS, OLE, read_docx
 from tests.corpus.formats.documents.reading import one, reason
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.corpus.formats.documents.pdf_layout import Bookmark, Line, lay_out
+from apps.corpus.formats.documents.pdf import Bookmark, Line, lay_out
 
 NUMBERS = st.floats(0, 800)
 LINES = st.builds(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common.text.words import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
-from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
+from apps.corpus.formats.documents.office_files import read_docx
 from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.registry import read_markdown, read_table
 from apps.corpus.formats.documents.rst import read_rst

@@ -6,9 +6,9 @@ from typing import Any
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.base import Auth, RemoteEngine, RemoteError, RemoteQuery, Reply, Request, merged
 from apps.retrieval.core.engines.remote.http_json import HttpJson
-from apps.retrieval.core.engines.remote.loaded import LoadedSearch
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
 from apps.retrieval.core.engines.remote.search import Answers, Pace, RemoteConnection, search_all
+from apps.retrieval.core.engines.remote.servers import LoadedSearch
 
 __all__ = [
     "REMOTE",
