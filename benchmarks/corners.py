@@ -24,7 +24,7 @@ import numpy as np
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
-from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.results import agreement_weights
 from apps.metrics.statistics.significance import differences

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from django.utils import timezone
 
-from apps.editions.actions.taking import take_imported
-from apps.editions.execution.taking import TakeOrder
+from apps.editions.actions.apply import take_imported
+from apps.editions.execution.apply import TakeOrder
 from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.execution.exporting import zipped
 from apps.goldsets.models import Version, VersionGrade

@@ -27,7 +27,7 @@ from apps.judging.models import Judgement, KnownAnswer, Round, Seat
 from apps.judging.pages import planning
 from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.actions import lock_queries
-from apps.retrieval.actions.chosen import choose_pairs
+from apps.retrieval.actions.manual_pools import choose_pairs
 from tests import database
 from tests.asking import Asker
 from tests.editions.versions import release_without_stale

@@ -10,9 +10,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 
 from apps.accounts.models import Project, User
-from apps.audit.execution import heads
-from apps.audit.execution.heads import ChainHead
+from apps.audit.execution import signed_checkpoints
 from apps.audit.execution.sealing import seal_soon
+from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
 from apps.audit.models import Chain, Event
 from apps.common.web.forms import current_request_id
@@ -88,18 +88,18 @@ def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]
     """
     signed = []
     for chain in Chain.objects.select_for_update(of=("self",)).filter(_of(projects)).order_by("pk"):
-        if heads.fault_of(chain) is None or first_break(chain) is not None:
+        if signed_checkpoints.fault_of(chain) is None or first_break(chain) is not None:
             continue
         name, project = chain.name, chain.project
-        noted = heads.noted_head(name)
-        before = {"fault": heads.fault_of(chain), "noted": noted._asdict() if noted else None}
-        heads.sign(chain)
+        noted = signed_checkpoints.noted_head(name)
+        before = {"fault": signed_checkpoints.fault_of(chain), "noted": noted._asdict() if noted else None}
+        signed_checkpoints.sign(chain)
         chain.save(update_fields=["signature"])
         head = ChainHead(chain.length, chain.digest)
         record(
             project=project, actor=None, action="audit.signed", obj=chain, before=before, after=head._asdict(), at=at
         )
-        transaction.on_commit(partial(heads.note, name, head))
+        transaction.on_commit(partial(signed_checkpoints.note, name, head))
         signed.append(project.slug if project else name)
     return signed
 

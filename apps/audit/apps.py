@@ -9,7 +9,7 @@ class AuditConfig(AppConfig):
         from apps.audit.models import Event
         from apps.audit.selectors.events import event_payload, sealed_kind
         from apps.common.discovery import later
-        from apps.common.trail import set_recorder
+        from apps.common.hooks import set_recorder
 
         sealed_kind("event", Event, project_path="project", payload=event_payload)
         set_recorder(later("apps.audit.actions.record"))

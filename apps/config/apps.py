@@ -12,7 +12,7 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.common.trail import set_courier
+        from apps.common.hooks import set_courier
         from apps.common.web.middleware import log_what_python_prints
         from apps.config import checks  # noqa: F401  the import registers the checks
 

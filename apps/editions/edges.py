@@ -12,9 +12,9 @@ from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.editions import rules
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind
+from apps.editions.selectors.applied import as_before_question, stays_question, taken_question, to_run_question
 from apps.editions.selectors.decisions import ChangedPassage, Work, changed_passages, decided_question, ranked_changes
 from apps.editions.selectors.editions import Edition
-from apps.editions.selectors.taken import as_before_question, stays_question, taken_question, to_run_question
 from apps.editions.selectors.usage import (
     RestingVersion,
     Usage,

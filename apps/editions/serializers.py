@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from apps.common.web.forms import ChoiceField
 from apps.editions.enums import ChangeKind, Choice
+from apps.editions.selectors.applied import TakenEdition
 from apps.editions.selectors.decisions import ChangedPassage, Work
-from apps.editions.selectors.taken import TakenEdition
 from apps.retrieval.models import Run, System
 
 NEXT = "The cursor of the next page; null on the last one."

@@ -10,7 +10,7 @@ class GoldsetsConfig(AppConfig):
         from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.selectors.slices import disputed_in, finds_for
-        from apps.judging.selectors.carrying import add_resting_check
+        from apps.judging.selectors.propagation import add_resting_check
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offer_question_sets
 

@@ -7,7 +7,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
 from apps.corpus.models import Snapshot
-from apps.goldsets.core.rotation import is_quarter
+from apps.goldsets.core.slice_sampling import is_quarter
 from apps.goldsets.enums import (
     GROWING,
     PREPARE_PUBLIC,

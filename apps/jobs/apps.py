@@ -8,7 +8,7 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
-        from apps.common.trail import set_poster
+        from apps.common.hooks import set_poster
         from apps.jobs.enums import DeliveryKind
         from apps.jobs.execution.outbox import sender
 

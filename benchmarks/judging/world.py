@@ -134,7 +134,7 @@ def project(there: World) -> Any:
 
 def _texts(project: Any) -> Any:
     """Blocks of four paragraphs, about 150 words, in one snapshot, whose digests are those of its texts."""
-    from apps.common.trail import record
+    from apps.common.hooks import record
     from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, snapshot_digest
     from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
     from tests.factories import AT, lead_of

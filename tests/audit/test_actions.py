@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from apps.audit.actions import record
 from apps.audit.execution import sealing
 from apps.audit.models import Event
-from apps.common.trail import load_courier
+from apps.common.hooks import load_courier
 from apps.common.web.forms import reset_request_id, set_request_id
 from tests.audit.factories import make_event
 from tests.factories import AT, lead_of, make_project

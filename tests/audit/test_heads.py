@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.audit.execution import heads, sealing
+from apps.audit.execution import sealing, signed_checkpoints
 from apps.audit.execution.sealing import GENESIS, chain_digest, record_digest, seal_all
 from apps.audit.execution.verification import verify_chain
 from apps.audit.models import Chain, Event, Link
@@ -61,7 +61,7 @@ def cut_tail(project) -> None:
     last = chain.links.get(position=chain.length)
     former = chain.links.get(position=chain.length - 1)
     chain.length, chain.digest = former.position, former.chain_digest
-    signature = heads.signature_of(chain)
+    signature = signed_checkpoints.signature_of(chain)
     force("DELETE FROM audit_link WHERE id = %s", [last.pk])
     force("DELETE FROM audit_event WHERE id = %s", [last.record_id])
     values = [former.position, former.chain_digest, signature, chain.pk]
@@ -195,20 +195,20 @@ def test_a_file_without_heads_is_rejected(tmp_path, text):
 def test_a_note_that_cannot_be_written_or_read_stops_nobody(folder, settings, tmp_path, caplog):
     (tmp_path / "file").write_text("x")
     settings.AUDIT_HEADS = tmp_path / "file"
-    heads.note("site", heads.ChainHead(1, "x"))
+    signed_checkpoints.note("site", signed_checkpoints.ChainHead(1, "x"))
     settings.AUDIT_HEADS = folder
     folder.mkdir()
     (folder / "site.json").write_text("no JSON")
 
-    assert heads.noted_head("site") is None
+    assert signed_checkpoints.noted_head("site") is None
     assert "could not be noted" in caplog.text
     assert "cannot be read" in caplog.text
 
 
 def test_without_a_folder_nothing_is_noted(settings):
     settings.AUDIT_HEADS = None
-    heads.note("site", heads.ChainHead(1, "x"))
+    signed_checkpoints.note("site", signed_checkpoints.ChainHead(1, "x"))
 
-    assert heads.noted_head("site") is None
+    assert signed_checkpoints.noted_head("site") is None
     assert sealing.GENESIS
     assert Link.objects.count() == 0

@@ -3,7 +3,7 @@
 from django.apps import apps
 from django.conf import settings
 
-from apps.backups.selectors.belonging import PROJECTS, RECORD_OF_DELETION, belonging
+from apps.backups.selectors.project_rows import PROJECTS, RECORD_OF_DELETION, belonging
 
 OF_THE_SERVER = {
     "accounts_identity", "accounts_loginattempt", "accounts_passwordreset", "accounts_usedstate", "accounts_user",

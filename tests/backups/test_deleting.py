@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Membership, Project, ProjectDeletion, User
 from apps.accounts.rules import PeopleRefused
-from apps.audit.execution import heads
+from apps.audit.execution import signed_checkpoints
 from apps.audit.execution.sealing import seal_all
 from apps.audit.execution.verification import verify_chain
 from apps.audit.models import Chain, Event
@@ -18,7 +18,7 @@ from apps.backups.actions.projects import delete_project
 from apps.backups.enums import DELETE_PROJECT
 from apps.backups.execution import deleting
 from apps.backups.execution.deleting import finish_deletions
-from apps.backups.selectors.belonging import PROJECTS, belonging, count_rows
+from apps.backups.selectors.project_rows import PROJECTS, belonging, count_rows
 from apps.common.errors import Refusal
 from apps.gates.models import Badge
 from apps.jobs.enums import JobState
@@ -86,7 +86,7 @@ def test_everything_of_the_project_goes_and_nothing_of_another(world, lead):
 
 def test_that_it_was_deleted_by_whom_and_with_which_head_stays_on_record(world, lead, settings, tmp_path):
     settings.AUDIT_HEADS, note = tmp_path, tmp_path / f"project-{world.project.pk}.json"
-    heads.note(note.stem, heads.ChainHead(0, ""))
+    signed_checkpoints.note(note.stem, signed_checkpoints.ChainHead(0, ""))
     chain = Chain.objects.get(project=world.project)
     delete(world.project, lead)
     run_jobs()

@@ -15,7 +15,7 @@ from apps.audit.execution.sealing import seal_all
 from apps.audit.models import Event
 from apps.backups.actions.projects import STAYS, export_project
 from apps.backups.formats.archive import Archive
-from apps.backups.selectors.belonging import belonging, count_rows
+from apps.backups.selectors.project_rows import belonging, count_rows
 from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
 from tests import database

@@ -27,7 +27,7 @@ from apps.judging.actions.plain_rounds import lease_plainly
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.my_progress import own_progress
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of

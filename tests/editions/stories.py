@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from apps.accounts.models import Project, User
 from apps.corpus.actions.imports import start_import
 from apps.corpus.models import Corpus, Import, Snapshot
-from apps.editions.actions.taking import take_imported, take_snapshot
+from apps.editions.actions.apply import take_imported, take_snapshot
 from apps.editions.enums import Choice
-from apps.editions.execution.taking import Taken, TakeOrder
+from apps.editions.execution.apply import Taken, TakeOrder
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round

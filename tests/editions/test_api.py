@@ -12,7 +12,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.common.errors import InputError, InputErrors
 from apps.corpus.models import Snapshot
-from apps.editions.actions import taking
+from apps.editions.actions import apply
 from apps.editions.enums import ChangeKind
 from apps.editions.models import Decision
 from tests.editions.stories import AUTUMN, CHANGED, LATER, QUERIES, SPRING, make_first_edition, make_story
@@ -198,7 +198,7 @@ def test_nothing_is_done_when_the_changes_are_not_those_that_were_read(ask, stor
 
 
 def test_a_large_edition_is_taken_by_a_job(ask, story, monkeypatch):
-    monkeypatch.setattr(taking, "AT_ONCE_ROWS", 2)
+    monkeypatch.setattr(apply, "AT_ONCE_ROWS", 2)
     item = story.begin_import()
 
     answer = ask("import-take", item.pk, {"rest": "carry"})
@@ -227,7 +227,7 @@ def test_a_file_that_has_mistakes_by_now_takes_nothing_and_says_where_they_are(a
     def faulty(**inputs):
         raise InputErrors([InputError("autumn.jsonl", 1, "block_id", "b15", "It is taken by now.")])
 
-    monkeypatch.setattr(taking, "take_import", faulty)
+    monkeypatch.setattr(apply, "take_import", faulty)
     item = story.begin_import()
 
     answer = ask("import-take", item.pk, {})

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
-from apps.editions.actions.taking import take_imported
+from apps.editions.actions.apply import take_imported
 from apps.editions.enums import Choice
-from apps.editions.execution import taking
-from apps.editions.execution.taking import Taken, TakeOrder
+from apps.editions.execution import apply
+from apps.editions.execution.apply import Taken, TakeOrder
 from apps.goldsets.actions.versions import draft_version
 from apps.goldsets.models import GoldSet, Version
 from apps.judging.models import Judgement
@@ -97,8 +97,8 @@ def take_edition(project: Project, grade: int, at: datetime) -> Taken:
     def carry_along(*, grades, **more):
         return really(grades=[each._replace(grade=grade, note=f"{SECRET} {grade}") for each in grades], **more)
 
-    really = taking.carry_along
-    with patch.object(taking, "carry_along", carry_along):
+    really = apply.carry_along
+    with patch.object(apply, "carry_along", carry_along):
         order = TakeOrder(decided)
         taken = take_imported(import_id=item.pk, order=order, actor=lead_of(project), at=at).taken
     assert taken is not None

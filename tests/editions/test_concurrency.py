@@ -6,8 +6,8 @@ import pytest
 
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
-from apps.editions.actions.taking import take_imported
-from apps.editions.execution.taking import TakeOrder
+from apps.editions.actions.apply import take_imported
+from apps.editions.execution.apply import TakeOrder
 from apps.goldsets.actions.versions import draft_version, freeze_version
 from apps.goldsets.models import Version
 from apps.judging.actions.adjudication import adjudicate

@@ -7,7 +7,7 @@ import pytest
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.editions.execution.taking import planned_edition, snapshot_before_import
+from apps.editions.execution.apply import planned_edition, snapshot_before_import
 from apps.editions.selectors.editions import Edition, between
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, KeptPair, Seat

@@ -9,8 +9,8 @@ from django.utils.html import strip_tags
 
 from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
-from apps.editions.actions import taking
-from apps.editions.selectors.taken import taken_event
+from apps.editions.actions import apply
+from apps.editions.selectors.applied import taken_event
 from apps.judging.models import Guideline, Round, Seat
 from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages
@@ -230,7 +230,7 @@ def test_the_preview_of_an_import_leads_to_the_comparison(story, lead):
 
 
 def test_a_large_import_is_taken_by_a_job(story, lead, monkeypatch):
-    monkeypatch.setattr(taking, "AT_ONCE_ROWS", 5)
+    monkeypatch.setattr(apply, "AT_ONCE_ROWS", 5)
     item = story.begin_import()
     shown = lead.get(url_of("import", story, item.pk))
 
@@ -243,7 +243,7 @@ def test_a_large_import_is_taken_by_a_job(story, lead, monkeypatch):
 
 
 def test_a_large_snapshot_is_taken_by_a_job(story, lead, monkeypatch):
-    monkeypatch.setattr(taking, "AT_ONCE_BLOCKS", 5)
+    monkeypatch.setattr(apply, "AT_ONCE_BLOCKS", 5)
     snapshot = story.freeze_autumn()
     shown = lead.get(url_of("snapshot", story, snapshot.pk))
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.accounts.selectors import membership_in
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.edges.hit_comparison import HitComparison
-from apps.evaluation.edges.hit_sheets import HitSheet
+from apps.evaluation.edges.hit_score_tables import HitSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import values_of

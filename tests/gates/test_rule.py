@@ -5,7 +5,7 @@ import pytest
 from apps.common.errors import InputError, InputErrors
 from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, measures_of, requirement, rule_of, stored_rule
 from apps.gates.formats import read_rules
-from apps.goldsets.core.rotation import SLICE_NAMES
+from apps.goldsets.core.slice_sampling import SLICE_NAMES
 from apps.goldsets.enums import SliceKind
 from apps.metrics.measures.entries import Measure
 

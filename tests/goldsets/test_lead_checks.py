@@ -6,7 +6,7 @@ from apps.goldsets.actions.versions import VersionRefused, discard_draft, freeze
 from apps.goldsets.enums import Answer, LeadCheckKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import Gathered, gather
-from apps.goldsets.selectors.lead_checks import LeadCheck, find_lead_checks, relevant_from
+from apps.goldsets.selectors.freeze_policy import LeadCheck, find_lead_checks, relevant_from
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Query
 from tests.factories import AT

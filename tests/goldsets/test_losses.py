@@ -12,9 +12,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.agreement.selectors import grade_cache
 from apps.agreement.selectors.agreement import fresh_ratings
-from apps.editions.actions.taking import take_snapshot
+from apps.editions.actions.apply import take_snapshot
 from apps.editions.enums import Choice
-from apps.editions.execution.taking import TakeOrder
+from apps.editions.execution.apply import TakeOrder
 from apps.goldsets.actions.versions import discard_draft, draft_version, freeze_version, release_version
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather

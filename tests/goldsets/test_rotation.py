@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.goldsets.core.rotation import (
+from apps.goldsets.core.slice_sampling import (
     LEFT,
     NEXT,
     NOW,

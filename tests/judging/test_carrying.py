@@ -8,15 +8,15 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.agreement.selectors.agreement import live_grades
 from apps.audit.models import Event
-from apps.judging.actions.carrying import CarryRefused, mark_of
+from apps.judging.actions.propagation import CarryRefused, mark_of
 from apps.judging.actions.rounds import close_round
 from apps.judging.core.plan import Plan
 from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, Round, Seat
-from apps.judging.selectors.carrying import CarryRule, carry_of
 from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.plans import preview_of
+from apps.judging.selectors.propagation import CarryRule, carry_of
 from apps.judging.selectors.rejudging import known_pairs
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member

@@ -14,7 +14,7 @@ from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat
-from apps.judging.selectors import own_share
+from apps.judging.selectors import my_progress
 from apps.metrics.agreement.ratings import Rate
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
@@ -59,7 +59,7 @@ def page(client, person, project):
 
 
 def own(round_, person):
-    (row,) = own_share.own_rounds(person, round_.project)
+    (row,) = my_progress.own_rounds(person, round_.project)
     return row
 
 
@@ -79,7 +79,7 @@ def test_only_the_pace_is_shown_while_the_round_is_open(round_, client):
     text = page(client, mara, round_.project).content.decode()
 
     assert (row.pairs, row.repeats, row.decisions, row.checks) == (3, None, None, None)
-    assert own_share.own_decisions(mara, round_.project) == []
+    assert my_progress.own_decisions(mara, round_.project) == []
     assert "shown when the round is closed" in text
     assert SECRET not in text
 
@@ -90,7 +90,7 @@ def test_after_the_round_a_person_sees_where_a_decision_went_another_way(round_,
 
     assert own(round_, mara).decisions == Rate(1, 2)
     assert own(round_, sef).decisions == Rate(1, 2)
-    assert [(each.own_grade, each.grade) for each in own_share.own_decisions(mara, round_.project)] == [(1, 2)]
+    assert [(each.own_grade, each.grade) for each in my_progress.own_decisions(mara, round_.project)] == [(1, 2)]
     assert SECRET in page(client, mara, round_.project).content.decode()
 
 
@@ -109,10 +109,10 @@ def test_a_pair_that_a_person_may_be_given_again_is_not_shown(round_, client):
     close(round_)
     make_round(round_.project, pool=round_.pool, annotators=[mara], overlap=0.0, judges=1, judge_again=True)
 
-    assert own_share.own_decisions(mara, round_.project) == []
-    assert own_share.own_rounds(mara, round_.project)[1].decisions == Rate(0, 0)
+    assert my_progress.own_decisions(mara, round_.project) == []
+    assert my_progress.own_rounds(mara, round_.project)[1].decisions == Rate(0, 0)
     assert SECRET not in page(client, mara, round_.project).content.decode()
-    assert len(own_share.own_decisions(sef, round_.project)) == 1
+    assert len(my_progress.own_decisions(sef, round_.project)) == 1
 
 
 def test_the_same_pair_twice_measures_how_consistent_somebody_is(round_):
@@ -148,7 +148,7 @@ def test_a_pair_that_nobody_can_judge_is_like_a_cant_judge():
     close(round_)
 
     assert [own(round_, person).decisions for person in (mara, sef)] == [Rate(1, 1), Rate(0, 1)]
-    assert own_share.own_decisions(mara, round_.project) == []
+    assert my_progress.own_decisions(mara, round_.project) == []
 
 
 def test_pace_is_shown_by_week(client):
@@ -158,7 +158,7 @@ def test_pace_is_shown_by_week(client):
     seat = round_.seats.first()
     give(seat, mara, 1, active_ms=90_000)
 
-    (week,) = own_share.own_weeks(mara, round_.project)
+    (week,) = my_progress.own_weeks(mara, round_.project)
 
     assert (week.pairs, week.pace, week.hours) == (2, "1:30", 0.025)
     assert Judgement.objects.filter(annotator=mara).count() == 3
@@ -199,6 +199,6 @@ def test_weeks_are_cut_in_utc_whoever_reads_them(zone):
     judge_all(round_, person, at=sunday)
 
     with timezone.override(zoneinfo.ZoneInfo(zone)):
-        (week,) = own_share.own_weeks(person, round_.project)
+        (week,) = my_progress.own_weeks(person, round_.project)
 
     assert (week.begins, week.pairs) == (week_of(sunday), 2)

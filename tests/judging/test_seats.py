@@ -8,7 +8,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_query_seats, claim_seats, release_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
-from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.my_progress import own_progress
 from apps.judging.selectors.plans import plan_of
 from apps.judging.selectors.progress import known_rounds
 from apps.queries.actions import retire_query

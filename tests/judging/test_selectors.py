@@ -15,13 +15,13 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.eta import ticks
 from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.my_progress import own_progress
 from apps.judging.selectors.pairs import adjudicable, label_matrix, left_to_another_lead, resolved_grades
+from apps.judging.selectors.pending_work import undecided_in, waiting_for
 from apps.judging.selectors.progress import by_person, by_query, stuck, totals
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import round_summaries
-from apps.judging.selectors.waiting import undecided_in, waiting_for
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.corpus.factories import import_text, make_corpus
@@ -186,7 +186,7 @@ def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries
     mara = people_of(round_)[0]
     for seat in claim_seats(round_=round_, annotator=mara, n=4, at=AT):
         give(seat, mara, active_ms=60_000)
-    monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 5)
+    monkeypatch.setattr("apps.judging.selectors.my_progress.LOOK", 5)
 
     with django_assert_num_queries(2) as asked:
         assert own_progress(round_, mara) == (4, 27, 60_000, 200)
@@ -203,8 +203,8 @@ def test_people_beyond_their_share_continue_as_long_as_there_are_pairs(monkeypat
         give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara)
 
     assert own_progress(round_, mara) == (6, 5, None, 4)
-    monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 2)
-    monkeypatch.setattr("apps.judging.selectors.own_share.MOST_EXTRA", 1)
+    monkeypatch.setattr("apps.judging.selectors.my_progress.LOOK", 2)
+    monkeypatch.setattr("apps.judging.selectors.my_progress.MOST_EXTRA", 1)
     assert own_progress(round_, mara) == (6, 5, None, 1)
 
 

@@ -15,7 +15,7 @@ from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.core.plan import Shares
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
-from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.my_progress import own_progress
 from apps.judging.selectors.progress import left_over, stuck, to_go_by_person, totals
 from apps.queries.models import Query
 from tests.factories import AT, make_member, make_project

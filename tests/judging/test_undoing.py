@@ -15,22 +15,22 @@ from apps.corpus.enums import ImportState
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.dashboard.rules import is_fresh
-from apps.editions.selectors.taken import stays_question
+from apps.editions.selectors.applied import stays_question
 from apps.editions.selectors.usage import rounds_on
 from apps.goldsets.actions.versions import VersionRefused, draft_version, freeze_version
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
-from apps.judging.actions.carrying import GradeToCarry, carry_along
+from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.pending_work import rounds_to_adjudicate
 from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
 from apps.judging.selectors.second_opinions import mark_of, trivial
-from apps.judging.selectors.waiting import rounds_to_adjudicate
 from apps.queries.models import Query
-from apps.retrieval.actions.chosen import choose_pairs
+from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool
 from apps.retrieval.selectors.pools import pools_in
 from tests.factories import AT, lead_of, make_project

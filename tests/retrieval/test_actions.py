@@ -160,7 +160,7 @@ def test_a_run_whose_job_gives_up_has_failed_with_the_reason(project, snapshot, 
     def broken(*args):
         raise RuntimeError("no such index")
 
-    monkeypatch.setattr("apps.retrieval.execution.answers.using_system", broken)
+    monkeypatch.setattr("apps.retrieval.execution.ranking.using_system", broken)
 
     run = make_run(project, snapshot)
 
@@ -428,7 +428,7 @@ def test_a_cancelled_pool_has_failed_together_with_the_runs_it_was_making(projec
 
 
 def test_a_pool_job_done_again_from_its_middle_doubles_nothing(project, snapshot, monkeypatch):
-    monkeypatch.setattr("apps.retrieval.execution.answers.QUERIES_AT_ONCE", 1)
+    monkeypatch.setattr("apps.retrieval.execution.ranking.QUERIES_AT_ONCE", 1)
     monkeypatch.setattr("apps.retrieval.execution.pool_building.POOLED_AT_ONCE", 1)
     made = []
 

@@ -11,7 +11,7 @@ from apps.retrieval import rules
 from apps.retrieval.actions.runs import create_fusion, request_run
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
-from apps.retrieval.execution import answers
+from apps.retrieval.execution import ranking
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.pools import pool_runs
@@ -43,7 +43,7 @@ def snapshot(project):
 
 @pytest.fixture
 def small_slices(monkeypatch):
-    monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 2)
+    monkeypatch.setattr(ranking, "QUERIES_AT_ONCE", 2)
 
 
 def queue_run(project, snapshot, system=None, **options):
@@ -62,14 +62,14 @@ def the_helper():
 
 def handing_over(monkeypatch, meanwhile):
     """Do something else once, just before the first answer."""
-    original, todo = answers.answer_slice, [meanwhile]
+    original, todo = ranking.answer_slice, [meanwhile]
 
     def answer_slice(ctx, run, query_ids, answer):
         if todo:
             todo.pop()()
         original(ctx, run, query_ids, answer)
 
-    monkeypatch.setattr(answers, "answer_slice", answer_slice)
+    monkeypatch.setattr(ranking, "answer_slice", answer_slice)
 
 
 def test_a_small_run_calls_nobody(project, snapshot):
@@ -93,7 +93,7 @@ def test_a_helper_and_the_job_itself_answer_every_query_once(project, snapshot, 
 
 def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, small_slices, monkeypatch):
     run = queue_run(project, snapshot)
-    original = answers.answer_slice
+    original = ranking.answer_slice
 
     def slowly(ctx, run, query_ids, answer):
         """Answer; and before that is written, somebody else has answered and written the same."""
@@ -101,12 +101,12 @@ def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, smal
         def late(ids):
             found = answer(ids)
             if not Ranking.objects.filter(run=run, query__in=ids).exists():
-                answers.write_rankings(run, ids, answer(ids))
+                ranking.write_rankings(run, ids, answer(ids))
             return found
 
         original(ctx, run, query_ids, late)
 
-    monkeypatch.setattr(answers, "answer_slice", slowly)
+    monkeypatch.setattr(ranking, "answer_slice", slowly)
 
     work_on(run.job)
     run.refresh_from_db()
@@ -168,9 +168,9 @@ def test_a_resumed_run_answers_what_is_missing(project, snapshot, small_slices, 
 def test_slices_of_another_size_leave_no_gap(project, snapshot, monkeypatch):
     run = queue_run(project, snapshot)
     ids = run.job.params["query_ids"]
-    found = answers.engine_of(run.system).search(open_system(run.system, run.snapshot), query_texts(ids), run.depth)
-    answers.write_rankings(run, ids, found, ranked=ids[4:6])
-    monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 12)
+    found = ranking.engine_of(run.system).search(open_system(run.system, run.snapshot), query_texts(ids), run.depth)
+    ranking.write_rankings(run, ids, found, ranked=ids[4:6])
+    monkeypatch.setattr(ranking, "QUERIES_AT_ONCE", 12)
 
     work_on(run.job)
 

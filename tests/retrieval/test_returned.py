@@ -13,7 +13,7 @@ from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.core.pooling import as_stored, from_stored
 from apps.retrieval.enums import Returns
-from apps.retrieval.execution.answers import complete_run
+from apps.retrieval.execution.ranking import complete_run
 from apps.retrieval.execution.run_reading import add_run
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of

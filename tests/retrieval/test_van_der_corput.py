@@ -1,4 +1,4 @@
-from apps.retrieval.execution.answers import van_der_corput
+from apps.retrieval.execution.ranking import van_der_corput
 
 
 def test_starts_halve_the_widest_stretch():

@@ -24,7 +24,7 @@ from apps.accounts.models import Identity, Invitation, Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 from apps.common.web.tokens import token_digest
 
 log = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from apps.accounts import rules
 from apps.accounts.actions.people import _grant, create_user
 from apps.accounts.actions.projects import create_project
 from apps.accounts.core.browsers import plain_address
-from apps.accounts.core.guests import Guest
+from apps.accounts.core.invitees import Guest
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import has_operator
 from apps.common.errors import Refusal
-from apps.common.trail import has_mail_server, post_secret_mail, record
+from apps.common.hooks import has_mail_server, post_secret_mail, record
 from apps.common.web.tokens import new_link_token, token_digest
 
 SETUP_LINK_LASTS = timedelta(days=1)

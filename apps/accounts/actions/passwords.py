@@ -11,7 +11,7 @@ from apps.accounts.models import LoginAttempt, PasswordReset, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import with_address
 from apps.common.errors import Refusal
-from apps.common.trail import has_mail_server, post_secret_mail, record
+from apps.common.hooks import has_mail_server, post_secret_mail, record
 from apps.common.web.tokens import new_link_token, token_digest
 
 RESET_LASTS = timedelta(hours=24)

@@ -12,7 +12,7 @@ from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Membership, Password
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import stand_in_email, stand_in_named
 from apps.common.errors import Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 
 
 def _grant(*, project: Project, user: User, role: str, granted_by: User | None, at: datetime) -> None:

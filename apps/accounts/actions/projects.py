@@ -13,7 +13,7 @@ from apps.accounts.models import ApiToken, Invitation, Membership, Project, Proj
 from apps.accounts.rules import PeopleRefused, ProjectArchived
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 
 
 @transaction.atomic

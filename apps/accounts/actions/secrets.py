@@ -8,10 +8,10 @@ from django.db import transaction
 from django.http import Http404
 
 from apps.accounts import rules
-from apps.accounts.core.guests import SealBroken, seal, unseal
+from apps.accounts.core.invitees import SealBroken, seal, unseal
 from apps.accounts.models import Project, Secret, User
 from apps.common.errors import Forbidden, Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 
 LONGEST = 4_000
 MOST_SECRETS = 100

@@ -23,7 +23,7 @@ from apps.accounts.core.browsers import NoAddress, plain_address
 from apps.accounts.models import LoginAttempt, UsedState, User, Visit
 from apps.accounts.selectors import own_visit
 from apps.common.errors import Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 from apps.common.web.outages import outage_of
 from apps.common.web.tokens import token_digest
 

@@ -10,7 +10,7 @@ from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import own_tokens, roles_of
 from apps.common.errors import Refusal
-from apps.common.trail import record
+from apps.common.hooks import record
 from apps.common.web.tokens import new_token, shown_prefix, token_digest
 
 LONGEST_TOKEN = timedelta(days=365)

@@ -20,7 +20,7 @@ from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, T
 from apps.accounts.models import Project
 from apps.accounts.selectors import secret_in, secrets_in
 from apps.common.errors import Refusal
-from apps.common.trail import has_mail_server
+from apps.common.hooks import has_mail_server
 from apps.common.web.requests import link_for_others, reach_warning
 
 

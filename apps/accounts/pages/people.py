@@ -33,7 +33,7 @@ from apps.accounts.forms import (
 from apps.accounts.models import Invitation, User
 from apps.accounts.rules import PeopleRefused
 from apps.common.errors import Refusal
-from apps.common.trail import has_mail_server
+from apps.common.hooks import has_mail_server
 from apps.common.web.requests import client_address, link_for_others, own_page, reach_warning
 
 

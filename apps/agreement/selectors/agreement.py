@@ -28,7 +28,7 @@ from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.judging.selectors.progress import known_rounds
-from apps.metrics.agreement.many import fleiss_kappa
+from apps.metrics.agreement.multi_rater import fleiss_kappa
 from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
 from apps.metrics.agreement.results import Coefficient
 from apps.review.enums import RateSide

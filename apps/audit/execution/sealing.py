@@ -18,13 +18,13 @@ from django.db import transaction
 from django.db.models import Exists, F, JSONField, Model, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from apps.audit.execution import heads
-from apps.audit.execution.heads import ChainHead
+from apps.audit.execution import signed_checkpoints
+from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.events import SealedKind, kinds
 from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of, sha256_hex
-from apps.common.trail import load_courier
+from apps.common.hooks import load_courier
 
 QUIET_SECONDS = 2.0
 AFTER_FAILURE_SECONDS = 30.0
@@ -168,7 +168,7 @@ def _append(project_id: int | None, records: list[SealedRecord], length: int) ->
     name = chain_name(project_id)
     Chain.objects.get_or_create(name=name, defaults={"project_id": project_id, "digest": GENESIS})
     chain = Chain.objects.select_for_update().get(name=name)
-    fault = heads.fault_of(chain)
+    fault = signed_checkpoints.fault_of(chain)
     fresh = _without_sealed(records, chain, length)
     links = []
     for record in fresh:
@@ -183,9 +183,9 @@ def _append(project_id: int | None, records: list[SealedRecord], length: int) ->
 def _close(chain: Chain, fault: str | None) -> None:
     """Sign the new head and note it outside. With a fault, the head stays unsigned, so that the fault stays visible."""
     if fault is None:
-        heads.sign(chain)
+        signed_checkpoints.sign(chain)
         head = ChainHead(chain.length, chain.digest)
-        transaction.on_commit(lambda: heads.note(chain.name, head), robust=True)
+        transaction.on_commit(lambda: signed_checkpoints.note(chain.name, head), robust=True)
     else:
         log.error("The audit chain %s was changed outside of Karat: %s. Run karat verify-audit.", chain.name, fault)
     chain.save(update_fields=["length", "digest", "signature"])

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.accounts.models import Project
-from apps.audit.execution import heads
-from apps.audit.execution.heads import ChainHead
+from apps.audit.execution import signed_checkpoints
 from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
+from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.models import Chain, Link
 from apps.audit.selectors.events import digest_checks, kind_named, kinds
 
@@ -59,7 +59,7 @@ def verify_chain(project: Project | None) -> ChainCheck:
 
 def _checked(chain: Chain) -> ChainCheck:
     links, digest, broken = _walked(chain)
-    if broken is None and (fault := heads.fault_of(chain)):
+    if broken is None and (fault := signed_checkpoints.fault_of(chain)):
         broken = Break(links, "", 0, fault)
     return ChainCheck(chain.name, links, 0, digest, broken)
 
@@ -79,7 +79,7 @@ def _walked(chain: Chain) -> tuple[int, str, Break | None]:
 def is_passed(name: str, head: ChainHead) -> bool:
     """Whether the chain of this name contains a head that somebody stored."""
     chain = Chain.objects.filter(name=name).first()
-    return head.length == 0 if chain is None else heads.has_link(chain, head)
+    return head.length == 0 if chain is None else signed_checkpoints.has_link(chain, head)
 
 
 def _faults_in(project: Project | None) -> list[str]:
@@ -87,7 +87,7 @@ def _faults_in(project: Project | None) -> list[str]:
 
 
 def _missing(name: str, project: Project | None, pending: int) -> Break | None:
-    noted = heads.noted_head(name)
+    noted = signed_checkpoints.noted_head(name)
     if noted is not None:
         return Break(0, "", 0, f"the chain is missing, and had {noted.length:,} links")
     return None if pending or not _is_expected(project) else Break(0, "", 0, "the chain is missing")

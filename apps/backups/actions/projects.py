@@ -18,7 +18,7 @@ from apps.backups.execution.making import Progress, WrittenBackup, database_name
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.rules import ENDING, target_refusal
 from apps.backups.selectors.backups import contents_of
-from apps.backups.selectors.belonging import PEOPLE, belonging, people_of
+from apps.backups.selectors.project_rows import PEOPLE, belonging, people_of
 from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
 from apps.common.errors import Refusal
 from apps.jobs.actions.jobs import enqueue, stop_jobs

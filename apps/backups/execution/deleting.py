@@ -12,11 +12,11 @@ from django.db import connection
 
 from apps.accounts.models import ProjectDeletion
 from apps.audit.actions import record
-from apps.audit.execution import heads
+from apps.audit.execution import signed_checkpoints
 from apps.audit.execution.sealing import GENESIS, chain_name, seal_all
 from apps.audit.models import Chain
 from apps.backups.enums import DELETE_PROJECT
-from apps.backups.selectors.belonging import PROJECTS, Belonging, belonging, key_ranges, mutual_references
+from apps.backups.selectors.project_rows import PROJECTS, Belonging, belonging, key_ranges, mutual_references
 from apps.common.discovery import later
 from apps.common.files import store
 from apps.corpus.execution.ingest import forget_versions
@@ -64,7 +64,7 @@ def delete(ctx: JobContext) -> dict[str, Any] | None:
         _end(deletion, at=ctx.at)
         result["name"] = deletion.name
     for name in {chain_name(project_id), *chains}:
-        heads.forget(name)
+        signed_checkpoints.forget(name)
     return None
 
 

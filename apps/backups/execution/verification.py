@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from apps.audit.execution.heads import OTHER_KEY
+from apps.audit.execution.signed_checkpoints import OTHER_KEY
 from apps.common.errors import Refusal
 
 ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEADS", "KARAT_MODELS_DIR", "KARAT_STORE")

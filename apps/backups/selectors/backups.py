@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from apps.accounts.models import Project, ProjectDeletion, User
 from apps.backups.enums import BACK_UP, DELETE_PROJECT
 from apps.backups.models import Backup
-from apps.backups.selectors.belonging import count_rows
+from apps.backups.selectors.project_rows import count_rows
 from apps.common.database.questions import Question, once
 from apps.common.web.exposition import Metric, gauge
 from apps.jobs.core.progress import spoken

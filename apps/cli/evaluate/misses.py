@@ -14,7 +14,7 @@ from apps.metrics.columns import Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import first_ranks
 from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned
-from apps.metrics.measures.passes import Pass
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import Scorecard
 from apps.retrieval.core.pooling import as_stored
 

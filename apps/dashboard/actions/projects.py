@@ -11,7 +11,7 @@ from apps.accounts.rules import PeopleRefused, people_refusal
 from apps.accounts.selectors import has_operator, policy
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
-from apps.common.trail import has_mail_server
+from apps.common.hooks import has_mail_server
 from apps.dashboard import rules
 from apps.dashboard.core.settings_table import CLEARABLE
 from apps.dashboard.enums import CLEAR_STORAGE, LOAD_DEMO, MEASURE_SERVER

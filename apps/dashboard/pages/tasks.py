@@ -17,7 +17,7 @@ from apps.common.text.words import age, day
 from apps.dashboard.edges.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.judging.selectors.waiting import JudgingWork, what_waits_for
+from apps.judging.selectors.pending_work import JudgingWork, what_waits_for
 from apps.queries.models import Permission
 from apps.review.selectors import queues as review
 

@@ -16,13 +16,13 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
-from apps.editions.actions import taking
+from apps.editions.actions import apply
 from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.execution.taking import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.execution.apply import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.selectors.applied import taken_event
 from apps.editions.selectors.decisions import choices_of, work_of
 from apps.editions.selectors.editions import Edition, between
-from apps.editions.selectors.taken import taken_event
 from apps.editions.serializers import (
     ChangePage,
     DecisionsInput,
@@ -52,7 +52,7 @@ class TakeView(ProjectAPIView):
         rest = Choice(given["rest"]) if given["rest"] else None
         return TakeOrder({}, rest=rest, with_round=given["with_round"], shown=given["mark"])
 
-    def out(self, requested: taking.RequestedTake) -> Response:
+    def out(self, requested: apply.RequestedTake) -> Response:
         return Response(TakeOut(requested).data, status=202 if requested.job else 201)
 
 
@@ -65,7 +65,7 @@ class ImportTake(TakeView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         item = import_in(self.project, pk)
         order = self.order(request)
-        requested = taking.take_imported(import_id=item.pk, order=order, actor=self.member.user, at=timezone.now())
+        requested = apply.take_imported(import_id=item.pk, order=order, actor=self.member.user, at=timezone.now())
         if requested.taken is None and requested.job is None:
             raise EditionRefused(FAULTY, code="import_faulty")
         return self.out(requested)
@@ -81,7 +81,7 @@ class SnapshotTake(TakeView):
         snapshot = snapshot_in(self.project, pk)
         order = self.order(request)
         return self.out(
-            taking.take_snapshot(snapshot_id=snapshot.pk, order=order, actor=self.member.user, at=timezone.now())
+            apply.take_snapshot(snapshot_id=snapshot.pk, order=order, actor=self.member.user, at=timezone.now())
         )
 
 
@@ -94,7 +94,7 @@ class SnapshotRunAgain(ProjectAPIView):
     @extend_schema(operation_id="editions_snapshot_run_again", request=None, responses={202: SystemsRunOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         snapshot = snapshot_in(self.project, pk)
-        runs = taking.run_again(snapshot_id=snapshot.pk, actor=self.member.user, at=timezone.now())
+        runs = apply.run_again(snapshot_id=snapshot.pk, actor=self.member.user, at=timezone.now())
         queued = Run.objects.filter(pk__in=[run.pk for run in runs]).select_related("system").order_by("pk")
         return Response(SystemsRunOut({"runs": queued}).data, status=202)
 
@@ -215,7 +215,7 @@ class EditionDecisions(EditionView):
         if reason := rules.shown_refusal(body.validated_data["mark"], edition.mark):
             raise EditionRefused(reason, code="edition_changed")
         choices = _choices(edition, body.validated_data["decisions"])
-        taking.decide_all(choices=choices, actor=self.member.user, at=timezone.now())
+        apply.decide_all(choices=choices, actor=self.member.user, at=timezone.now())
         return Response(EditionOut(self.facts(edition)).data)
 
 

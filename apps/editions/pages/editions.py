@@ -18,15 +18,15 @@ from apps.common.web.forms import KaratForm
 from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in, version_in
 from apps.editions import rules
-from apps.editions.actions import taking
-from apps.editions.actions.taking import run_again
+from apps.editions.actions import apply
+from apps.editions.actions.apply import run_again
 from apps.editions.core.comparison import PassageChange
 from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.execution.taking import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.execution.apply import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.selectors.applied import TakenEdition
 from apps.editions.selectors.decisions import ChangedPassage, Work, choices_of, work_of
 from apps.editions.selectors.editions import Edition, between
-from apps.editions.selectors.taken import TakenEdition
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.retrieval.models import Pool
@@ -214,7 +214,7 @@ def decide(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return HttpResponse("Load the page again, then decide.", status=400, content_type="text/plain")
     version = version_in(project, form.cleaned_data["version"])
-    taking.decide(
+    apply.decide(
         version_id=version.pk,
         text_digest=form.cleaned_data["text"],
         choice=Choice(form.cleaned_data["choice"]),
@@ -228,9 +228,7 @@ def decide(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def take_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    requested = taking.take_imported(
-        import_id=item.pk, order=_order(request), actor=user_of(request), at=timezone.now()
-    )
+    requested = apply.take_imported(import_id=item.pk, order=_order(request), actor=user_of(request), at=timezone.now())
     if requested.taken is None:
         return redirect("corpus:import", slug=project.slug, pk=item.pk)
     return redirect("editions:snapshot", slug=project.slug, pk=requested.taken.snapshot.pk)
@@ -240,7 +238,7 @@ def take_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 @member_view(Role.LEAD)
 def take_snapshot(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     snapshot = snapshot_in(project, pk)
-    requested = taking.take_snapshot(
+    requested = apply.take_snapshot(
         snapshot_id=snapshot.pk, order=_order(request), actor=user_of(request), at=timezone.now()
     )
     if requested.job is not None:

@@ -18,7 +18,7 @@ from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, 
 from apps.evaluation.edges.comparison import BY_QUESTIONS
 from apps.evaluation.edges.hit_comparison import HitDrop, pair_sheet_between
 from apps.evaluation.edges.misses import MissList, propose
-from apps.evaluation.edges.sheets import EvaluationSheet
+from apps.evaluation.edges.score_tables import EvaluationSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused

@@ -16,7 +16,7 @@ from apps.common.web.paging import only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
-from apps.evaluation.edges.hit_sheets import kind_facts
+from apps.evaluation.edges.hit_score_tables import kind_facts
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair

@@ -22,7 +22,7 @@ from apps.common.drawing.svg import (
 )
 from apps.common.text.words import count, interval, number, signed
 from apps.evaluation.core.robustness import SliceSignal
-from apps.goldsets.core.rotation import LEFT, NEXT, NOW, USED, Balance, Turn
+from apps.goldsets.core.slice_sampling import LEFT, NEXT, NOW, USED, Balance, Turn
 from apps.metrics.comparison import QueryChange, tally
 from apps.metrics.statistics.strata import ComparedStratum
 

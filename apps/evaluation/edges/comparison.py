@@ -9,7 +9,7 @@ from apps.accounts.selectors import Member
 from apps.common.text.words import number
 from apps.evaluation import rules
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.sheets import EvaluationSheet, ScoredSheet, conventions_of
+from apps.evaluation.edges.score_tables import EvaluationSheet, ScoredSheet, conventions_of
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair

@@ -23,7 +23,15 @@ from apps.common.drawing.charts import (
 from apps.common.text.words import interval, number, p_value, percent, percent_interval, signed
 from apps.evaluation import rules
 from apps.evaluation.edges.comparison import ComparisonSheet, PairSheet, comparison_between
-from apps.evaluation.edges.hit_sheets import HitSheet, KindRow, is_clear, is_yes_or_no, kind_rows, right_of, rule_name
+from apps.evaluation.edges.hit_score_tables import (
+    HitSheet,
+    KindRow,
+    is_clear,
+    is_yes_or_no,
+    kind_rows,
+    right_of,
+    rule_name,
+)
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair

@@ -7,7 +7,7 @@ from django.http import Http404
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
 from apps.corpus.models import BlockVersion
-from apps.evaluation.edges.hit_sheets import HitSheet
+from apps.evaluation.edges.hit_score_tables import HitSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.misses import Miss, Missed, MissRow, miss_rows
 from apps.metrics.measures.registry import parse_measure

@@ -10,8 +10,8 @@ from django.core.paginator import Page, Paginator
 
 from apps.accounts.edges.access import MemberRequest
 from apps.evaluation import rules
-from apps.evaluation.edges.hit_sheets import rule_name
-from apps.evaluation.edges.sheets import Named, block_names
+from apps.evaluation.edges.hit_score_tables import rule_name
+from apps.evaluation.edges.score_tables import Named, block_names
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import rankings, run_again
 from apps.evaluation.selectors.leaderboard import ranked_runs

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest
 from apps.accounts.models import Project
 from apps.common.database.questions import once
 from apps.evaluation import rules
-from apps.evaluation.edges.hit_sheets import rule_name
+from apps.evaluation.edges.hit_score_tables import rule_name
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.selectors.grounds import grounds_of
+from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions

@@ -9,9 +9,9 @@ from apps.evaluation.models import Evaluation
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.retrieval.enums import INDEXED, RunState
-from apps.retrieval.execution.answers import Steps
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.execution.jobs import follow_job, make_run
+from apps.retrieval.execution.ranking import Steps
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import runs_to_make
 

@@ -32,9 +32,9 @@ from apps.evaluation.edges.hit_comparison import (
     rank_chart,
     rank_figures,
 )
-from apps.evaluation.edges.hit_sheets import LOWER_END
+from apps.evaluation.edges.hit_score_tables import LOWER_END
 from apps.evaluation.edges.score_charts import difference_bounds, difference_cell, head_cell
-from apps.evaluation.edges.sheets import Named, block_names, log_look, strata_context
+from apps.evaluation.edges.score_tables import Named, block_names, log_look, strata_context
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation, Score

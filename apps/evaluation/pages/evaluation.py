@@ -23,13 +23,13 @@ from apps.evaluation.actions import run_again as evaluation_run_again
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges import sheets as pages
+from apps.evaluation.edges import score_tables as pages
 from apps.evaluation.edges.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
-from apps.evaluation.edges.hit_sheets import LOWER_END, HitSheet, is_yes_or_no, kind_rows, right_of, rule_name
+from apps.evaluation.edges.hit_score_tables import LOWER_END, HitSheet, is_yes_or_no, kind_rows, right_of, rule_name
 from apps.evaluation.edges.run_again import names_of
 from apps.evaluation.edges.run_panels import panels_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.edges.sheets import EvaluationSheet, log_look, shallow_words, strata_context
+from apps.evaluation.edges.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.enums import Split

@@ -22,8 +22,8 @@ from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.hit_sheets import LOWER_END
-from apps.evaluation.edges.sheets import conventions_of
+from apps.evaluation.edges.hit_score_tables import LOWER_END
+from apps.evaluation.edges.score_tables import conventions_of
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
@@ -38,8 +38,8 @@ from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart
-from apps.evaluation.selectors.grounds import grounds_of
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore
+from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in

@@ -17,7 +17,7 @@ from apps.evaluation.core import charts
 from apps.evaluation.core.robustness import LARGELY, NEARLY, SliceSignal, signal_of
 from apps.evaluation.execution.hit_scoring import hit_summaries
 from apps.evaluation.selectors.slice_values import StoredValues, measures_of_runs, stored_values
-from apps.goldsets.core.rotation import (
+from apps.goldsets.core.slice_sampling import (
     USUAL_SIZE,
     Balance,
     balance,

@@ -21,8 +21,8 @@ from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import score_missing
-from apps.evaluation.edges.hit_sheets import rule_name
-from apps.evaluation.edges.sheets import conventions_of
+from apps.evaluation.edges.hit_score_tables import rule_name
+from apps.evaluation.edges.score_tables import conventions_of
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,

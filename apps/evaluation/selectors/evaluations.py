@@ -16,8 +16,8 @@ from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core import misses
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
-from apps.evaluation.selectors.grounds import grounds_of
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
+from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.models import Slice, Version, VersionGrade
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from apps.goldsets.core.rotation import SLICE_NAMES
+from apps.goldsets.core.slice_sampling import SLICE_NAMES
 from apps.metrics.expected.measures import refuse_without_hits
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
 from apps.metrics.measures.entries import Measure

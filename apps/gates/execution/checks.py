@@ -16,8 +16,8 @@ from apps.audit.actions import record
 from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.evaluation.core.misses import FIELDS, kinds_of
-from apps.evaluation.edges.hit_sheets import source_of
-from apps.evaluation.edges.sheets import fields_of, stratum_of
+from apps.evaluation.edges.hit_score_tables import source_of
+from apps.evaluation.edges.score_tables import fields_of, stratum_of
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits

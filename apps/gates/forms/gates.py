@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.common.web.forms import KaratForm, offer
-from apps.evaluation.edges.hit_sheets import rule_name
+from apps.evaluation.edges.hit_score_tables import rule_name
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import runs_offered
 from apps.evaluation.rules import SPLIT_WORDS

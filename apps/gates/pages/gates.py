@@ -21,7 +21,7 @@ from apps.common.text.words import MINUS
 from apps.evaluation import rules
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.edges.score_charts import head_cell
-from apps.evaluation.edges.sheets import shallow_words
+from apps.evaluation.edges.score_tables import shallow_words
 from apps.gates import actions
 from apps.gates.core import rule
 from apps.gates.core.badge import badge as drawn

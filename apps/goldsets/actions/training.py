@@ -11,7 +11,7 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
-from apps.goldsets.core.rotation import USUAL_SIZE, draw, quarter_of
+from apps.goldsets.core.slice_sampling import USUAL_SIZE, draw, quarter_of
 from apps.goldsets.core.training import Entry, entries_digest
 from apps.goldsets.enums import EntryKind, SliceKind
 from apps.goldsets.models import Slice, SliceMember, TrainingEntry, TrainingManifest, Version

@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
 
-from apps.accounts.core.guests import seal
+from apps.accounts.core.invitees import seal
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
@@ -24,7 +24,7 @@ from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_
 from apps.goldsets.models import GoldSet, SigningKey, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
-from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.selectors.manifest_facts import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move

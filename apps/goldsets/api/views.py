@@ -32,7 +32,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
-from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.serializers import (
     BlockersSerializer,
     DraftChangeSerializer,

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.core.guests import SealBroken, unseal
+from apps.accounts.core.invitees import SealBroken, unseal
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined

@@ -20,8 +20,8 @@ from apps.goldsets.formats import jsonl
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, JudgedPair
 from apps.goldsets.selectors.content import VersionContent, query_rows, triple_rows
-from apps.goldsets.selectors.lead_checks import LeadCheck
-from apps.goldsets.selectors.losses import losses_facts
+from apps.goldsets.selectors.exclusions import losses_facts
+from apps.goldsets.selectors.freeze_policy import LeadCheck
 from apps.goldsets.selectors.manifest_facts import (
     NumberedDraft,
     checks_facts,

@@ -16,9 +16,9 @@ from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import Gathered, gather
+from apps.goldsets.selectors.exclusions import Loss, losses_by_cure, losses_facts
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings, listed
-from apps.goldsets.selectors.lead_checks import find_lead_checks
-from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
+from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.selectors.manifest_facts import number_of
 
 SHOWN = 50

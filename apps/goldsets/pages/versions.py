@@ -36,7 +36,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
-from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
+from apps.goldsets.selectors.exclusions import losses_as_csv, losses_facts
 from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.versions import current_key, keys_of, version_now

@@ -30,7 +30,7 @@ from apps.goldsets.core.splits import (
 from apps.goldsets.core.training import Known
 from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState
 from apps.goldsets.models import TrainingManifest, Version, VersionQuery, VersionTriple
-from apps.goldsets.selectors.losses import (
+from apps.goldsets.selectors.exclusions import (
     JudgedIn,
     Loss,
     Losses,
@@ -51,7 +51,7 @@ from apps.goldsets.selectors.training import (
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import ResolvedPair, resolved_grades, settled_texts
-from apps.judging.selectors.waiting import pairs_of_editions, waiting_pairs
+from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import ExpectedText, accepted_triples, expected_texts

@@ -14,7 +14,7 @@ from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair
-from apps.goldsets.selectors.lead_checks import LeadCheck
+from apps.goldsets.selectors.freeze_policy import LeadCheck
 from apps.goldsets.selectors.training import query_name, triple_name
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState

@@ -18,7 +18,7 @@ from apps.goldsets.enums import Answer, Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, places_of
 from apps.goldsets.selectors.diffs import Diff, ItemChange, diff_of_draft
-from apps.goldsets.selectors.lead_checks import LeadCheck
+from apps.goldsets.selectors.freeze_policy import LeadCheck
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
 from apps.queries.models import Source

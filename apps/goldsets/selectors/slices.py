@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
 from apps.common.database.questions import once
-from apps.goldsets.core.rotation import Candidate
+from apps.goldsets.core.slice_sampling import Candidate
 from apps.goldsets.enums import GROWING, SliceKind, Split
 from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
 

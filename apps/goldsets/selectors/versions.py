@@ -18,8 +18,8 @@ from apps.corpus.models import Snapshot
 from apps.goldsets.enums import PublicState, Split, VersionState
 from apps.goldsets.models import GoldSet, SigningKey, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.exclusions import Loss
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
-from apps.goldsets.selectors.losses import Loss
 from apps.goldsets.selectors.training import LiveManifest, live_manifests_question
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat

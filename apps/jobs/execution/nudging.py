@@ -5,7 +5,7 @@ from functools import partial
 
 from django.db import transaction
 
-from apps.common.trail import load_courier
+from apps.common.hooks import load_courier
 
 log = logging.getLogger(__name__)
 

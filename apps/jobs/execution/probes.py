@@ -12,7 +12,7 @@ from apps.common.errors import Refusal
 from apps.common.files.buckets import Bucket
 from apps.common.files.hosts import host_id
 from apps.common.files.store import is_ours
-from apps.common.trail import has_mail_server
+from apps.common.hooks import has_mail_server
 from apps.common.web.middleware import without_secrets
 
 SECONDS = 4.0

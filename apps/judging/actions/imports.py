@@ -18,8 +18,8 @@ from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
 from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
-from apps.judging.selectors.carrying import BESIDE
 from apps.judging.selectors.plans import FIRST_PASS
+from apps.judging.selectors.propagation import BESIDE
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery

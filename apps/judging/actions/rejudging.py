@@ -11,7 +11,7 @@ from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
-from apps.retrieval.actions.chosen import choose_pairs
+from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool
 
 

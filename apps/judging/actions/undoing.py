@@ -14,7 +14,7 @@ from apps.corpus.models import Import
 from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundKind
 from apps.judging.models import Round
-from apps.judging.selectors.carrying import rests_on
+from apps.judging.selectors.propagation import rests_on
 from apps.queries.execution import ingest as of_queries
 
 

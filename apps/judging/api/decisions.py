@@ -16,8 +16,8 @@ from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.common.web.requests import body_with_key
 from apps.judging.actions.adjudication import adjudicate
-from apps.judging.actions.carrying import carry_over, mark_of
 from apps.judging.actions.judgements import give_judgement
+from apps.judging.actions.propagation import carry_over, mark_of
 from apps.judging.actions.seats import MOST_SEATS, claim_seats
 from apps.judging.actions.settling import IN_WORDS, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
@@ -26,8 +26,8 @@ from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import pairs as judging_pairs
 from apps.judging.selectors import second_opinions
-from apps.judging.selectors.carrying import CarryRule, carry_of
 from apps.judging.selectors.pairs import adjudicable, voices
+from apps.judging.selectors.propagation import CarryRule, carry_of
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rounds import entries_in, entry_in, own_round, pool_in, round_in, rounds_of, seat_in
 from apps.judging.serializers import BlockOut, JudgementInput, JudgementOut, PairsOut, QueryOut, RoundFacts, RoundsOut

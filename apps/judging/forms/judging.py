@@ -9,7 +9,7 @@ from apps.common.web.forms import KaratForm, offer
 from apps.judging.core import keymap
 from apps.judging.core.answer import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
-from apps.judging.selectors.carrying import CarryRule
+from apps.judging.selectors.propagation import CarryRule
 
 
 class SettleForm(KaratForm):

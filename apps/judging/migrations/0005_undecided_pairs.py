@@ -1,7 +1,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from apps.common.database.keepers import InstallKeepers, Keeper
+from apps.common.database.derived_table_triggers import InstallKeepers, Keeper
 
 # Pairs whose judges have all answered without settling them, and which have no decision: the same as
 # `selectors.pairs.adjudicable`. "Can't judge" counts against a majority, so a pair is undecided where no grade has more

@@ -3,7 +3,7 @@ from importlib import import_module
 
 from django.db import migrations
 
-from apps.common.database.keepers import Keeper, ReplaceKeepers
+from apps.common.database.derived_table_triggers import Keeper, ReplaceKeepers
 
 OLD = import_module("apps.judging.migrations.0005_undecided_pairs").KEEPERS[:2]
 

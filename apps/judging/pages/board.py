@@ -15,17 +15,17 @@ from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.carrying import ALONG
+from apps.judging.actions.propagation import ALONG
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
-from apps.judging.selectors import board, own_share
+from apps.judging.selectors import board, my_progress
 from apps.judging.selectors import progress as judging_progress
 from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup, Steadiness, steadiness
-from apps.judging.selectors.own_share import own_progress_in
+from apps.judging.selectors.my_progress import own_progress_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
 from apps.judging.selectors.progress import PersonProgress, QueryProgress, answers_by_person, left_over, to_go_by_person
 from apps.judging.selectors.rounds import (
@@ -67,9 +67,9 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
     user = user_of(request)
     context = {
         "section": "Rounds",
-        "weeks": own_share.own_weeks(user, project),
-        "rounds": own_share.own_rounds(user, project),
-        "decisions": own_share.own_decisions(user, project),
+        "weeks": my_progress.own_weeks(user, project),
+        "rounds": my_progress.own_rounds(user, project),
+        "decisions": my_progress.own_decisions(user, project),
     }
     return render(request, "judging/mine.html", context)
 

@@ -21,7 +21,7 @@ from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.judging.selectors.rounds import guideline_in, guidelines_in, latest_guideline, wants_first_round
-from apps.retrieval.actions.chosen import ChoiceRefused
+from apps.retrieval.actions.manual_pools import ChoiceRefused
 
 
 @require_safe

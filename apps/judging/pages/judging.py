@@ -30,7 +30,7 @@ from apps.judging.forms.judging import GradeForm, KeysForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import reading as judging_reading
-from apps.judging.selectors.own_share import OwnPlace, OwnProgress, own_place, share_question
+from apps.judging.selectors.my_progress import OwnPlace, OwnProgress, own_place, share_question
 from apps.judging.selectors.plans import undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
 from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.judging.pages import adjudication, board, carrying, guidelines, judging, planning, settling
+from apps.judging.pages import adjudication, board, guidelines, judging, planning, propagation, settling
 
 app_name = "judging"
 urlpatterns = [
@@ -28,7 +28,7 @@ urlpatterns = [
     path("rounds/<int:pk>/earlier/", judging.earlier, name="earlier"),
     path("rounds/<int:pk>/release/", judging.release, name="release"),
     path("rounds/<int:pk>/adjudicate/", adjudication.queue, name="adjudicate"),
-    path("pools/<int:pk>/carry/", carrying.carry, name="carry"),
+    path("pools/<int:pk>/carry/", propagation.carry, name="carry"),
     path("rounds/<int:pk>/settle/", settling.settle, name="settle"),
     path("rounds/<int:pk>/adjudicate/<int:entry>/", adjudication.pair, name="adjudicate-pair"),
 ]

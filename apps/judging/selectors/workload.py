@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.models import User
 from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.models import Round
-from apps.judging.selectors.own_share import even_share
+from apps.judging.selectors.my_progress import even_share
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import plan_of
 from apps.judging.selectors.progress import minutes, places_in

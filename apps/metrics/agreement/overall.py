@@ -18,7 +18,7 @@ from apps.metrics.agreement.counting import (
     chance_corrected,
     pair_table,
 )
-from apps.metrics.agreement.many import Estimable, conger, fleiss, fleiss_kappa, gwet, pairwise, uniform_chance
+from apps.metrics.agreement.multi_rater import Estimable, conger, fleiss, fleiss_kappa, gwet, pairwise, uniform_chance
 from apps.metrics.agreement.pairs import (
     OF_MAXIMUM,
     kappa,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from apps.metrics.agreement.counting import Counts, Parts, table_counts
-from apps.metrics.agreement.many import brennan_prediger, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.multi_rater import brennan_prediger, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.results import CERTAIN, Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.uncertainty import (
     CONFIDENCE,

@@ -10,7 +10,7 @@ from apps.metrics.columns import Floats
 from apps.metrics.measures.notation import Map, Value, written
 
 if TYPE_CHECKING:
-    from apps.metrics.measures.passes import Pass
+    from apps.metrics.measures.measure_input import Pass
 
 GRADES = "grades"
 FACETS = "facets"

@@ -15,8 +15,8 @@ import numpy as np
 from apps.metrics.columns import BLOCK_BITS, BlockIds, Facets, Floats, Ints, Judged, pair_keys, place_within
 from apps.metrics.measures.entries import FACETS, GRADES, Entry, Measure
 from apps.metrics.measures.graded import log_discount
+from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.passes import Pass, ratio
 
 # ndeval computes its intent-aware ERR and precision with this alpha, whatever the one of alpha-nDCG.
 CASCADE = 0.5

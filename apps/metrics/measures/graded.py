@@ -10,8 +10,8 @@ import numpy as np
 from apps.metrics.columns import Floats, Ints, Judged, place_within
 from apps.metrics.files.attributes import TIMES
 from apps.metrics.measures.entries import GRADES, Entry, Measure
+from apps.metrics.measures.measure_input import Pass, ratio
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.passes import Pass, ratio
 
 
 def log_discount(rank: Ints) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.metrics.columns import Floats, Ints, place_within
 from apps.metrics.measures.entries import Entry, Measure
-from apps.metrics.measures.passes import Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 
 # The smoothing of trec_eval's infAP, so that a rank without judged blocks above it has a precision.
 EPSILON = 0.00001

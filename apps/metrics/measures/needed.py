@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from apps.metrics.columns import Floats
 from apps.metrics.measures.entries import EXPECTED, Entry, Measure
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.passes import Pass
 
 
 def _not_by_grades(run: Pass, measure: Measure) -> Floats:

@@ -11,8 +11,9 @@ import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.files.attributes import BLOCKS, TIMES, Attributes
-from apps.metrics.measures import facets, graded, incomplete, needed, sets, variety
+from apps.metrics.measures import diversity, facets, graded, incomplete, needed, sets
 from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, REGISTRY, Entry, Measure
+from apps.metrics.measures.measure_input import Pass
 from apps.metrics.measures.notation import (
     MeasureError,
     MeasureErrors,
@@ -22,7 +23,6 @@ from apps.metrics.measures.notation import (
     split_measures,
     take_apart,
 )
-from apps.metrics.measures.passes import Pass
 
 # trec_eval's, ndeval's, ranx's and other libraries' names, in lower case, hyphens as underscores, without the cutoff.
 ELSEWHERE = {
@@ -78,7 +78,7 @@ NEED_WORDS = {
 }
 
 REGISTRY.update(
-    (entry.name, entry) for family in (sets, incomplete, graded, facets, variety, needed) for entry in family.ENTRIES
+    (entry.name, entry) for family in (sets, incomplete, graded, facets, diversity, needed) for entry in family.ENTRIES
 )
 _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.metrics.columns import Floats, Ints, place_within
 from apps.metrics.measures.entries import Entry, Measure
-from apps.metrics.measures.passes import Pass, ratio
+from apps.metrics.measures.measure_input import Pass, ratio
 
 CONDENSABLE = frozenset({"rel", "judged_only"})
 

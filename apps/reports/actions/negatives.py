@@ -16,7 +16,7 @@ from apps.reports.core.negatives import MEASURES
 from apps.reports.models import BiasReport, NegativesReport
 from apps.reports.rules import MOST_RUNS
 from apps.reports.selectors import version_facts
-from apps.retrieval.actions.chosen import choose_pairs
+from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.rules import own_passages_refusal
 

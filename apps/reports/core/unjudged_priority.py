@@ -17,7 +17,7 @@ import numpy as np
 
 from apps.metrics.columns import BLOCK_BITS, Floats, Ints, Judged, pair_keys
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.passes import ratio
+from apps.metrics.measures.measure_input import ratio
 
 DEEPEST = 100
 PERSISTENCE = 0.8

@@ -14,8 +14,8 @@ from apps.accounts.selectors import Member
 from apps.evaluation.core.misses import FIELDS
 from apps.evaluation.edges.comparison import comparison_of
 from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_of
-from apps.evaluation.edges.hit_sheets import HitSheet, kind_rows
-from apps.evaluation.edges.sheets import EvaluationSheet, log_look
+from apps.evaluation.edges.hit_score_tables import HitSheet, kind_rows
+from apps.evaluation.edges.score_tables import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.rules import blind_refusal

@@ -12,7 +12,7 @@ import numpy as np
 
 from apps.evaluation import rules
 from apps.evaluation.edges.comparison import ComparisonSheet
-from apps.evaluation.edges.sheets import EvaluationSheet, fields_of, open_labels
+from apps.evaluation.edges.score_tables import EvaluationSheet, fields_of, open_labels
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates

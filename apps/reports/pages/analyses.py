@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.edges.sheets import conventions_of
+from apps.evaluation.edges.score_tables import conventions_of
 from apps.evaluation.forms import RunsForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, scorable_versions

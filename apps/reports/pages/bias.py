@@ -18,7 +18,7 @@ from apps.accounts.models import Project
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
 from apps.common.text.words import number, percent, signed
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
-from apps.evaluation.edges.sheets import Named, block_names
+from apps.evaluation.edges.score_tables import Named, block_names
 from apps.evaluation.edges.version_choice import requested_version
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.edges.sealed import open_test

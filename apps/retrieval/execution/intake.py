@@ -22,7 +22,7 @@ from apps.jobs.models import Upload
 from apps.queries.actions import lock_queries
 from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
-from apps.retrieval.execution.answers import complete_run, rankings_digest
+from apps.retrieval.execution.ranking import complete_run, rankings_digest
 from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, draft_of_file, reading_of, reading_path
 from apps.retrieval.formats.runs import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System

@@ -34,12 +34,12 @@ from apps.retrieval.enums import (
     Step,
 )
 from apps.retrieval.execution import intake
-from apps.retrieval.execution.answers import Steps, answer_queries, help_with
 from apps.retrieval.execution.budgets import positions_of
 from apps.retrieval.execution.indexes import known_indexes, open_signatures, open_system, tidy_indexes, tidy_shared
 from apps.retrieval.execution.intake import import_upload
 from apps.retrieval.execution.loading import drop_loaded, fill_index
 from apps.retrieval.execution.pool_building import NOTHING, collect_pairs, edge_of
+from apps.retrieval.execution.ranking import Steps, answer_queries, help_with
 from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import LoadedIndex, Pool, PoolEntry, Run

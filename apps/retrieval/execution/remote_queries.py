@@ -29,8 +29,8 @@ from apps.retrieval.core.engines.remote import (
 )
 from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
 from apps.retrieval.execution.loading import dense_engine_of
+from apps.retrieval.execution.ranking import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run, System
 from apps.retrieval.selectors.question_sets import ids_and_texts, in_parts
 from apps.retrieval.selectors.runs import ranked_queries

@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, chance_corrected, codes, pair_table
-from apps.metrics.agreement.many import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.multi_rater import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import (
     cohen_kappa,
     kappa,

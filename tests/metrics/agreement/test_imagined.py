@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.metrics.agreement.counting import MISSING, category_counts
-from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, pairwise
+from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, pairwise
 from apps.metrics.agreement.uncertainty import (
     MOST,
     Settings,

@@ -11,7 +11,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table, table_counts
-from apps.metrics.agreement.many import conger_kappa, fleiss_kappa, gwet_ac, pairwise_agreement
+from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_ac, pairwise_agreement
 from apps.metrics.agreement.overall import (
     COEFFICIENTS,
     FURTHER,

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.audit.actions import sign_heads
-from apps.audit.execution.heads import OTHER_KEY, ChainHead
+from apps.audit.execution.signed_checkpoints import OTHER_KEY, ChainHead
 from apps.audit.execution.verification import Break, ChainCheck, is_passed, verify_chain
 
 BROKEN, USAGE = 1, 2

@@ -5,7 +5,7 @@ from typing import Any
 from celery import current_app
 from django.core.management.base import BaseCommand
 
-from apps.common.trail import load_courier
+from apps.common.hooks import load_courier
 from apps.jobs.execution.worker import run_worker
 
 

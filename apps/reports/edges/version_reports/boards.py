@@ -11,7 +11,7 @@ from django.db.models import Count
 from apps.common.text.words import count
 from apps.evaluation import rules
 from apps.evaluation.core import misses
-from apps.evaluation.edges.hit_sheets import RULE_NAMES, rule_name
+from apps.evaluation.edges.hit_score_tables import RULE_NAMES, rule_name
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard

@@ -10,7 +10,7 @@ from apps.common.text.words import count, percent
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET
-from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT
+from apps.goldsets.selectors.freeze_policy import FEWEST_CONFUSERS, MOST_RELEVANT
 from apps.goldsets.selectors.training import leaks_among
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM

@@ -14,8 +14,8 @@ import numpy as np
 
 from apps.common.text.words import count, interval, number, percent
 from apps.evaluation.core.misses import FIELDS, KIND, kinds_of
-from apps.evaluation.edges.hit_sheets import source_of
-from apps.evaluation.edges.sheets import SPLIT, fields_of, stratum_of
+from apps.evaluation.edges.hit_score_tables import source_of
+from apps.evaluation.edges.score_tables import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples
 from apps.goldsets.core.splits import split_words
 from apps.goldsets.enums import Split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from apps.evaluation.edges.hit_sheets import LOWER_END
+from apps.evaluation.edges.hit_score_tables import LOWER_END
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE

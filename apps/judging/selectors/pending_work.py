@@ -14,7 +14,7 @@ from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat, UndecidedPair
-from apps.judging.selectors.own_share import what_is_left_of
+from apps.judging.selectors.my_progress import what_is_left_of
 from apps.judging.selectors.placeholders import selves_of
 from apps.judging.selectors.progress import known_rounds
 from apps.retrieval.models import PoolEntry

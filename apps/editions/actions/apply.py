@@ -14,7 +14,7 @@ from apps.corpus.execution import import_reading
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions.enums import Choice
-from apps.editions.execution.taking import (
+from apps.editions.execution.apply import (
     TAKE,
     TAKE_IMPORT,
     EditionRefused,
@@ -26,7 +26,7 @@ from apps.editions.execution.taking import (
     take_import,
 )
 from apps.editions.models import Decision
-from apps.editions.selectors.taken import systems_to_run
+from apps.editions.selectors.applied import systems_to_run
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval.actions.runs import request_run

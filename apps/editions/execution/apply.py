@@ -20,6 +20,7 @@ from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
+from apps.editions.selectors.applied import TAKEN, free_pool_name, round_as_before, taken_event
 from apps.editions.selectors.decisions import (
     Decided,
     PairInNew,
@@ -31,7 +32,6 @@ from apps.editions.selectors.decisions import (
     work_of,
 )
 from apps.editions.selectors.editions import Edition, between, planned
-from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
 from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
 from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
@@ -39,12 +39,12 @@ from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.uploaded import file_of
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.judging.actions.carrying import GradeToCarry, carry_along
+from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.actions.rounds import open_round
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.judging.selectors.rounds import latest_guideline
-from apps.retrieval.actions.chosen import choose_pairs
+from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from apps.accounts.selectors import Member
 from apps.evaluation.core.misses import FIELDS, KIND, kinds_of
-from apps.evaluation.edges.sheets import ScoredSheet
+from apps.evaluation.edges.score_tables import ScoredSheet
 from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.expected import flags_of, version_triples

@@ -28,7 +28,7 @@ from apps.goldsets.enums import (
 )
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.models import KeptPair, Round
-from apps.judging.selectors.waiting import PooledIn, WaitingIn
+from apps.judging.selectors.pending_work import PooledIn, WaitingIn
 from apps.queries.models import Query
 
 ROWS = 5_000

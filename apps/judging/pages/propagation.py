@@ -12,9 +12,9 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
-from apps.judging.actions.carrying import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
+from apps.judging.actions.propagation import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
 from apps.judging.forms.judging import CarryForm
-from apps.judging.selectors.carrying import Carried, CarryRule, carry_of
+from apps.judging.selectors.propagation import Carried, CarryRule, carry_of
 from apps.judging.selectors.rounds import pool_in
 
 SHOWN = 100
