@@ -86,8 +86,8 @@ EDGES = frozenset({"pages", "api", "management"})
 
 OWN_PLANS = {
     "common": {
-        "apps", "courier", "database", "digests", "discovery", "drawing", "errors", "files", "templatetags", "text",
-        "trail", "web",
+        "apps", "database", "digests", "discovery", "drawing", "errors", "files", "hooks", "templatetags", "text",
+        "web",
     },
     "metrics": {
         "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",

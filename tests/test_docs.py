@@ -99,7 +99,7 @@ def test_the_options_that_the_reference_lists_are_those_the_command_has(capsys, 
 
 
 def test_every_variable_is_described_and_none_that_nobody_reads():
-    files = ("apps/config/settings.py", "apps/backups/edges/passphrase.py")
+    files = ("apps/config/settings.py", "apps/backups/edges/progress.py")
     settings = "".join((REPO / name).read_text() for name in files)
     read = set(re.findall(r"(?:environ\.get\(|environ\[|_flag\(|_words\()\"([A-Z_]+)\"", settings))
     described = set()

@@ -12,7 +12,8 @@ from apps.queries.models import Query
 from apps.triples import rules
 from apps.triples.actions import triples
 from apps.triples.edges.bench import Bench
-from apps.triples.forms.bench import BenchForm, changed, whole
+from apps.triples.forms.bench import BenchForm
+from apps.triples.forms.block_fieldset import changed, whole
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import draft_of_key, newest_snapshot, open_revision, triple_for, writing_snapshot
 

@@ -20,7 +20,8 @@ from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.triples import rules
 from apps.triples.edges.bench import Bench, BlockReading, bench_of, context_of, render_bench, search
 from apps.triples.edges.saving import query_of, save_bench, snapshot_for, snapshot_or_404, started_draft
-from apps.triples.forms.bench import BenchForm, SentBlock, changed, whole
+from apps.triples.forms.bench import BenchForm
+from apps.triples.forms.block_fieldset import SentBlock, changed, whole
 from apps.triples.models import Triple
 from apps.triples.pages.triples import READERS, WRITERS, words_sought
 from apps.triples.selectors.draft_checks import EMPTY

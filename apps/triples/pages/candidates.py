@@ -14,7 +14,7 @@ from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
 from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, reject_candidate
 from apps.triples.edges.saving import query_of, snapshot_or_404
-from apps.triples.forms.bench import whole
+from apps.triples.forms.block_fieldset import whole
 from apps.triples.models import Triple
 from apps.triples.pages.triples import WRITERS
 from apps.triples.selectors.draft_checks import checks_of

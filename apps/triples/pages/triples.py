@@ -11,7 +11,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason
-from apps.triples.forms.bench import ListForm, RetireForm, whole
+from apps.triples.forms.bench import ListForm, RetireForm
+from apps.triples.forms.block_fieldset import whole
 from apps.triples.selectors.triples import page_of, triple_for, writing_snapshot
 
 WRITERS = (Role.ANNOTATOR, Role.LEAD)

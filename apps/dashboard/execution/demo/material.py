@@ -153,7 +153,7 @@ def _as_jsonl(sections: list[HandbookSection]) -> bytes:
 
 
 def write_queries(stage: Stage) -> None:
-    sources = {}
+    by_slug = {}
     for entry in sources():
         source = create_source(
             project=stage.project,
@@ -174,14 +174,14 @@ def write_queries(stage: Stage) -> None:
             at=stage.at(0.5),
             expires_at=stage.at(49 + expires_in) + timedelta(hours=1) if expires_in else None,
         )
-        sources[entry["slug"]] = source
+        by_slug[entry["slug"]] = source
     for query in queries():
         create_query(
             project=stage.project,
             outside_id=query["id"],
             text=query["text"],
             intent=query["intent"],
-            source=sources[query["source"]],
+            source=by_slug[query["source"]],
             query_type=query["type"],
             domain=query["domain"],
             difficulty=query["difficulty"],
