@@ -12,7 +12,7 @@ from django.db.models import Count, IntegerField, Q, QuerySet, Value
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project, User
 from apps.accounts.selectors import members_of, policy
-from apps.common.database.questions import once
+from apps.common.database.questions import ListOf, Question, answer_to, once
 from apps.corpus.models import PublicTexts
 from apps.goldsets.enums import PublicState, StayKind, StayReason
 from apps.goldsets.formats import jsonl
@@ -256,13 +256,15 @@ def _words(project: Project, sources: Collection[_KnownSource], terms: Mapping[i
     """
     people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user")).order_by("pk")
     said = PublicTexts.objects.filter(corpus__project=project, ended_at=None)
-    owners = said.values_list("owner", flat=True)
+    asked = {"said": ListOf(said.values_list("owner")), "people": ListOf(people.values_list("name", "email"))}
+    found = answer_to(project, Question(asked, dict))
+    owners = [owner for (owner,) in found["said"]]
     public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in one.named)}
     whole = {word for one in sources if terms[one.pk].reason for word in one.named}
     return ForbiddenWords(
         inside=tuple(_lines(policy(project, "internal_words"))),
         whole=tuple(sorted(whole - public)),
-        names=tuple(word for pair in people.values_list("name", "email") for word in pair if word),
+        names=tuple(word for pair in found["people"] for word in pair if word),
         allowed=tuple(one["text"] for one in policy(project, "allowed_public")),
     )
 

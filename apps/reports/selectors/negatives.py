@@ -7,17 +7,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import QuerySet
 
+from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.files.filekinds import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise
-from apps.goldsets.selectors.versions import revoked_sources, sources_revoked
+from apps.goldsets.selectors.versions import revoked_question, sources_revoked
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (
     HARD,
@@ -82,15 +83,26 @@ class NegativesProposal:
         revoked = sources_revoked(self.version, at=self.at).values("pk")
         return rows.exclude(query__source__in=revoked).order_by(bytewise("outside_id"))
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The number of `queries`."""
-        return self.queries().count()
+        size: int = self._facts["size"]
+        return size
 
-    @cached_property
+    @property
     def revoked(self) -> list[int]:
         """The sources whose queries are left out."""
-        return revoked_sources(self.version, at=self.at)
+        revoked: list[int] = self._facts["revoked"]
+        return revoked
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        counted = CountOf(self.queries().order_by().values("pk"))
+        asked: dict[str, Question[Any]] = {
+            "size": Question({"n": counted}, lambda found: found["n"]),
+            "revoked": revoked_question(self.version, at=self.at),
+        }
+        return answer_to(self.version, joined(asked))
 
     @cached_property
     def signatures(self) -> Signatures | None:
