@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from apps.corpus.actions import imports
 from apps.corpus.execution import document_reading
 from apps.corpus.models import Import
+from tests.corpus.factories import zipped
 from tests.corpus.test_any_folder import FILES, READ, UNREAD, counted, hidden_in
 from tests.e2e.waiting import go, settled, turned
 from tests.factories import AT, lead_of, make_project
@@ -109,3 +110,14 @@ def test_a_preview_whose_import_is_gone_says_so_and_stays(page, project, folder)
 
     expect(page.get_by_role("alert").filter(has_text="This import")).to_contain_text("its file is not read again")
     expect(page.locator("#samples article").first).to_be_visible()
+
+
+def test_what_is_said_of_the_files_stays_in_its_column(page, project):
+    checkout = {".git/HEAD": f"{'8b' * 20}\n", "a.md": "# A\n\nThe key hangs by the door.\n"}
+    file = {"name": "handbook.zip", "mimeType": "application/zip", "buffer": zipped(checkout)}
+    page.locator("[data-drop-field]").set_input_files([file])
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    note = page.get_by_text("Git commit 8b8b")
+    assert note.evaluate("words => words.scrollWidth - words.clientWidth") == 0
