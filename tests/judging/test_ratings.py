@@ -293,7 +293,7 @@ def test_a_lead_previews_raters_and_decisions_and_takes_them_in(pool, client):
     text = preview.content.decode()
     client.post(preview.request["PATH_INFO"] + "confirm/")
 
-    assert "3 raters, with the names from the file: Berta, a, c." in text
+    assert "3 raters: Berta, a, c." in text
     assert "2 final grades are not those of more than half of the raters" in text
     assert (Judgement.objects.count(), Adjudication.objects.count()) == (12, 2)
 

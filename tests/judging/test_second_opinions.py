@@ -163,6 +163,17 @@ def test_the_page_says_how_many_pairs_have_a_grade_and_offers_what_can_be_done(c
     assert kinds(pool) == [("unanimous", 0, 2), ("unanimous", 3, 2), ("unresolved", None, 2)]
 
 
+def test_the_files_of_two_raters_are_told_apart_by_their_names(client, project, pool):
+    client.force_login(lead_of(project))
+    items = [upload(client, project, pool, [3, 2], person=name) for name in ("Ann", "Bob")]
+    for item in items:
+        client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+
+    assert [item.plan["notes"][1] for item in items] == ["1 rater: Ann.", "1 rater: Bob."]
+    rounds = Round.objects.order_by("number")
+    assert [round_.name for round_ in rounds] == ["Imported judgements", "Imported judgements, round 2"]
+
+
 def test_a_table_asks_the_same(client, project, pool):
     client.force_login(lead_of(project))
     entries = pool.entries.order_by("pk").select_related("query", "version__block")

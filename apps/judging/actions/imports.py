@@ -126,10 +126,12 @@ def _add_round(
     project: Project, snapshot: Snapshot, rows: GradedRows, name: str, origin: str, actor: User, at: datetime
 ) -> Round:
     number = next_number(project)
+    numbered = f"{name[: NAME_LENGTH - 12]}, round {number}"[:NAME_LENGTH]
+    is_taken = Round.objects.filter(project=project, name=name[:NAME_LENGTH]).exists()
     pool = Pool.objects.create(
         project=project,
         snapshot=snapshot,
-        name=f"{name[: NAME_LENGTH - 12]}, round {number}"[:NAME_LENGTH],
+        name=numbered,
         kind=PoolKind.IMPORTED,
         origin=origin,
         created_by=actor,
@@ -139,7 +141,7 @@ def _add_round(
         project=project,
         pool=pool,
         number=number,
-        name=name[:NAME_LENGTH],
+        name=numbered if is_taken else name[:NAME_LENGTH],
         kind=RoundKind.IMPORTED,
         overlap_share=rows.shared_pairs / rows.pairs,
         judges=rows.most_ratings,

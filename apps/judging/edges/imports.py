@@ -516,7 +516,7 @@ def _standing_fixes(standing: GradesHere) -> list[Fix]:
 def _raters_notes(draft: JudgementDraft) -> list[str]:
     raters = draft.rows.raters
     shown = ", ".join(raters[:10]) + ("" if len(raters) <= 10 else f" and {len(raters) - 10} more")
-    notes = [f"{len(raters)} raters, with the names from the file: {shown}."]
+    notes = [f"{len(raters)} {'rater' if len(raters) == 1 else 'raters'}: {shown}."]
     if draft.rulings:
         words = "final grades are not those of more than half of the raters; they are imported as decisions."
         notes.append(f"{draft.rulings:,} {words}")
