@@ -12,7 +12,7 @@ from django.conf import settings
 from django.urls import get_resolver
 from rest_framework.parsers import MultiPartParser
 
-from apps.common.web.requests import FRAMING_BYTES, MOST_BYTES, MOST_BYTES_OF_A_RUN, most_bytes_at
+from apps.common.web.body_limits import FRAMING_BYTES, MOST_BYTES, MOST_BYTES_OF_A_RUN, most_bytes_at
 from tests import database
 from tests.asking import Asker, watching
 from tests.test_matrix import ROUTES

@@ -9,7 +9,7 @@ from apps.common.text.markdown import to_html
 from apps.corpus.core.cutting import outline
 from apps.corpus.formats.documents.oscal import read_oscal
 from apps.corpus.formats.documents.rst import know_names_in, read_rst
-from apps.review.core.visibility import propose, sentences
+from apps.review.core.claim_proposals import propose, sentences
 from tests.corpus.formats.documents.reading import one, rows
 from tests.corpus.formats.documents.test_oscal import catalog, control, part
 from tests.growth import doubled_time

@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.invitees import MOST_GUESTS, PASTED, Guest, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.accounts.models import (
     STAND_IN_DOMAIN,

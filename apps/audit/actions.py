@@ -15,7 +15,7 @@ from apps.audit.execution.sealing import seal_soon
 from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
 from apps.audit.models import Chain, Event
-from apps.common.web.forms import current_request_id
+from apps.common.web.current_work import current_request_id
 
 LABEL_LENGTH = 200
 

@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from apps.accounts.models import User
 from apps.calibration.selectors.rates import DENOMINATORS, LogEntry, PersonRates, SideRates
+from apps.common.web.api import EstimateSerializer
 from apps.common.web.forms import ChoiceField
-from apps.common.web.requests import EstimateSerializer
 from apps.metrics.agreement.ratings import Rate
 
 

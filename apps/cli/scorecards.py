@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from apps.cli.arguments import aligned
-from apps.common.text.words import number, p_value, signed
+from apps.common.text.wording import number, p_value, signed
 from apps.metrics.estimate import NONE
 from apps.metrics.scorecard import Scorecard, ScoredRun, notes_of
 from apps.metrics.statistics.significance import Summary
@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from apps.cli.arguments import delimited
-from apps.common.files.filekinds import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.common.files.jsonvalues import figures, written
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.scoring import conventions

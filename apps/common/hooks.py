@@ -1,7 +1,7 @@
-"""The hook through which apps below the audit write to it.
+"""What apps below call of apps above: the audit, mail with a secret link, and messages to workers.
 
-`audit` is above `accounts`, so `accounts` cannot import it: it calls `record` here, and `audit` registers its own
-function when Django starts.
+`accounts` and `jobs` cannot import what stands above them. They call a function here, and the app above registers its
+own when Django starts.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-
-# The hook through which apps below `jobs` send mail.
-#
-# `jobs` has the outbox and is above `accounts`, so `accounts` cannot import it: it calls `post_mail` here, and `jobs`
-# registers its own function when Django starts.
 
 Poster = Callable[..., Any]
 _poster: Poster | None = None
@@ -36,24 +31,20 @@ def post_secret_mail(*, to: list[str], subject: str, body: str, at: datetime) ->
     _poster(to=to, subject=subject, body=body, project=None, at=at, is_secret=True)
 
 
-# The hook through which messages to workers go out.
-#
-# The Celery app is in `config`, above all who send. `config` says here how it is loaded, and a process loads it, with
-# Celery, when it sends its first message: most commands send none.
-
-_load: Callable[[], Any] | None = None
+_load_celery: Callable[[], Any] | None = None
+"""The Celery app is in `config`. A process loads it with its first message: most commands send none."""
 
 
-def set_courier(load: Callable[[], Any]) -> None:
-    global _load
-    _load = load
+def set_celery(load: Callable[[], Any]) -> None:
+    global _load_celery
+    _load_celery = load
 
 
-def load_courier() -> None:
+def load_celery() -> None:
     """Make the Celery app the one that tasks are sent by. Raises RuntimeError when none is registered."""
-    if _load is None:
+    if _load_celery is None:
         raise RuntimeError("The Celery app is not registered; is apps.config installed?")
-    _load()
+    _load_celery()
 
 
 Recorder = Callable[..., Any]

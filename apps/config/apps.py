@@ -12,13 +12,13 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.common.hooks import set_courier
-        from apps.common.web.middleware import log_what_python_prints
+        from apps.common.hooks import set_celery
+        from apps.common.web.logs import log_what_python_prints
         from apps.config import checks  # noqa: F401  the import registers the checks
 
         if settings.LOG_FORMAT == "json":
             log_what_python_prints()
-        set_courier(later("apps.config.celery.prepare"))
+        set_celery(later("apps.config.celery.prepare"))
         post_migrate.connect(forget_figures, sender=self)
 
 

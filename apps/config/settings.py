@@ -17,7 +17,7 @@ from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn
 from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
-from apps.common.web.requests import MOST_BYTES
+from apps.common.web.body_limits import MOST_BYTES
 from apps.config.moved import moved_away, own_database
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key, refuse_own_keys
 from apps.dashboard.core.settings_table import variables_set_by_up
@@ -487,15 +487,15 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "lines": {
-            "class": "apps.common.web.middleware.Lines",
+            "class": "apps.common.web.logs.Lines",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },
-        "json": {"class": "apps.common.web.middleware.JsonLines"},
+        "json": {"class": "apps.common.web.logs.JsonLines"},
     },
     "filters": {
-        "refusals": {"()": "apps.common.web.middleware.NoTraceOfRefusals"},
-        "hosts": {"()": "apps.common.web.middleware.NamesOurVariable"},
+        "refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"},
+        "hosts": {"()": "apps.common.web.logs.NamesOurVariable"},
     },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "hosts"]}

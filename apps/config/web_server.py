@@ -19,8 +19,8 @@ from django.conf import settings
 from waitress import create_server
 from waitress.wasyncore import loop
 
+from apps.common.web.body_limits import FRAMING_BYTES
 from apps.common.web.process_counts import count_threads
-from apps.common.web.requests import FRAMING_BYTES
 from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.wsgi import application

@@ -7,15 +7,15 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.goldsets.edges.sealed import on_version_page
+        from apps.goldsets.edges.panels import on_version_page
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.execution.public_jobs import on_release
         from apps.goldsets.selectors.slices import finds_for
         from apps.retrieval.edges.panels import on_run_page
 
         fallen_in = later("apps.evaluation.selectors.slice_values.fallen_in")
-        on_release(later("apps.evaluation.actions.score_on_release"))
-        on_release(later("apps.evaluation.actions.run_again_on_release"))
+        on_release(later("apps.evaluation.actions.scoring.score_on_release"))
+        on_release(later("apps.evaluation.actions.run_again.run_again_on_release"))
         finds_for(SliceKind.CHALLENGE, later("apps.evaluation.selectors.slice_values.missed_in"))
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.common.text.words import number, percent, signed
+from apps.common.text.wording import number, percent, signed
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, PERCENTILE, QUERIES, Estimate, Items
 from apps.metrics.expected.measures import YES_OR_NO

@@ -19,7 +19,8 @@ from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.queries import rules, selectors
-from apps.queries.core.naming import BulkChange, free_ids
+from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import free_ids
 from apps.queries.execution.ingest import QueryComparison, take_queries
 from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.formats import QueryRow

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
-from apps.queries.core.naming import BulkChange
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from apps.accounts.models import Project
-from apps.queries.core.naming import BulkChange
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.models import Permission, Query
 
 MOST_AT_ONCE = 5_000

@@ -10,7 +10,8 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
-from apps.queries.core.naming import BulkChange, BulkPreview, QueryNames, preview
+from apps.queries.core.bulk_changes import BulkChange, BulkPreview, preview
+from apps.queries.core.naming import QueryNames
 from apps.queries.models import Permission, Query, Source
 
 STRATA = {

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.actions.invitations import invite
 from apps.accounts.actions.people import change_address, create_user
 from apps.accounts.actions.sign_ins import MOST_PER_ACCOUNT, SignInRefused, sign_in
-from apps.accounts.core.browsers import NoAddress, plain_address, plain_domain
+from apps.accounts.core.addresses import NoAddress, plain_address, plain_domain
 from apps.accounts.enums import Role
 from apps.accounts.models import Invitation, LoginAttempt, User
 from apps.accounts.selectors import with_address

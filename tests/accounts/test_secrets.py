@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.actions import secrets
 from apps.accounts.actions.secrets import NoSecret, SecretForbidden, SecretRefused, delete_secret, reveal, save_secret
-from apps.accounts.core.invitees import SealBroken, seal, unseal
+from apps.accounts.core.encryption import SealBroken, seal, unseal
 from apps.accounts.models import Secret
 from apps.accounts.selectors import secrets_in
 from apps.audit.models import Event

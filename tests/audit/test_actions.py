@@ -9,8 +9,8 @@ from django.db import IntegrityError, connection, transaction
 from apps.audit.actions import record
 from apps.audit.execution import sealing
 from apps.audit.models import Event
-from apps.common.hooks import load_courier
-from apps.common.web.forms import reset_request_id, set_request_id
+from apps.common.hooks import load_celery
+from apps.common.web.current_work import reset_request_id, set_request_id
 from tests.audit.factories import make_event
 from tests.factories import AT, lead_of, make_project
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module", autouse=True)
 def courier():
     """With Celery loaded, as it is once the first message went out: before that a task is a promise of itself."""
-    load_courier()
+    load_celery()
 
 
 def test_an_event_says_who_did_what_to_which_object_before_and_after():

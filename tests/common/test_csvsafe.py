@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.files.filekinds import restore_cell, safe_cell
+from apps.common.files.csvsafe import restore_cell, safe_cell
 
 SIGNS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "＝1", "＋1", "－1", "＠x"]
 DANGEROUS = [*SIGNS, "  =1", "'=1", "''-1"]

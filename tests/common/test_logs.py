@@ -12,8 +12,8 @@ from django.utils.module_loading import import_string
 
 from apps.accounts.enums import Role
 from apps.common.web import middleware
-from apps.common.web.forms import reset_request_id, set_request_id
-from apps.common.web.middleware import JsonLines, Lines, formatter, log_what_python_prints, without_secrets
+from apps.common.web.current_work import reset_request_id, set_request_id
+from apps.common.web.logs import JsonLines, Lines, formatter, log_what_python_prints, without_secrets
 from apps.common.web.tokens import new_link_token, new_token
 from tests.factories import make_member, make_project
 

@@ -1,6 +1,6 @@
 """Rows that are read once and come from disk after that."""
 
-from apps.common.files.tables import ROWS_AT_ONCE, Spool
+from apps.common.files.spool import ROWS_AT_ONCE, Spool
 
 
 def counting(rows):

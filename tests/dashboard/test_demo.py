@@ -19,7 +19,7 @@ from apps.dashboard.actions.projects import request_demo
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
 from apps.dashboard.pages.drift import drift
-from apps.evaluation.core.misses import KIND, NUMERIC, kinds_of
+from apps.evaluation.core.question_kinds import KIND, NUMERIC, kinds_of
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages.leaderboard import board
 from apps.evaluation.selectors.evaluations import values_of

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.audit.models import Event
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import measure_daily, request_clearing, request_measurement, send_test_mail
-from apps.dashboard.core.settings_table import KINDS, ProjectSize
+from apps.dashboard.core.storage import KINDS, ProjectSize
 from apps.dashboard.execution.jobs import measure
 from apps.dashboard.selectors.server import largest_projects, measurements
 from apps.jobs.enums import JobState

@@ -6,7 +6,7 @@ import pytest
 
 from apps.accounts.actions.projects import set_roles
 from apps.common.database.questions import answer_to
-from apps.common.text.words import percent
+from apps.common.text.wording import percent
 from apps.dashboard.pages.progress import progress_of, seats_asked
 from apps.dashboard.pages.round_forecast import ending
 from apps.judging.actions.rounds import close_round

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.common.text.words import number, signed
+from apps.common.text.wording import number, signed
 from apps.goldsets.enums import VersionState
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import lead_of

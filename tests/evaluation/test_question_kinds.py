@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.evaluation.core.misses import kinds_of
+from apps.evaluation.core.question_kinds import kinds_of
 from apps.evaluation.edges.hit_score_tables import KindRow
 from apps.goldsets.enums import VersionState
 from apps.metrics.statistics.significance import differences

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.judging.actions.seats import _rank, claim_seats
-from apps.judging.core.passages import own_order
+from apps.judging.core.seeded_order import own_order
 from apps.judging.models import RoundAnnotator, Seat
 from apps.queries.models import Query
 from tests.factories import AT

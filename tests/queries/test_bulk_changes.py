@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.queries.core.naming import BulkChange, Transition, preview
+from apps.queries.core.bulk_changes import BulkChange, Transition, preview
 
 WORDS = st.lists(st.sampled_from("abcd"), unique=True, max_size=4)
 

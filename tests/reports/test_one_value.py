@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.cli import scorecards
-from apps.common.text.words import interval, number, p_value, signed
+from apps.common.text.wording import interval, number, p_value, signed
 from apps.evaluation.core.charts import delta_bars
 from apps.evaluation.edges import score_charts
 from apps.evaluation.serializers.evaluations import MeasureComparisonSerializer

@@ -19,7 +19,8 @@ from apps.review.actions.candidate_blocks import (
     withdraw_candidate,
     withdraw_note,
 )
-from apps.review.core.visibility import CandidatePart, candidate_sight, candidate_step
+from apps.review.core.outcome import candidate_step
+from apps.review.core.visibility import CandidatePart, candidate_sight
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, Resolution, Verdict
 from apps.review.selectors.candidate_blocks import asked_of, doubts_about, to_answer, to_decide, view_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.review.core.visibility import likeliest, propose, sentences
+from apps.review.core.claim_proposals import likeliest, propose, sentences
 
 
 def test_sentences_have_correct_offsets():

@@ -2,7 +2,8 @@ import itertools
 
 import pytest
 
-from apps.review.core.visibility import ASPECT_OF_REASON, POLICIES, STEP_AFTER, aspects_flagged, outcome_of
+from apps.review.core.outcome import STEP_AFTER, outcome_of
+from apps.review.core.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
 from apps.review.enums import ABOUT_ENTAILMENT, Category, Outcome, Reason, VerdictChoice
 from apps.triples.enums import Step
 

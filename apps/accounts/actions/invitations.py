@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.accounts import rules
 from apps.accounts.actions.people import _grant, create_user
 from apps.accounts.actions.projects import create_project
-from apps.accounts.core.browsers import plain_address
+from apps.accounts.core.addresses import plain_address
 from apps.accounts.core.invitees import Guest
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused

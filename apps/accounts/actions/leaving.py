@@ -10,7 +10,7 @@ from apps.accounts.actions.identities import _unlink
 from apps.accounts.actions.people import _change_roles, _close, _grant
 from apps.accounts.actions.sign_ins import end_visits
 from apps.accounts.actions.tokens import revoke_tokens
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.execution.leaving import give_up_elsewhere, held_by
 from apps.accounts.models import Invitation, PasswordReset, Project, User

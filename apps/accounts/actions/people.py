@@ -6,7 +6,7 @@ from django.db import transaction
 
 from apps.accounts import rules
 from apps.accounts.actions.sign_ins import end_visits
-from apps.accounts.core.browsers import plain_address
+from apps.accounts.core.addresses import plain_address
 from apps.accounts.enums import Role
 from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Membership, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused

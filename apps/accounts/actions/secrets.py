@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import Http404
 
 from apps.accounts import rules
-from apps.accounts.core.invitees import SealBroken, seal, unseal
+from apps.accounts.core.encryption import SealBroken, seal, unseal
 from apps.accounts.models import Project, Secret, User
 from apps.common.errors import Forbidden, Refusal
 from apps.common.hooks import record

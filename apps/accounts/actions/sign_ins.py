@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.accounts import rules
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.models import LoginAttempt, UsedState, User, Visit
 from apps.accounts.selectors import own_visit
 from apps.common.errors import Refusal

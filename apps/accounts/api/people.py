@@ -12,15 +12,16 @@ from rest_framework.response import Response
 from apps.accounts import selectors
 from apps.accounts.actions import invitations
 from apps.accounts.actions.projects import set_roles
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.invitees import LONGEST_NAME, MOST_GUESTS, Guest
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, MemberRoles
+from apps.common.web.api import body_with_key
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
-from apps.common.web.requests import body_with_key, link_for_others
+from apps.common.web.requests import link_for_others
 
 PAGES = [
     OpenApiParameter("after", str, description="`next` of the previous page"),

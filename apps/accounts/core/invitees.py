@@ -1,67 +1,14 @@
 """The people to invite, read from lines "name, e-mail, role", pasted or in a file. No Django."""
 
 import csv
-import os
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.common.errors import InputError
-
-VERSION = b"\x01"
-NONCE_BYTES = 12
-
-
-class SealBroken(Exception):
-    """The key differs from the one used to seal, or the sealed bytes belong to another place."""
-
-
-def seal(text: str, *, key: str, place: str) -> bytes:
-    """The text encrypted for one `place`: it cannot be decrypted for another."""
-    nonce = os.urandom(NONCE_BYTES)
-    return VERSION + nonce + _cipher(key).encrypt(nonce, text.encode(), place.encode())
-
-
-def unseal(sealed: bytes, *, key: str, place: str) -> str:
-    """The text given to `seal`. Raises SealBroken."""
-    nonce, rest = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
-    if sealed[:1] != VERSION or len(nonce) < NONCE_BYTES:
-        raise SealBroken
-    try:
-        return _cipher(key).decrypt(nonce, rest, place.encode()).decode()
-    except InvalidTag:
-        raise SealBroken from None
-
-
-def _cipher(key: str) -> AESGCM:
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"karat project secrets")
-    return AESGCM(derived.derive(key.encode()))
-
-
-class Holding(NamedTuple):
-    """Some things of one kind that a person has, and what becomes of them when the person leaves.
-
-    `what` is the noun, singular and plural where that is not the same with an s: "identity,identities".
-    """
-
-    what: str
-    number: int
-    becomes: str
-    project: str = ""
-
-    @property
-    def as_record(self) -> dict[str, Any]:
-        facts = {"what": self.what.partition(",")[0], "count": self.number}
-        return {**facts, "project": self.project} if self.project else facts
-
 
 MOST_GUESTS = 200
 LONGEST_NAME = 120

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from django.db.models import Count
 
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Membership, User
 from apps.accounts.selectors import open_links_of, own_tokens, visits_of
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 from django.db.models.lookups import Exact
 from django.utils import timezone
 
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import (NoAddress, plain_address)
 from apps.common.errors import Refusal
 
 MENDED = (

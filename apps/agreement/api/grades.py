@@ -29,8 +29,8 @@ from apps.agreement.selectors.differing_pairs import Unclear
 from apps.agreement.selectors.people import PersonSheet
 from apps.calibration import rules
 from apps.calibration.serializers import RateOut, rate_out
+from apps.common.web.api import EstimateSerializer
 from apps.common.web.paging import only_known
-from apps.common.web.requests import EstimateSerializer
 from apps.judging.models import Round
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.agreement.ratings import PairAgreement

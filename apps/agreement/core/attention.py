@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from apps.common.text.words import count, interval, number
+from apps.common.text.wording import count, interval, number
 from apps.metrics.estimate import Estimate, excludes_zero
 
 BAR = 0.6

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.agreement.core.weeks import EPOCH, date_of, lean_of, monday_of, mondays
-from apps.common.text.words import number, percent
+from apps.common.text.wording import number, percent
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Dated, Rate
 from apps.metrics.estimate import Estimate

@@ -29,7 +29,7 @@ from apps.agreement.selectors.differing_pairs import NO_RULING, Which, differenc
 from apps.agreement.selectors.people import has_part
 from apps.common.drawing.charts import figures, plot
 from apps.common.drawing.svg import clip
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.judging.core.guidelines import GradeText
 from apps.judging.models import Round
 from apps.judging.selectors.rounds import latest_guideline

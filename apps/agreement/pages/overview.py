@@ -30,7 +30,7 @@ from apps.agreement.selectors.grade_cache import ratings_in
 from apps.calibration import rules
 from apps.common.drawing.charts import plot, svg
 from apps.common.drawing.svg import DrawnEstimate, Scale, clip, plain, scale, tag, text, ticks, title
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.metrics.agreement.pairs import cohen_kappa, kappa_of_maximum, pair_gwet_ac
 from apps.metrics.agreement.ratings import Ratings, alpha_of_table, pair_agreement
 from apps.metrics.agreement.results import ACCEPTABLE, TOO_NOISY, Coefficient

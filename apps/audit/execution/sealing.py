@@ -24,7 +24,7 @@ from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.events import SealedKind, kinds
 from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of, sha256_hex
-from apps.common.hooks import load_courier
+from apps.common.hooks import load_celery
 
 QUIET_SECONDS = 2.0
 AFTER_FAILURE_SECONDS = 30.0
@@ -43,7 +43,7 @@ def seal_soon() -> None:
         return
     _not_before[0] = now + QUIET_SECONDS
     try:
-        load_courier()
+        load_celery()
 
         seal.apply_async(retry=False)
     except Exception as problem:

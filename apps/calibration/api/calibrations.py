@@ -20,9 +20,9 @@ from apps.calibration.models import Calibration, CalibrationItem, CalibrationVer
 from apps.calibration.selectors import calibrations, rates
 from apps.calibration.selectors.comparisons import QuestionFigure, comparison, why_in_words
 from apps.calibration.serializers import LogOut, RateOut, RatesOut, entry_out, rate_out, rates_out
+from apps.common.web.api import EstimateSerializer, body_with_key
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
-from apps.common.web.requests import EstimateSerializer, body_with_key
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.forms import NOTE_LENGTH
 from apps.triples.models import ExpectedBlock

@@ -20,8 +20,8 @@ from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
 from apps.common.drawing.charts import Period, control_chart
-from apps.common.files.filekinds import csv_lines
-from apps.common.text.words import percent
+from apps.common.files.csvsafe import csv_lines
+from apps.common.text.wording import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.audit.selectors.events import sealed_kind

@@ -16,11 +16,11 @@ from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.calibrations import live_verdicts
-from apps.common.text.words import percent
+from apps.common.text.wording import percent
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
 from apps.metrics.agreement.results import Coefficient, undefined
-from apps.review.core.visibility import ASPECTS, aspects_flagged
+from apps.review.core.policies import ASPECTS, aspects_flagged
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.tracking import past_rounds

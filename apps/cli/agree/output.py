@@ -13,8 +13,8 @@ import numpy as np
 
 from apps.cli.agree.figures import Figures, SelfAgreement, StratumFigures
 from apps.cli.arguments import aligned, delimited
-from apps.common.files.filekinds import safe_cell
-from apps.common.text.words import number
+from apps.common.files.csvsafe import safe_cell
+from apps.common.text.wording import number
 from apps.metrics.agreement.label_model import Diagnosis
 from apps.metrics.agreement.overall import COEFFICIENTS, FURTHER, MOST_RESAMPLED
 from apps.metrics.agreement.results import Coefficient, standard_interval

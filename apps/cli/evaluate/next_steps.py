@@ -11,7 +11,7 @@ from typing import NamedTuple
 from apps.cli.evaluate.misses import Misses
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.gates.core.rule import PASSED
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule, Returned
 from apps.metrics.scorecard import Scorecard, StratumScores

@@ -14,8 +14,8 @@ from apps.cli.evaluate.misses import Miss, Misses, named
 from apps.cli.evaluate.next_steps import missed_words
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
-from apps.common.files.filekinds import safe_cell
-from apps.common.text.words import number
+from apps.common.files.csvsafe import safe_cell
+from apps.common.text.wording import number
 from apps.gates.core.rule import PASSED
 from apps.metrics.scorecard import Input, Scorecard
 from apps.reports.core.document import Block, Document, Paragraph, ReportSection, Table

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from apps.cli.score.triples import entries_in, facts_in, kinds_in, question_of, with_texts
 from apps.common.errors import InputError
-from apps.common.files.filekinds import restore_cell
+from apps.common.files.csvsafe import restore_cell
 from apps.common.files.tabular import TableFile
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify

@@ -15,7 +15,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.evaluation.core.misses import KIND, kinds_of_answer
+from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.estimate import NONE
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule

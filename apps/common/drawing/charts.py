@@ -28,7 +28,7 @@ from apps.common.drawing.svg import (
     title,
     whisker,
 )
-from apps.common.text.words import number
+from apps.common.text.wording import number
 
 KAPPA_BANDS = (0.4, 0.6)
 LETTER = 5.5  # px, the mean width of a letter at 12 px

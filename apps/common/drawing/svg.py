@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 
 ICONS = {
     "sun": (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from apps.common.errors import InputError, InputErrors
-from apps.common.files.filekinds import safe_cell
+from apps.common.files.csvsafe import safe_cell
 
 MOST_GROUPS = 100
 """Mistakes of further kinds are not grouped, so that memory stays bounded."""

@@ -6,33 +6,11 @@ only when it is unambiguous: no unknown id fits two known ones, and no known id 
 
 from __future__ import annotations
 
-import os
 import re
-import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
-
-from apps.common.files.private import FILE
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A private file to write and read, which replaces `path` once the block has ended without an error."""
-    scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE), "w+b") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
-
 
 Form = Callable[[str], str]
 

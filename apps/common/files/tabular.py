@@ -16,8 +16,9 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from apps.common.errors import InputError
+from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, fault
-from apps.common.files.filekinds import not_text, restore_cell
+from apps.common.files.filekinds import not_text
 from apps.common.files.jsonvalues import parse_object
 from apps.common.files.linefiles import BARE_RETURN, LINE_END
 

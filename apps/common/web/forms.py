@@ -1,59 +1,13 @@
 """The common style of form fields, and choices that are set per request."""
 
-import re
-import uuid
 from collections.abc import Iterable
-from contextvars import ContextVar, Token
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django import forms
 from django.db.models import QuerySet
 from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-
-OF_A_PROJECT = re.compile(r"/(?:p|api/v1/projects)/([-a-zA-Z0-9_]{1,100})/")
-
-
-class Work(NamedTuple):
-    """What a thread works on: a request at `path`, or the job with this number and the slug of its project."""
-
-    request_id: str = ""
-    path: str = ""
-    job: int | None = None
-    project: str = ""
-
-
-NOTHING = Work()
-_work: ContextVar[Work] = ContextVar("karat_work", default=NOTHING)
-
-
-def current_work() -> Work:
-    return _work.get()
-
-
-def current_request_id() -> str:
-    """The id of the current request or job, or "" outside of both."""
-    return _work.get().request_id
-
-
-def set_request_id(value: str, *, path: str = "", job: int | None = None, project: str = "") -> Token[Work]:
-    return _work.set(Work(value, path, job, project))
-
-
-def reset_request_id(token: Token[Work]) -> None:
-    _work.reset(token)
-
-
-def project_in(path: str) -> str:
-    """The slug of the project that an address names, whether there is one or not; "" where it names none."""
-    match = OF_A_PROJECT.match(path)
-    return match[1] if match else ""
-
-
-def new_request_id() -> str:
-    return uuid.uuid4().hex
-
 
 F = TypeVar("F", bound=BaseForm)
 

@@ -15,8 +15,8 @@ from rest_framework.utils.json import strict_constant
 from rest_framework.views import exception_handler
 
 from apps.common.errors import InputErrors, Refusal
+from apps.common.web.body_limits import most_bytes_at, too_large_in_words
 from apps.common.web.outages import outage_of
-from apps.common.web.requests import most_bytes_at, too_large_in_words
 
 CONTENT_TYPE = "application/problem+json"
 

@@ -13,7 +13,7 @@ from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
 from apps.common.hooks import has_mail_server
 from apps.dashboard import rules
-from apps.dashboard.core.settings_table import CLEARABLE
+from apps.dashboard.core.storage import CLEARABLE
 from apps.dashboard.enums import CLEAR_STORAGE, LOAD_DEMO, MEASURE_SERVER
 from apps.dashboard.execution.demo.stage import create_demo_project
 from apps.dashboard.selectors.server import measuring_now

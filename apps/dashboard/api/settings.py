@@ -18,8 +18,8 @@ from apps.accounts.actions.projects import archive_project, bring_back_project, 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
+from apps.common.web.api import change_in
 from apps.common.web.forms import ChoiceField, checked
-from apps.common.web.requests import change_in
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import MOST_GRADES, SettingsForm, settings_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from apps.common.text.words import percent, size
+from apps.common.text.wording import percent, size
 from apps.dashboard.enums import CheckStanding
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent

@@ -14,7 +14,7 @@ from apps.accounts.selectors import Member
 from apps.backups.selectors.backups import notice_asked
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.web import forwarding
-from apps.common.web.requests import NextStep
+from apps.common.web.next_steps import NextStep
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.edges.page_help import help_for
 from apps.dashboard.edges.paths import path

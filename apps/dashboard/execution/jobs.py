@@ -17,7 +17,7 @@ from apps.accounts.models import Project
 from apps.backups.models import Backup
 from apps.common.files.private import SQLITE_SUFFIXES
 from apps.corpus.models import Block
-from apps.dashboard.core.settings_table import BACKUPS, DATABASE, FIGURES, FOLDERS, INDEXES, REST, Measured, ProjectSize
+from apps.dashboard.core.storage import BACKUPS, DATABASE, FIGURES, FOLDERS, INDEXES, REST, Measured, ProjectSize
 from apps.dashboard.enums import CLEAR_STORAGE, LOAD_DEMO, MEASURE_SERVER
 from apps.dashboard.execution.demo.loader import load_demo
 from apps.dashboard.execution.demo.stage import stage_of

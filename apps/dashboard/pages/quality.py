@@ -13,7 +13,7 @@ from apps.agreement.selectors.agreement import exclusion_reason
 from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.agreement.selectors.people import Closeness, closeness_of
 from apps.common.drawing import charts
-from apps.common.text.words import NOT_DEFINED, count, interval, number
+from apps.common.text.wording import NOT_DEFINED, count, interval, number
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages import progress
 from apps.dashboard.pages.progress import Judging

@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 
 from django.utils import timezone
 
-from apps.common.text.words import count, day, percent
+from apps.common.text.wording import count, day, percent
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundState
 from apps.judging.models import Round

@@ -29,18 +29,11 @@ from apps.common.database.schema import SchemaGap, migrations_known, schema_gap
 from apps.common.drawing.charts import svg
 from apps.common.drawing.svg import tag, title
 from apps.common.files.private import KEYS
-from apps.common.text.words import size
+from apps.common.text.wording import size
 from apps.dashboard.actions.projects import request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.checkup import headline, summary
-from apps.dashboard.core.settings_table import (
-    KINDS,
-    Measured,
-    SettingInForce,
-    StorageKind,
-    pace,
-    table,
-    variables_set_by_up,
-)
+from apps.dashboard.core.settings_table import SettingInForce, table, variables_set_by_up
+from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.edges.health import NAMES, check_up, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.mail import send_mail_again

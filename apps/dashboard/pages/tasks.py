@@ -13,7 +13,7 @@ from apps.calibration.models import Calibration
 from apps.calibration.rules import PARTICIPANTS
 from apps.calibration.selectors.calibrations import unanswered_items
 from apps.common.database.questions import CountOf, Question, answer_to, joined
-from apps.common.text.words import age, day
+from apps.common.text.wording import age, day
 from apps.dashboard.edges.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import Q, Subquery
 
 from apps.accounts.models import Project
-from apps.dashboard.core.settings_table import Measured, ProjectSize, measured_from
+from apps.dashboard.core.storage import Measured, ProjectSize, measured_from
 from apps.dashboard.enums import CLEAR_STORAGE, MEASURE_SERVER
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job

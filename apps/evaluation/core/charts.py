@@ -20,7 +20,7 @@ from apps.common.drawing.svg import (
     title,
     whisker,
 )
-from apps.common.text.words import count, interval, number, signed
+from apps.common.text.wording import count, interval, number, signed
 from apps.evaluation.core.robustness import SliceSignal
 from apps.goldsets.core.slice_sampling import LEFT, NEXT, NOW, USED, Balance, Turn
 from apps.metrics.comparison import QueryChange, tally

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from apps.accounts.selectors import Member
-from apps.common.text.words import number
+from apps.common.text.wording import number
 from apps.evaluation import rules
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.score_tables import EvaluationSheet, ScoredSheet, conventions_of

@@ -20,7 +20,7 @@ from apps.common.drawing.charts import (
     ticks,
     title,
 )
-from apps.common.text.words import interval, number, p_value, percent, percent_interval, signed
+from apps.common.text.wording import interval, number, p_value, percent, percent_interval, signed
 from apps.evaluation import rules
 from apps.evaluation.edges.comparison import ComparisonSheet, PairSheet, comparison_between
 from apps.evaluation.edges.hit_score_tables import (

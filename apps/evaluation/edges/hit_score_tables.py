@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.accounts.selectors import Member
-from apps.evaluation.core.misses import FIELDS, KIND, kinds_of
+from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.score_tables import ScoredSheet
 from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
 from apps.evaluation.models import Evaluation, Score

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from apps.evaluation.selectors.run_again import FormerRun, RunAgain, run_again_of
-from apps.goldsets.edges.sealed import VersionPanel
+from apps.goldsets.edges.panels import VersionPanel
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.questions import questions_of

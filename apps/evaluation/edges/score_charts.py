@@ -20,7 +20,7 @@ from apps.common.drawing.charts import (
     title,
     whisker,
 )
-from apps.common.text.words import interval, number, percent, signed
+from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.models import Score
 from apps.metrics.comparison import MeasureComparison, QueryChange

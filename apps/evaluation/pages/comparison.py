@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.files.filekinds import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.corpus.models import Snapshot
 from apps.evaluation import rules
 from apps.evaluation.actions import comparisons

@@ -17,7 +17,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
-from apps.common.text.words import interval, signed
+from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
 from apps.evaluation.actions import run_again as evaluation_run_again
 from apps.evaluation.core.charts import Bounds, bounds_of

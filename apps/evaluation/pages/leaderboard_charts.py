@@ -21,7 +21,7 @@ from apps.common.drawing.charts import (
     title,
     whisker,
 )
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
 from apps.metrics.statistics.bootstrap import Interval

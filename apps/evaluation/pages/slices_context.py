@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
 from apps.common.drawing.charts import figures, plot
-from apps.common.text.words import number, percent
+from apps.common.text.wording import number, percent
 from apps.evaluation.core import charts
 from apps.evaluation.core.robustness import LARGELY, NEARLY, SliceSignal, signal_of
 from apps.evaluation.execution.hit_scoring import hit_summaries

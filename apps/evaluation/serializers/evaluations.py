@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.web.api import EstimateSerializer
 from apps.common.web.forms import ChoiceField
-from apps.common.web.requests import EstimateSerializer
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.rules import LONGEST_COMMIT, SPLITS
 from apps.evaluation.selectors.comparisons import EvaluationPair

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import OneForm
 from apps.common.web.forms import ChoiceField
-from apps.common.web.requests import OneForm
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.decisions import GAPS

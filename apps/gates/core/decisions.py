@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.text.words import number, signed
+from apps.common.text.wording import number, signed
 from apps.gates.core.rule import (
     COST,
     FAILED,

@@ -15,7 +15,7 @@ from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.drawing.svg import clip
 from apps.evaluation import rules
-from apps.evaluation.core.misses import FIELDS, kinds_of
+from apps.evaluation.core.question_kinds import FIELDS, kinds_of
 from apps.evaluation.edges.hit_score_tables import source_of
 from apps.evaluation.edges.score_tables import fields_of, stratum_of
 from apps.evaluation.enums import STRATA

@@ -17,7 +17,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import sha256_hex
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
-from apps.common.text.words import MINUS
+from apps.common.text.wording import MINUS
 from apps.evaluation import rules
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.edges.score_charts import head_cell

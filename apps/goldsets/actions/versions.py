@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
 
-from apps.accounts.core.invitees import seal
+from apps.accounts.core.encryption import seal
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal

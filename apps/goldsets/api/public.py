@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
+from apps.common.web.api import OneForm
 from apps.common.web.paging import cut_list, only_known
-from apps.common.web.requests import OneForm
 from apps.goldsets.actions.public import (
     ask_to_sign,
     decide_public_texts,

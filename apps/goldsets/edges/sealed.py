@@ -1,7 +1,6 @@
 """The door to the sealed side of a version: who passes it is a lead, and each time is counted."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 from django.utils import timezone
 
@@ -12,29 +11,6 @@ from apps.goldsets.actions.versions import log_test_look
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.versions import names_in_test
-
-
-class VersionPanel(NamedTuple):
-    """A template, and what it shows as `panel`."""
-
-    template: str
-    panel: Any
-
-
-MakePanel = Callable[[Version], VersionPanel | None]
-_panels: list[MakePanel] = []
-
-
-def on_version_page(panel: MakePanel) -> MakePanel:
-    """Register a panel; None where it has nothing to show."""
-    if panel not in _panels:
-        _panels.append(panel)
-    return panel
-
-
-def panels_of(version: Version) -> list[VersionPanel]:
-    """The panels in the order of registration."""
-    return [made for panel in _panels if (made := panel(version))]
 
 
 def open_test(version: Version, member: Member, what: str) -> None:

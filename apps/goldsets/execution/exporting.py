@@ -11,12 +11,12 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.core.invitees import SealBroken, unseal
+from apps.accounts.core.encryption import SealBroken, unseal
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_question, values_recorded
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
-from apps.common.text.words import utc_second
+from apps.common.text.wording import utc_second
 from apps.corpus.models import SnapshotBlock
 from apps.corpus.selectors.snapshots import Seal as TextSeal
 from apps.corpus.selectors.snapshots import fault_of as fault_of_snapshot

@@ -14,7 +14,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import GradeAgreement
 from apps.common.database.bulk import chunks, insert_rows
 from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
-from apps.common.text.words import utc_second
+from apps.common.text.wording import utc_second
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from apps.common.files.filekinds import line_writer, safe_cell
+from apps.common.files.csvsafe import line_writer, safe_cell
 from apps.goldsets.formats.content import Content, GradeRow, in_order
 
 COLUMNS = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")

@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apps.common.files.filekinds import line_writer, safe_cell
+from apps.common.files.csvsafe import line_writer, safe_cell
 from apps.goldsets.formats.content import Content, JudgementRow, in_order
 from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
 

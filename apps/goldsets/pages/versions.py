@@ -29,7 +29,8 @@ from apps.goldsets.actions.versions import (
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
-from apps.goldsets.edges.sealed import log_names, names_told, open_test, panels_of
+from apps.goldsets.edges.panels import panels_of
+from apps.goldsets.edges.sealed import log_names, names_told, open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version

@@ -9,8 +9,8 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from apps.common.database.questions import answer_to
-from apps.common.files.tables import Spool
-from apps.common.text.words import utc_second
+from apps.common.files.spool import Spool
+from apps.common.text.wording import utc_second
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.snapshots import entries_of
 from apps.goldsets.enums import Split

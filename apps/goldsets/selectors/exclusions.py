@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from apps.common.files.filekinds import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.goldsets.enums import (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from apps.common.text.words import percent
+from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import OuterRef, Q, QuerySet
 
 from apps.common.database.questions import CountOf, ListOf, Question
-from apps.common.text.words import utc_second
+from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import FrozenQuery, JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise

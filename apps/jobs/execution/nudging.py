@@ -5,7 +5,7 @@ from functools import partial
 
 from django.db import transaction
 
-from apps.common.hooks import load_courier
+from apps.common.hooks import load_celery
 
 log = logging.getLogger(__name__)
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 def nudge(job_id: int) -> None:
     """Wake a worker for this job. If the broker is unreachable, the next sweep picks up the job."""
     try:
-        load_courier()
+        load_celery()
         from apps.jobs.execution.tasks import run_job  # Celery is slow to load, and most commands queue nothing
 
         run_job.apply_async((job_id,), retry=False)

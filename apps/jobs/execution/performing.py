@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.buckets import BucketAway
-from apps.common.web.forms import reset_request_id, set_request_id
+from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached

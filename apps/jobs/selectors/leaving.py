@@ -1,6 +1,6 @@
 """What a person is told by Karat, which ends when they leave."""
 
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.models import User
 from apps.jobs.models import MailChoice
 

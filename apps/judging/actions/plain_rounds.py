@@ -19,7 +19,7 @@ from apps.accounts.enums import Role
 from apps.common.database.statements import prepared_cursor
 from apps.judging import rules
 from apps.judging.core.answer import Answer, milliseconds
-from apps.judging.core.passages import PRIME, own_order
+from apps.judging.core.seeded_order import PRIME, own_order
 from apps.judging.models import Round
 
 RENEWED_AFTER = timedelta(minutes=1)

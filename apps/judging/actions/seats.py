@@ -16,7 +16,7 @@ from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place, locked_place_with
 from apps.judging.actions.plain_rounds import RENEWED_AFTER, lease_plainly
-from apps.judging.core.passages import PRIME, OwnOrder, own_order, place_in_order
+from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order, place_in_order
 from apps.judging.enums import SeatState
 from apps.judging.models import NOT_RETIRED, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit, undecided_pilot_queries

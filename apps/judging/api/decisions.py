@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.rules import ProjectArchived
+from apps.common.web.api import body_with_key
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
-from apps.common.web.requests import body_with_key
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.propagation import carry_over, mark_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from apps.judging.core.passages import seeded_number
 from apps.judging.core.resolution import ResolutionRule
+from apps.judging.core.seeded_order import seeded_number
 
 Remit = Mapping[str, list[str]]
 

@@ -9,8 +9,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.common.database.statements import prepared_cursor
-from apps.judging.core.passages import own_order, place_in_order
 from apps.judging.core.plan import PROPERTIES
+from apps.judging.core.seeded_order import own_order, place_in_order
 from apps.judging.models import Round
 from apps.judging.selectors.reading import document_names_of
 from apps.queries.models import Query

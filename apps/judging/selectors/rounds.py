@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, Max, Q, QuerySet
 from django.shortcuts import get_object_or_404
 
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
 from apps.common.database.questions import ListOf, Question
 from apps.common.web.exposition import Metric, counter, gauge

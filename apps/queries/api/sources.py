@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import change_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
-from apps.common.web.requests import change_in
 from apps.queries import actions, selectors
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source

@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
+from apps.common.web.api import change_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
-from apps.common.web.requests import change_in
 from apps.queries import actions, selectors
-from apps.queries.core.naming import BulkChange
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.queries.rules import MOST_AT_ONCE

@@ -12,7 +12,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing, unread_rows
-from apps.corpus.execution.jobs import open_mapped
+from apps.corpus.execution.table_opening import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import QueryNames
 from apps.queries.formats import QueryRow

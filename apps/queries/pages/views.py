@@ -15,7 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
 from apps.queries import actions, rules, selectors
-from apps.queries.core.naming import BulkChange
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.execution.revoking import resting_on
 from apps.queries.forms import BulkForm, FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source

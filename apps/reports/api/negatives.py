@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.errors import Forbidden
+from apps.common.web.api import OneForm
 from apps.common.web.paging import only_known
-from apps.common.web.requests import OneForm
 from apps.goldsets.enums import Split
 from apps.goldsets.rules import blind_refusal
 from apps.reports.actions.negatives import measure_negatives

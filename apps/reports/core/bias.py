@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.common.text.words import number
+from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate, Scale, axis, clip, drawing, scale, tag, text, ticks, title, whisker
-from apps.common.text.words import interval, number, signed
+from apps.common.text.wording import interval, number, signed
 
 WIDTH = 880
 NARROW, INSET, NARROW_ROW, HEADING = 340, 6.0, 36.0, 20.0

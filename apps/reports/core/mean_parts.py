@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import Summary
 from apps.reports.core.document import ReportChart, Table, dots, stacked

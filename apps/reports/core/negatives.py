@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.words import count, interval, number, signed
+from apps.common.text.wording import count, interval, number, signed
 from apps.corpus.core.near_duplicates import Signatures
 from apps.metrics.columns import Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.estimate import PERCENTILE, Estimate

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.words import count, interval, number, p_value, signed
+from apps.common.text.wording import count, interval, number, p_value, signed
 from apps.evaluation.core.charts import delta_bars, stratum_bounds, stratum_dots, stratum_legend
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, RunComparison

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.words import count, interval
+from apps.common.text.wording import count, interval
 from apps.gates.core.decisions import formatted_value, unit
 from apps.gates.core.rule import GateRule
 from apps.metrics.measures.entries import Measure

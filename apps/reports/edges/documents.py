@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
-from apps.evaluation.core.misses import FIELDS
+from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.edges.comparison import comparison_of
 from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_of
 from apps.evaluation.edges.hit_score_tables import HitSheet, kind_rows

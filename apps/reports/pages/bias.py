@@ -16,7 +16,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
-from apps.common.text.words import number, percent, signed
+from apps.common.text.wording import number, percent, signed
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
 from apps.evaluation.edges.score_tables import Named, block_names
 from apps.evaluation.edges.version_choice import requested_version

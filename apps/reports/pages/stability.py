@@ -14,7 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import names_for
 from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, title, whisker
-from apps.common.text.words import interval, number
+from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
 from apps.evaluation.edges.version_choice import requested_version

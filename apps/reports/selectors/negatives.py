@@ -13,7 +13,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from apps.common.database.questions import CountOf, Question, answer_to, joined
-from apps.common.files.filekinds import safe_cell
+from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version, VersionGrade, VersionQuery

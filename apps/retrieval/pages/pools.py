@@ -39,7 +39,7 @@ from apps.retrieval.selectors.pools import (
     run_shares,
 )
 from apps.retrieval.selectors.question_sets import queries_in
-from apps.retrieval.selectors.systems import is_withdrawn
+from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190

@@ -20,7 +20,8 @@ from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run, System
 from apps.retrieval.selectors.question_sets import found_in
 from apps.retrieval.selectors.runs import newest_runs_on, result_counts, reusable_run
-from apps.retrieval.selectors.systems import indexed_in, without_withdrawn
+from apps.retrieval.selectors.systems import indexed_in
+from apps.retrieval.selectors.withdrawn import without_withdrawn
 
 
 class PoolForecast(NamedTuple):

@@ -1,6 +1,6 @@
 """The systems of a project."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from django.db.models import Count, QuerySet
 
@@ -8,32 +8,9 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
-from apps.retrieval.enums import INDEX, QUICK, IndexState, PoolKind, RunState, SystemKind
-from apps.retrieval.models import LoadedIndex, Pool, Run, System
+from apps.retrieval.enums import INDEX, QUICK, IndexState, RunState, SystemKind
+from apps.retrieval.models import LoadedIndex, Run, System
 from apps.retrieval.selectors.question_sets import found_in
-
-WithdrawnCheck = Callable[[Project], QuerySet[Pool]]
-
-_checks: list[WithdrawnCheck] = []
-
-
-def add_withdrawn_check(check: WithdrawnCheck) -> WithdrawnCheck:
-    """Register `check(project)`: the pools that came with grades whose import was undone."""
-    if check not in _checks:
-        _checks.append(check)
-    return check
-
-
-def without_withdrawn(pools: QuerySet[Pool], project: Project) -> QuerySet[Pool]:
-    """Those of the project's pools that count: withdrawn ones keep their page and are in no list."""
-    for check in _checks:
-        pools = pools.exclude(pk__in=check(project).order_by().values("pk"))
-    return pools
-
-
-def is_withdrawn(pool: Pool) -> bool:
-    """Whether it came with grades whose import was undone."""
-    return pool.kind == PoolKind.IMPORTED and any(check(pool.project).filter(pk=pool.pk).exists() for check in _checks)
 
 
 def loaded_in(project: Project) -> QuerySet[LoadedIndex]:

@@ -14,7 +14,7 @@ from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_participation, resolve
-from apps.review.core.visibility import candidate_step
+from apps.review.core.outcome import candidate_step
 from apps.review.enums import (
     CandidateChoice,
     CandidateState,

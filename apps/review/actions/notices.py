@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
-from apps.common.text.words import age
+from apps.common.text.wording import age
 from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
 from apps.queries.models import Source

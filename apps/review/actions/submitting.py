@@ -14,7 +14,7 @@ from apps.corpus.models import Snapshot
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import SubmitRefused, locked_with_participation, resolve, start_round
-from apps.review.core.visibility import STEP_AFTER, outcome_of
+from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import has_answered_about, is_doubted

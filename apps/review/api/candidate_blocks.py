@@ -14,14 +14,14 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.text.blocktext import merge
+from apps.common.web.api import body_with_key
 from apps.common.web.paging import cut, only_known, whole
-from apps.common.web.requests import body_with_key
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
 from apps.review.actions.candidate_blocks import answer_candidate, decide_candidate, withdraw_candidate
 from apps.review.actions.disputes import Claim, DisputeRefused, split_triple
 from apps.review.api.disputes import StepView
-from apps.review.core.visibility import FEWEST, MOST
+from apps.review.core.claim_proposals import FEWEST, MOST
 from apps.review.enums import CandidateState
 from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import ProposedClaim, candidates_for, proposed_claims, views_for

@@ -13,8 +13,8 @@ from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
+from apps.common.web.api import OneForm, body_with_key
 from apps.common.web.paging import only_known
-from apps.common.web.requests import OneForm, body_with_key
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
 from apps.review.edges.exports import export_response

@@ -20,7 +20,7 @@ from apps.review.actions import disputes, submitting
 from apps.review.actions.disputes import DisputeRefused, drop_triple, post_message
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import begin_revision, submit_triple
-from apps.review.core.visibility import POLICIES, Policy
+from apps.review.core.policies import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.selectors.candidate_blocks import doubts_about, offers_for, views_on

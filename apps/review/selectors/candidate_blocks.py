@@ -11,16 +11,9 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.review import rules
-from apps.review.core.visibility import (
-    VERDICTS_PER_ROUND,
-    CandidatePart,
-    CandidateSight,
-    Span,
-    candidate_sight,
-    likeliest,
-    propose,
-    sentences,
-)
+from apps.review.core.claim_proposals import Span, likeliest, propose, sentences
+from apps.review.core.outcome import VERDICTS_PER_ROUND
+from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight
 from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
 from apps.review.rules import answer_refusal, decide_refusal

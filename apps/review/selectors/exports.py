@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
-from apps.common.text.words import count_up_to, utc_second
+from apps.common.text.wording import count_up_to, utc_second
 from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND, blinded_among

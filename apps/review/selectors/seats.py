@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.core.invitees import Holding
+from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, policy

@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from apps.accounts.edges.access import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
+from apps.common.web.api import body_with_key
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import only_known
-from apps.common.web.requests import body_with_key
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source

@@ -12,7 +12,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, share
 from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
-from apps.corpus.execution.jobs import open_mapped
+from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, match_passages, passages_that_count
 from apps.corpus.selectors.text_matching import match_texts

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from apps.dashboard.core.settings_table import CLEARABLE, KINDS, Measured, ProjectSize, measured_from, pace
+from apps.dashboard.core.storage import CLEARABLE, KINDS, Measured, ProjectSize, measured_from, pace
 
 FOUND = Measured(
     host="one",

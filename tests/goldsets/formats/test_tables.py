@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 
-from apps.common.files.filekinds import restore_cell
+from apps.common.files.csvsafe import restore_cell
 from apps.goldsets.formats import flat, huggingface, jsonl, judgements, parquet_files, rag, triples_yaml
 from apps.goldsets.formats.content import FrozenBlock, GradeRow
 from tests.goldsets.content import SMALL, ListContent

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.common.files.filekinds import restore_cell
+from apps.common.files.csvsafe import restore_cell
 from apps.goldsets.formats import beir, flat, jsonl, trec
 from apps.goldsets.formats.content import GradeRow, Unwritable, in_order
 from apps.metrics.files.trec_rows import read_qrel_rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from apps.accounts.core.browsers import NoAddress, plain_address, plain_domain
+from apps.accounts.core.addresses import NoAddress, plain_address, plain_domain
 from apps.common.web.addresses import BadAddress, parse_url
 
 ROLES = ("annotator", "reviewer", "lead", "viewer")

@@ -18,7 +18,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
-from apps.accounts.core.browsers import NoAddress, plain_address
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import ALGORITHMS, AnswerRefused, Claims, Metadata, ProviderUnavailable, read_metadata
 from apps.common.web.addresses import BadAddress, Opening, parse_url

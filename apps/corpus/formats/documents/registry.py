@@ -12,7 +12,8 @@ from apps.common.errors import InputError
 from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import EMPTY, LOCKED, NOT_READ, REASONS, TOO_LARGE
+from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
+from apps.common.files.workbooks import REASONS, TOO_LARGE
 from apps.corpus.core.cutting import first_title
 from apps.corpus.core.documents import AS_TEXT, READ_AS, Document, ReadingNote
 from apps.corpus.formats import read_blocks

@@ -5,7 +5,7 @@ from typing import Any
 from celery import current_app
 from django.core.management.base import BaseCommand
 
-from apps.common.hooks import load_courier
+from apps.common.hooks import load_celery
 from apps.jobs.execution.worker import run_worker
 
 
@@ -17,5 +17,5 @@ class Command(BaseCommand):
         parser.add_argument("--loglevel", default="WARNING", help="default: %(default)s")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        load_courier()
+        load_celery()
         sys.exit(run_worker(current_app, loglevel=options["loglevel"]))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import packed_rows
+from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
-from apps.common.files.filekinds import restore_cell
 from apps.common.files.parquet import is_parquet
 from apps.common.files.tables import opened
 from apps.common.files.tabular import TableFile, read_rows

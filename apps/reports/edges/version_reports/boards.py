@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
-from apps.common.text.words import count
+from apps.common.text.wording import count
 from apps.evaluation import rules
 from apps.evaluation.core import misses
 from apps.evaluation.edges.hit_score_tables import RULE_NAMES, rule_name

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apps.common.text.words import count, percent
+from apps.common.text.wording import count, percent
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from apps.common.text.words import count, interval, number, percent
-from apps.evaluation.core.misses import FIELDS, KIND, kinds_of
+from apps.common.text.wording import count, interval, number, percent
+from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_score_tables import source_of
 from apps.evaluation.edges.score_tables import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples

@@ -1,0 +1,66 @@
+"""Bodies of the API that change some fields of what is there."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+
+def body_with_key(request: Request) -> dict[str, Any]:
+    """The JSON object of the body; an `Idempotency-Key` header is added as `idempotency_key`.
+
+    Raises ValidationError for a body that is no object.
+    """
+    if not isinstance(request.data, dict):
+        raise ValidationError({"body": ["The body is one JSON object."]})
+    header = request.headers.get("Idempotency-Key")
+    return {**request.data, "idempotency_key": header} if header else dict(request.data)
+
+
+class OneForm(BaseContentNegotiation):
+    """The endpoint returns a file; `format` in the query is its own parameter, not the framework's."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
+        return None
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
+
+
+class EstimateSerializer(serializers.Serializer[Any]):
+    """A figure with its interval (95 % unless the request names another) and its `n`.
+
+    `value` is null where it is not defined, `low` and `high` where it has no interval; `reason` then says why. `method`
+    names how the interval was computed, "" without one.
+    """
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    method = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+S = TypeVar("S", bound=Serializer)
+
+
+def change_in(request: Request, serializer: type[S]) -> S:
+    """The valid body of a change. Raises ValidationError, for an unknown field too.
+
+    Where fields may be left out, one that is misspelt would otherwise be answered as if it had been changed.
+    """
+    body = serializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    if unknown := sorted(set(request.data) - set(body.fields)):
+        raise ValidationError({unknown[0]: [f"Unknown field. Known are: {', '.join(sorted(body.fields))}."]})
+    return body
