@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, Q
 from numpy.typing import ArrayLike
 
 from apps.accounts.models import Project
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
@@ -188,7 +188,7 @@ class Score(models.Model):
             people_low=people_low,
             people_high=people_high,
             n=summary.n,
-            values=misses.pack(values),
+            values=packing.pack(values),
         )
 
     @property

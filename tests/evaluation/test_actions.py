@@ -10,7 +10,7 @@ from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.evaluation.actions.comparisons import decide_drop
 from apps.evaluation.actions.scoring import request_evaluations
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors import evaluations
 from apps.goldsets.enums import Split, VersionState
@@ -303,9 +303,9 @@ def test_only_leads_decide(pair):
 
 
 def test_packed_values_come_back_as_they_were():
-    packed = misses.pack([0.1, float("nan"), 1.0])
+    packed = packing.pack([0.1, float("nan"), 1.0])
 
-    first, second, third = misses.unpack(packed)
+    first, second, third = packing.unpack(packed)
 
     assert (first, third) == (0.1, 1.0)
     assert second != second

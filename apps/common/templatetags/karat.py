@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.drawing.svg import ICONS, STATES, Glyph
 from apps.common.text import blocktext as block_text
-from apps.common.text import words as words_wording
+from apps.common.text import wording
 from apps.common.text.terms import term_of
 from apps.common.web.assets import asset_url
 
@@ -92,7 +92,7 @@ def grade(value: int | None) -> SafeString:
     return format_html(
         '<span class="grade" data-grade="{}">{}</span>',
         min(max(value, 0), MAX_DRAWN_GRADE),
-        words_wording.number(value, 0),
+        wording.number(value, 0),
     )
 
 
@@ -146,62 +146,62 @@ def linked(value: object) -> SafeString | object:
 @register.simple_tag
 def pages(first: int | None, last: int | None = None) -> str:
     """`{% pages block.page_start block.page_end %}` → "pp. 31–32"."""
-    return words_wording.pages(first, last)
+    return wording.pages(first, last)
 
 
 @register.filter(name="pages")
 def pages_filter(block: object) -> str:
     """The pages of anything with `page_start` and `page_end`, or of a pair."""
     if isinstance(block, (tuple, list)):
-        return words_wording.pages(*block)
-    return words_wording.pages(getattr(block, "page_start", None), getattr(block, "page_end", None))
+        return wording.pages(*block)
+    return wording.pages(getattr(block, "page_start", None), getattr(block, "page_end", None))
 
 
 @register.filter
 def minus(value: float | None, places: int = 3) -> str:
-    return words_wording.number(value, places)
+    return wording.number(value, places)
 
 
 @register.filter
 def signed(value: float | None, places: int = 3) -> str:
-    return words_wording.signed(value, places)
+    return wording.signed(value, places)
 
 
 @register.filter
 def interval(bounds: Sequence[float | None] | None, places: int = 2) -> str:
-    return words_wording.interval(bounds, places)
+    return wording.interval(bounds, places)
 
 
 @register.filter
 def difference_interval(bounds: Sequence[float | None] | None, places: int = 3) -> str:
-    return words_wording.interval(bounds, places, differences=True)
+    return wording.interval(bounds, places, differences=True)
 
 
 @register.filter
 def percent(share: float | None, places: int = 1) -> str:
-    return words_wording.percent(share, places)
+    return wording.percent(share, places)
 
 
 @register.filter
 def percent_interval(bounds: Sequence[float | None] | None, places: int = 0) -> str:
-    return words_wording.percent_interval(bounds, places)
+    return wording.percent_interval(bounds, places)
 
 
 @register.filter
 def count(value: int | None) -> str:
-    return words_wording.count(value)
+    return wording.count(value)
 
 
 @register.filter
 def plural(value: int, word: str) -> str:
     """`{{ 3|plural:"query,queries" }}` → "3 queries"; one form is given an s."""
     one, _, many = word.partition(",")
-    return f"{words_wording.count(value)} {one if value == 1 else many or one + 's'}"
+    return f"{wording.count(value)} {one if value == 1 else many or one + 's'}"
 
 
 @register.filter
 def size(octets: int) -> str:
-    return words_wording.size(octets)
+    return wording.size(octets)
 
 
 @register.filter
@@ -215,7 +215,7 @@ def with_code(text: str) -> SafeString:
 
 @register.filter
 def age(since: datetime | None) -> str:
-    return words_wording.age(since, timezone.now()) if since else ""
+    return wording.age(since, timezone.now()) if since else ""
 
 
 @register.filter
@@ -224,9 +224,9 @@ def day(when: date | datetime | None) -> str:
         return ""
     if isinstance(when, datetime):
         when = timezone.localtime(when).date()
-    return words_wording.day(when, timezone.localdate())
+    return wording.day(when, timezone.localdate())
 
 
 @register.filter
 def short_digest(digest: str | None) -> str:
-    return words_wording.short_digest(digest)
+    return wording.short_digest(digest)

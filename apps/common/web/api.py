@@ -1,4 +1,4 @@
-"""Bodies of the API that change some fields of what is there."""
+"""Parts that API views share: bodies, idempotency keys, answers that are files, figures with an interval."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar

@@ -13,7 +13,7 @@ from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import live_grades
 from apps.common.database.questions import once
 from apps.corpus.selectors.corpora import TextKey, texts_of
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
@@ -210,7 +210,7 @@ def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
     scores: Iterable[Score] = evaluation.scores.all()
     if any("values" in score.get_deferred_fields() for score in scores):
         scores = Score.objects.filter(evaluation=evaluation)
-    return {score.measure: misses.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
+    return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
 
 
 def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:
@@ -222,7 +222,7 @@ def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> l
     newest = Score.objects.filter(~Exists(newer), evaluation__in=scored, measure="RR").order_by("-evaluation")
     columns = newest.values_list("evaluation__run__system__name", "evaluation__query_ids", "values")
     return [
-        (system, _rank_at(misses.unpack(bytes(packed))[labels.index(label)]))
+        (system, _rank_at(packing.unpack(bytes(packed))[labels.index(label)]))
         for system, labels, packed in columns[:most]
         if label in labels
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.selectors.evaluations import (
     SlicePart,
@@ -125,7 +125,7 @@ def lines_on(
 def values_by_run(score_ids: Sequence[int]) -> Floats:
     """The values of these scores, which are of the same queries: a row for each query, a column for each score."""
     packed = dict(Score.objects.filter(pk__in=score_ids).values_list("pk", "values"))
-    columns = [misses.unpack(bytes(packed[pk])) for pk in score_ids]
+    columns = [packing.unpack(bytes(packed[pk])) for pk in score_ids]
     return np.column_stack(columns) if columns else np.zeros((0, 0))
 
 

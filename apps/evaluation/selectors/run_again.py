@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.database.questions import once
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import evaluations_in
@@ -92,7 +92,7 @@ def values_by_query(run: Run, version: Version) -> QueryValues:
     values: dict[str, float] = {}
     for row in rows:
         if row.measure == measure:
-            column = misses.unpack(bytes(row.values)).tolist()
+            column = packing.unpack(bytes(row.values)).tolist()
             named = zip(row.evaluation.query_ids, column, strict=True)
             values |= {query: value for query, value in named if value == value}
     return QueryValues(measure, values)

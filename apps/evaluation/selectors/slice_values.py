@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Case, F, When
 
 from apps.common.database.questions import once
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -63,7 +63,7 @@ def _dev_scores(version: Version) -> Iterator[DevScore]:
     ids, values = (Case(When(measure=FIRST_RANK, then=F(name))) for name in ("evaluation__query_ids", "values"))
     rows = Score.objects.filter(evaluation__in=evaluations).exclude(measure=JUDGED_NAME)
     for pk, hit, name, order, run, items, packed in rows.order_by("evaluation_id").values_list(*columns, ids, values):
-        ranks = None if packed is None else dict(zip(items, misses.unpack(bytes(packed)), strict=True))
+        ranks = None if packed is None else dict(zip(items, packing.unpack(bytes(packed)), strict=True))
         yield DevScore(pk, hit, name, order, run, ranks)
 
 
@@ -82,7 +82,7 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
     kept = [latest[run] for run in sorted(latest, reverse=True)[:MOST_RUNS]]
     scores = Score.objects.filter(pk__in=kept).select_related("evaluation__run__system").order_by("-evaluation__run_id")
     columns = [
-        (score.evaluation.run, dict(zip(score.evaluation.query_ids, misses.unpack(bytes(score.values)), strict=True)))
+        (score.evaluation.run, dict(zip(score.evaluation.query_ids, packing.unpack(bytes(score.values)), strict=True)))
         for score in scores
     ]
     dev = _dev_items(version, hit)

@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from apps.common.text.wording import count
 from apps.evaluation import rules
-from apps.evaluation.core import misses
+from apps.evaluation.core import packing
 from apps.evaluation.edges.hit_score_tables import RULE_NAMES, rule_name
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import EVERY_SPLIT
@@ -166,7 +166,7 @@ def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[in
 def _values_of(scores: Sequence[Score]) -> tuple[list[str], list[Floats]]:
     """The questions of the first run's score, and each run's values in their order."""
     names = list(scores[0].evaluation.query_ids)
-    columns = [in_order(misses.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
+    columns = [in_order(packing.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
     return names, columns
 
 
