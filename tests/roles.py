@@ -121,7 +121,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
         may(
             "say what a missed question is: another right passage, a wrong one, an unclear question",
-            "evaluation:miss-say",
+            "evaluation:miss-note",
         ),
         may("export Q&As", "review:export review:export-file"),
         may(
@@ -152,11 +152,11 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
     ),
     "Agreement and quality": (
-        may("read agreement, without names", "agreement:overview agreement:where"),
+        may("read agreement, without names", "agreement:overview agreement:differences"),
         may("see one's own agreement with the others", "agreement:people"),
         may(
             "see agreement by person; improve the guideline",
-            "agreement:pair agreement:person agreement:tighten agreement:items",
+            "agreement:pair agreement:person agreement:improve agreement:items",
         ),
         may(
             "read flags and flag rates; take part in calibrations",
@@ -192,7 +192,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "prepare a public release, record that texts may be published, ask for a signature, sign what another lead"
             " prepared, release it to the public, withdraw it",
             "goldsets:public goldsets:public-prepare goldsets:public-texts goldsets:public-card"
-            " goldsets:public-preview goldsets:public-stays goldsets:public-ask"
+            " goldsets:public-preview goldsets:public-exclusions goldsets:public-ask"
             " goldsets:public-decide goldsets:public-sign goldsets:public-release goldsets:public-withdraw",
         ),
         may("download a public release before it is released", "goldsets:public-file"),
@@ -213,7 +213,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "score runs; record and close decisions; request analyses and more grades",
             "evaluation:score evaluation:score-rest evaluation:run-again evaluation:ledger-note evaluation:decide"
             " evaluation:close evaluation:judge-again evaluation:request-grades reports:request-bias"
-            " reports:judge-first reports:request-stability reports:measure-negatives",
+            " reports:judge-next reports:request-stability reports:measure-negatives",
         ),
         may(
             "set, import and retire gates; publish badges",

@@ -287,7 +287,7 @@ WITHOUT_A_BODY = {
     "evaluation-api:score-rest": "a split and a measure; see tests/evaluation/api/test_version_runs.py",
     "evaluation-api:run-again": "systems of earlier versions, which the world has none of;"
     " see tests/evaluation/api/test_version_runs.py",
-    "reports-api:judge-first": "a number; see tests/reports/test_bias_pages.py",
+    "reports-api:judge-next": "a number; see tests/reports/test_bias_pages.py",
     "goldsets-api:change": "of a draft, which the world has none of; see tests/goldsets/test_draft_api.py",
     "goldsets-api:freeze": "a changelog; see tests/goldsets/test_draft_api.py",
     "goldsets-api:release": "none is read",
@@ -345,8 +345,8 @@ def test_the_api_takes_our_ids_and_refuses_those_of_another_project_in_a_body(wo
     ("name", "key", "find"),
     [
         ("agreement-api:pairs", "round", lambda project: Things(project).round.number),
-        ("agreement-api:where", "round", lambda project: Things(project).round.number),
-        ("agreement-api:tighten", "round", lambda project: Things(project).round.number),
+        ("agreement-api:differences", "round", lambda project: Things(project).round.number),
+        ("agreement-api:improve", "round", lambda project: Things(project).round.number),
         ("agreement-api:person", "round", lambda project: Things(project).round.number),
         ("reports-api:negatives", "run", lambda project: own_runs(project)[0]),
         ("queries-api:list", "source", lambda project: Things(project).project.sources.earliest("pk").slug),
@@ -555,7 +555,7 @@ def writers() -> list[str]:
 TAKEN: dict[str, set[str]] = {
     "accounts:new-project": {"name"},
     "corpus:import-options": set(CorpusImportForm.base_fields),
-    "evaluation:miss-say": {"say", "block", "quote", "text"},
+    "evaluation:miss-note": {"say", "block", "quote", "text"},
     "evaluation:score": {"hit", "slice"},
     "goldsets:draw-slice": {"quarter", "size"},
     "judging:give-back": {"person"},

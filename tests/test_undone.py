@@ -61,7 +61,7 @@ NO_FIGURES = re.compile(
     r"|retrieval:provenance|(goldsets-api|evaluation):export"
 )
 """Accounts, jobs, the manual, forms that ask for something new, writing a Q&A, and what another page shows too."""
-OF_EACH_ROLE = {"dashboard:home", "agreement:overview", "agreement:where", "goldsets:version", "queries:query"}
+OF_EACH_ROLE = {"dashboard:home", "agreement:overview", "agreement:differences", "goldsets:version", "queries:query"}
 """Pages whose figures depend on who reads; elsewhere a role hides and shows what a lead sees."""
 APART = re.compile(
     r'name="(?:csrfmiddlewaretoken|key|started)" value="[^"]+"|"X-CSRFToken": "[^"]+"|data-csrf="[^"]+"'
@@ -175,7 +175,7 @@ def questions(world: World, role: str, known: Round) -> Iterator[tuple[str, str]
             yield name, world.url(name, route)
     slug = world.project.slug
     for by in ("query", "stratum", "week"):
-        yield "agreement:where", f"{reverse('agreement:where', args=[slug])}?by={by}"
+        yield "agreement:differences", f"{reverse('agreement:differences', args=[slug])}?by={by}"
     if role == "lead":
         yield "dashboard:search", f"{reverse('dashboard:search', args=[slug])}?q=Theirs"
         plan = {"pool": known.pool_id, "annotators": world.people["annotator"].pk, "seed": 5, "lease_minutes": 30}

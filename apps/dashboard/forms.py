@@ -7,7 +7,7 @@ from django import forms
 from apps.accounts.models import Project, default_policies
 from apps.accounts.rules import deletion_refusal
 from apps.common.web.forms import KaratForm
-from apps.goldsets.enums import Answer, LeadCheckKind
+from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.triples.core.checks import CAN_WARN
 
 MOST_GRADES = 6
@@ -106,7 +106,7 @@ class SettingsForm(KaratForm):
     )
 
     freeze_relevant, freeze_confusers, freeze_strata, freeze_terms = (
-        forms.ChoiceField(label=kind.label, choices=Answer.choices) for kind in LeadCheckKind
+        forms.ChoiceField(label=kind.label, choices=CheckLevel.choices) for kind in LeadCheckKind
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -91,7 +91,7 @@ class LeadCheckKind(models.TextChoices):
     TERMS = "freeze_terms", "Each source may be used publicly"
 
 
-class Answer(models.TextChoices):
+class CheckLevel(models.TextChoices):
     """What a check that finds something does to a freeze."""
 
     WARN = "warn", "Warn"

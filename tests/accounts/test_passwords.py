@@ -44,7 +44,7 @@ def use(token, at=AT):
 def work_for(client, email):
     """What the database was asked to do when this address requested a link, without the names of savepoints."""
     with CaptureQueriesContext(connection) as queries:
-        client.post("/forgotten/", {"email": email})
+        client.post("/password-reset/", {"email": email})
     return [" ".join(query["sql"].split()[:3]) for query in queries if "SAVEPOINT" not in query["sql"]]
 
 
@@ -175,7 +175,7 @@ class TestByMail:
 
     def test_the_page_answers_the_same_to_everybody(self, client, person):
         known, unknown = (
-            client.post("/forgotten/", {"email": email}).content for email in (person.email, "nobody@example.org")
+            client.post("/password-reset/", {"email": email}).content for email in (person.email, "nobody@example.org")
         )
 
         assert known == unknown
@@ -186,8 +186,8 @@ class TestPages:
     def test_without_a_mail_server_an_operator_is_named(self, client, settings):
         settings.EMAIL_HOST = ""
 
-        assert "an operator creates one" in client.get("/forgotten/").content.decode()
-        assert "sends no mail" in client.post("/forgotten/", {"email": "a@example.org"}).content.decode()
+        assert "an operator creates one" in client.get("/password-reset/").content.decode()
+        assert "sends no mail" in client.post("/password-reset/", {"email": "a@example.org"}).content.decode()
 
     def test_the_operators_link_leads_to_a_new_password_and_ends_sessions(self, client, person, operator):
         elsewhere = Client()

@@ -65,7 +65,7 @@ NO_PAGES = {
     "review:export-file",
     "review:flags",
 }
-OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:forgotten", "accounts:reset"}
+OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:password-reset", "accounts:reset"}
 # It holds one released version and one guideline, nobody in it is asked to calibrate, no text in it is the same as
 # another, no compound claim is disputed, no candidate waits, no passage is proposed as right as well, and
 # its first runs miss nothing: tests below, the stories of triples, of candidates and of misses make them.
@@ -74,7 +74,7 @@ NOT_IN_THE_DEMO = {
     "goldsets:difference",
     "goldsets:public-card",
     "goldsets:public-preview",
-    "goldsets:public-stays",
+    "goldsets:public-exclusions",
     "goldsets:training-found",
     "calibration:calibration",
     "calibration:item",

@@ -67,7 +67,7 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     project, _ = busy
     signed_in(lead_of(project))
 
-    go(page, reverse("agreement:where", args=[project.slug]))
+    go(page, reverse("agreement:differences", args=[project.slug]))
     for way in ("Query", "Week", "Grade boundary"):
         with turned(page):
             page.get_by_label("Broken down by").get_by_role("link", name=way).click()

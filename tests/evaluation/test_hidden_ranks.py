@@ -43,7 +43,7 @@ class World:
         client = Client()
         client.force_login(lead_of(self.project))
         said = {"say": "also_right", "measure": "Success@1", "rank": 1}
-        client.post(reverse("evaluation:miss-say", args=[self.project.slug, self.pair[0].pk, 1]), said, follow=True)
+        client.post(reverse("evaluation:miss-note", args=[self.project.slug, self.pair[0].pk, 1]), said, follow=True)
         self.candidate = CandidateBlock.objects.select_related("triple__project").get()
 
     @property

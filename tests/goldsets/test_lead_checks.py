@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project
 from apps.goldsets.actions.versions import VersionRefused, discard_draft, freeze_version
-from apps.goldsets.enums import Answer, LeadCheckKind, VersionState
+from apps.goldsets.enums import CheckLevel, LeadCheckKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import Gathered, gather
 from apps.goldsets.selectors.freeze_policy import LeadCheck, find_lead_checks, relevant_from
@@ -15,9 +15,9 @@ from tests.goldsets.factories import Bench, draft, make_bench, permit
 pytestmark = pytest.mark.django_db
 
 
-def set_checks(bench: Bench, answer: Answer, *kinds: LeadCheckKind) -> None:
+def set_checks(bench: Bench, answer: CheckLevel, *kinds: LeadCheckKind) -> None:
     """Set these checks to an answer, and the others to off."""
-    bench.project.policies |= dict.fromkeys(LeadCheckKind, Answer.OFF.value)
+    bench.project.policies |= dict.fromkeys(LeadCheckKind, CheckLevel.OFF.value)
     bench.project.policies |= dict.fromkeys(kinds, answer.value)
     bench.project.save(update_fields=["policies"])
 
@@ -41,7 +41,7 @@ def name_of_first(bench: Bench) -> str:
 )
 def test_a_query_without_relevant_passages_is_named(grade, tells):
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: grade)
-    set_checks(bench, Answer.WARN, LeadCheckKind.RELEVANT)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.RELEVANT)
 
     found = found_in(bench)
 
@@ -59,7 +59,7 @@ def test_a_passage_is_relevant_from_grade_2_and_from_yes_on_a_scale_of_no_and_ye
 
 def test_confusers_are_counted_of_what_a_run_ranked_high_and_people_graded_low():
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: 0)
-    set_checks(bench, Answer.WARN, LeadCheckKind.CONFUSERS)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.CONFUSERS)
     entries = list(bench.pool.entries.order_by("pk"))
     ranked = sum(any(rank <= 20 for _, rank in entry.found_by) for entry in entries)
 
@@ -73,7 +73,7 @@ def test_confusers_are_counted_of_what_a_run_ranked_high_and_people_graded_low()
 def test_a_stratum_with_few_queries_is_named():
     bench = make_bench(queries=3, triples=0)
     Query.objects.filter(pk=bench.project.queries.first().pk).update(domain="Doors")
-    set_checks(bench, Answer.WARN, LeadCheckKind.STRATA)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.STRATA)
 
     assert [check.sentence for check in found_in(bench)] == [
         "Domain: fewer than 5 queries of Doors (1). A score on so few says little."
@@ -82,7 +82,7 @@ def test_a_stratum_with_few_queries_is_named():
 
 def test_a_source_for_internal_use_is_named_with_what_rests_on_it():
     bench = make_bench(queries=1)
-    set_checks(bench, Answer.WARN, LeadCheckKind.TERMS)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.TERMS)
 
     internal = found_in(bench)
     discard_draft(version_id=bench.project.gold_sets.get().versions.get().pk, actor=bench.lead, at=AT)
@@ -98,7 +98,7 @@ def test_a_source_for_internal_use_is_named_with_what_rests_on_it():
 def test_a_query_without_a_source_is_named():
     bench = make_bench(queries=1, triples=0)
     Query.objects.filter(project=bench.project).update(source=None)
-    set_checks(bench, Answer.WARN, LeadCheckKind.TERMS)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.TERMS)
 
     (check,) = found_in(bench)
 
@@ -108,7 +108,7 @@ def test_a_query_without_a_source_is_named():
 
 def test_a_check_that_refuses_blocks_the_freeze_by_name():
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: 0)
-    set_checks(bench, Answer.REFUSE, LeadCheckKind.RELEVANT)
+    set_checks(bench, CheckLevel.REFUSE, LeadCheckKind.RELEVANT)
 
     with pytest.raises(VersionRefused) as refused:
         freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT)
@@ -117,7 +117,7 @@ def test_a_check_that_refuses_blocks_the_freeze_by_name():
     assert name_of_first(bench) in refused.value.sentence
 
 
-@pytest.mark.parametrize("answer", [Answer.WARN, Answer.OFF])
+@pytest.mark.parametrize("answer", [CheckLevel.WARN, CheckLevel.OFF])
 def test_a_check_that_does_not_refuse_lets_the_version_be_frozen(answer):
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: 0)
     set_checks(bench, answer, *LeadCheckKind)
@@ -127,7 +127,7 @@ def test_a_check_that_does_not_refuse_lets_the_version_be_frozen(answer):
     assert version.state == VersionState.FROZEN
 
 
-@pytest.mark.parametrize("answer", [Answer.WARN, Answer.REFUSE])
+@pytest.mark.parametrize("answer", [CheckLevel.WARN, CheckLevel.REFUSE])
 def test_the_draft_links_to_what_cures_it(client, answer):
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: 0)
     set_checks(bench, answer, LeadCheckKind.RELEVANT)

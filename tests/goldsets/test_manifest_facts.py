@@ -5,7 +5,7 @@ import pytest
 from apps.accounts.enums import Role
 from apps.goldsets.actions.versions import freeze_version
 from apps.goldsets.core.blind import without_grades
-from apps.goldsets.enums import Answer, LeadCheckKind
+from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.goldsets.models import Version
 from apps.queries.enums import SourceKind
 from apps.queries.models import Source
@@ -72,7 +72,7 @@ def test_triples_that_wait_are_counted_by_their_state(bench):
 
 def test_what_a_check_warned_of_is_kept_in_number_and_names_nothing():
     bench = make_bench(queries=3, triples=0, grade_of=lambda seat: 0)
-    set_checks(bench, Answer.WARN, LeadCheckKind.RELEVANT, LeadCheckKind.TERMS)
+    set_checks(bench, CheckLevel.WARN, LeadCheckKind.RELEVANT, LeadCheckKind.TERMS)
 
     manifest = freeze(bench).manifest
 

@@ -153,7 +153,7 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
     assert report.result["first"]["pairs"] == [[f"Q{n:02}", 3, 0.125] for n in range(1, 5)]
     client.force_login(scene.lead)
 
-    answer = client.post(reverse("reports:judge-first", args=[scene.project.slug, report.pk]), {"most": 3})
+    answer = client.post(reverse("reports:judge-next", args=[scene.project.slug, report.pk]), {"most": 3})
 
     pool = Pool.objects.latest("pk")
     assert answer.url == reverse("judging:new-round", args=[scene.project.slug]) + f"?pool={pool.pk}"
@@ -295,7 +295,7 @@ def test_api_clients_request_and_read_a_report_without_the_list_of_what_to_judge
 def first_to_judge(client, scene, report, body=None, person=None, **query):
     """Asks over the API what to judge first, or for a pool of it."""
     client.force_login(person or scene.lead)
-    address = reverse("reports-api:judge-first", args=[scene.project.slug, report.pk])
+    address = reverse("reports-api:judge-next", args=[scene.project.slug, report.pk])
     if body is None:
         return client.get(address, query)
     return client.post(address, body, content_type="application/json")
@@ -340,7 +340,7 @@ def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(close, cl
 
     viewer = first_to_judge(client, scene, report, person=make_member(scene.project, Role.VIEWER))
     client.force_login(lead_of(other))
-    foreign = client.get(reverse("reports-api:judge-first", args=[other.slug, report.pk]))
+    foreign = client.get(reverse("reports-api:judge-next", args=[other.slug, report.pk]))
     unseen = looks.count()
     seen = first_to_judge(client, scene, report)
 

@@ -47,7 +47,7 @@ def leaving(request: PersonRequest, user_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         leave(user_id=user.pk, actor=request.user, heir=form.cleaned_data.get("heir"), at=at)
         messages.success(request, f"{user} has left. What they did stays under their name.")
-        return redirect("accounts:everybody")
+        return redirect("accounts:people")
     context = {
         "person": user,
         "holdings": held_by(user, at),
@@ -240,7 +240,7 @@ def reset(request: HttpRequest, token: str) -> HttpResponse:
 def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
     user = people.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
-    return redirect("accounts:everybody")
+    return redirect("accounts:people")
 
 
 @operator_view
@@ -249,4 +249,4 @@ def reopen(request: PersonRequest, user_id: int) -> HttpResponse:
     user = people.reopen_account(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
     way = rules.reset_refusal(user) or f"To let {user} sign in, create a new password link."
     messages.success(request, f"The account of {user} is open again. {way} Leads give roles in their projects.")
-    return redirect("accounts:everybody")
+    return redirect("accounts:people")

@@ -6,7 +6,7 @@ app_name = "agreement-api"
 urlpatterns = [
     path("", grades.AgreementView.as_view(), name="agreement"),
     path("pairs/", grades.PairsView.as_view(), name="pairs"),
-    path("where/", grades.WhereView.as_view(), name="where"),
-    path("tighten/", grades.TightenView.as_view(), name="tighten"),
+    path("differences/", grades.WhereView.as_view(), name="differences"),
+    path("improve/", grades.TightenView.as_view(), name="improve"),
     path("people/<int:person>/", grades.PersonView.as_view(), name="person"),
 ]

@@ -124,7 +124,7 @@ def blockdiff(pieces: Sequence[tuple[str, str]], as_written: bool = False, only_
 
 
 @register.filter
-def gist(text: str, most: int = 180) -> str:
+def excerpt(text: str, most: int = 180) -> str:
     """The beginning of a block's text, in one line and without Markdown's signs."""
     return block_text.plain(text, most)
 

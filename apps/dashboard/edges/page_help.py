@@ -58,7 +58,7 @@ START = {
     "accounts:join": PageHelp(
         "You were invited to a project. Choose a name and a password; the link works once.", "operations.md#people"
     ),
-    "accounts:forgotten": PageHelp(
+    "accounts:password-reset": PageHelp(
         "Type the address that you sign in with. Where the server can send mail, a link to a new password follows;"
         " otherwise ask whoever runs the server for one.",
         "operations.md#people",
@@ -86,7 +86,7 @@ START = {
         " taken at once. What they did stays under their name.",
         "operations.md#somebody-leaves",
     ),
-    "accounts:everybody": PageHelp(
+    "accounts:people": PageHelp(
         "Everybody with an account on this server. Deactivating somebody ends their sessions and keeps what they did.",
         "operations.md#people",
     ),
@@ -412,11 +412,11 @@ JUDGING = {
         " about.",
         "reference/agreement-pages.md#overview",
     ),
-    "agreement:where": PageHelp(
+    "agreement:differences": PageHelp(
         "Where people differ: by query, by week, by type, between which grades. Open a row to see its pairs.",
         "reference/agreement-pages.md#where-people-differ",
     ),
-    "agreement:tighten": PageHelp(
+    "agreement:improve": PageHelp(
         "What to clarify in the guideline, ranked by impact: the grades that people confuse and the queries with most"
         " disagreement.",
         "reference/agreement-pages.md#improve-the-guideline",
@@ -509,7 +509,7 @@ RESULTS = {
         "The twelve sections of the data card, which others read beside the data. Change what Karat drafted.",
         "reference/public-release.md#the-zip-file",
     ),
-    "goldsets:public-stays": PageHelp(
+    "goldsets:public-exclusions": PageHelp(
         "The items that stay in for this reason. The source, or the word that was found, is beside each.",
         "reference/public-release.md#what-stays-in",
     ),

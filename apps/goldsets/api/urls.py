@@ -12,7 +12,7 @@ PUBLIC = [
     path("release/", public.PublicReleaseRelease.as_view(), name="public-release"),
     path("withdraw/", public.PublicReleaseWithdraw.as_view(), name="public-withdraw"),
     path("preview/<slug:kind>/<int:record>/", public.PublicReleasePreview.as_view(), name="public-preview"),
-    path("stays-in/", public.PublicReleaseStays.as_view(), name="public-stays"),
+    path("stays-in/", public.PublicReleaseStays.as_view(), name="public-exclusions"),
     path("file/", public.PublicReleaseFile.as_view(), name="public-file"),
 ]
 

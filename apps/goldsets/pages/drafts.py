@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.goldsets import rules
 from apps.goldsets.core.splits import kept_together, split_words
-from apps.goldsets.enums import Answer, BlockerKind, Split
+from apps.goldsets.enums import BlockerKind, CheckLevel, Split
 from apps.goldsets.execution.freezing import query_types, source_facts, split_facts
 from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
@@ -71,7 +71,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
-        "checks": [check for check in checks if check.answer is Answer.WARN],
+        "checks": [check for check in checks if check.answer is CheckLevel.WARN],
         "manifests": gathered.manifests,
         "training": _training(gathered),
         "former": gathered.former,

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
-from apps.goldsets.enums import Answer, BlockerKind, SplitBy
+from apps.goldsets.enums import BlockerKind, CheckLevel, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair
 from apps.goldsets.selectors.freeze_policy import LeadCheck
@@ -73,7 +73,7 @@ def find_blockers(gathered: Gathered, checks: Iterable[LeadCheck], *, at: dateti
         *(
             Blocker(BlockerKind.CHECK, check.sentence, place=check.place)
             for check in checks
-            if check.answer is Answer.REFUSE
+            if check.answer is CheckLevel.REFUSE
         ),
     ]
 

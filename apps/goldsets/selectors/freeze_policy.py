@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
-from apps.goldsets.enums import Answer, LeadCheckKind
+from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.training import lowest_relevant
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
@@ -30,7 +30,7 @@ class LeadCheck(NamedTuple):
     """What a check found, as a sentence and in number, and the page on which it is cured."""
 
     kind: LeadCheckKind
-    answer: Answer
+    answer: CheckLevel
     sentence: str
     place: str
     found: int
@@ -48,13 +48,13 @@ def find_lead_checks(gathered: Gathered) -> list[LeadCheck]:
     found = []
     for kind, look in CHECKS.items():
         answer = answer_to(project, kind)
-        if answer is not Answer.OFF:
+        if answer is not CheckLevel.OFF:
             found += [LeadCheck(kind, answer, *each) for each in look(gathered)]
-    return sorted(found, key=lambda check: check.answer is not Answer.REFUSE)
+    return sorted(found, key=lambda check: check.answer is not CheckLevel.REFUSE)
 
 
-def answer_to(project: Project, kind: LeadCheckKind) -> Answer:
-    return Answer(policy(project, kind))
+def answer_to(project: Project, kind: LeadCheckKind) -> CheckLevel:
+    return CheckLevel(policy(project, kind))
 
 
 def relevant_from(gathered: Gathered) -> int:

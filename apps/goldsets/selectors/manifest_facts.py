@@ -14,7 +14,7 @@ import numpy as np
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.core.numbering import Changes, Numbered, draft_changelog, first_number, next_number
-from apps.goldsets.enums import Answer, Split
+from apps.goldsets.enums import CheckLevel, Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, places_of
 from apps.goldsets.selectors.diffs import Diff, ItemChange, diff_of_draft
@@ -140,7 +140,7 @@ def checks_facts(checks: Iterable[LeadCheck]) -> dict[str, int]:
     """What each check of the project that warned had found, in number. One that refuses lets nothing be frozen."""
     counts: Counter[str] = Counter()
     for check in checks:
-        if check.answer is Answer.WARN:
+        if check.answer is CheckLevel.WARN:
             counts[check.kind.value] += check.found
     return dict(sorted(counts.items()))
 

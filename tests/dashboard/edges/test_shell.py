@@ -65,7 +65,7 @@ def test_a_group_opens_the_first_page_that_the_person_can_use(client):
         ("queries:sources", "Content", "Permissions"),
         ("triples:candidates", "Content", "Q&amp;A"),
         ("judging:new-round", "Judging", "Rounds"),
-        ("agreement:tighten", "Judging", "Agreement"),
+        ("agreement:improve", "Judging", "Agreement"),
         ("calibration:rates", "Judging", "Quality"),
         ("retrieval:upload", "Results", "Runs"),
         ("evaluation:trend", "Results", "Scores"),

@@ -151,7 +151,7 @@ def test_only_leads_decide(client, version, pair, labels):
 def test_reviewers_who_are_asked_see_no_ranks_until_it_is_settled(client, version, pair, page, labels):
     project = version.gold_set.project
     reviewer = make_member(project, Role.REVIEWER)
-    miss = reverse("evaluation:miss-say", args=[project.slug, pair[1].pk, 1])
+    miss = reverse("evaluation:miss-note", args=[project.slug, pair[1].pk, 1])
     page("compare")
     client.post(miss, {"say": "also_right", "measure": MEASURE, "rank": 1})
     assert "not shown one by one" not in words(page("compare"))

@@ -56,7 +56,7 @@ def page(client, evaluation, place=1, **query):
 
 
 def press(client, evaluation, place=1, say="wrong", **posted):
-    return client.post(url(evaluation, place, "miss-say"), {"say": say, "measure": "Success@2", "rank": 1} | posted)
+    return client.post(url(evaluation, place, "miss-note"), {"say": say, "measure": "Success@2", "rank": 1} | posted)
 
 
 def test_the_page_says_at_which_rank_the_expected_passage_is(lead, evaluation):
@@ -108,7 +108,7 @@ def test_marked_words_go_with_it(lead, evaluation):
 
 def test_words_that_are_not_in_the_text_are_named(lead, evaluation):
     answered = lead.post(
-        url(evaluation, 1, "miss-say"), {"say": "also_right", "quote": "never written"}, follow=True
+        url(evaluation, 1, "miss-note"), {"say": "also_right", "quote": "never written"}, follow=True
     ).content.decode()
 
     assert "are not in the text in this form" in answered
@@ -220,10 +220,10 @@ def test_a_passage_that_a_system_cut_cannot_be_added_and_ours_are_offered(lead, 
     shown = page(lead, cut)
     assert "The system cut this passage itself" in shown
     assert found.offered
-    lead.post(url(cut, 1, "miss-say"), {"say": "also_right", "rank": 1})
+    lead.post(url(cut, 1, "miss-note"), {"say": "also_right", "rank": 1})
     assert not CandidateBlock.objects.exists()
 
-    lead.post(url(cut, 1, "miss-say"), {"block": found.offered[0].block_id, "rank": 1})
+    lead.post(url(cut, 1, "miss-note"), {"block": found.offered[0].block_id, "rank": 1})
 
     assert CandidateBlock.objects.get().version == found.offered[0].version
 

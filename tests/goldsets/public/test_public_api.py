@@ -75,12 +75,14 @@ def test_what_stays_in_is_listed_a_page_at_a_time(client):
 
     names, after = [], ""
     while after is not None:
-        page = client.get(url("public-stays", release.version), {"limit": 2, "after": after}).json()
+        page = client.get(url("public-exclusions", release.version), {"limit": 2, "after": after}).json()
         names += [row["name"] for row in page["results"]]
         after = page["next"]
     assert stays > 2
     assert names == list(release.stays.order_by("pk").values_list("name", flat=True))
-    some = client.get(url("public-stays", release.version), {"kind": "passages", "reason": "word"}).json()["results"]
+    some = client.get(url("public-exclusions", release.version), {"kind": "passages", "reason": "word"}).json()[
+        "results"
+    ]
     assert {(row["kind"], row["sentence"]) for row in some} == {("passages", "An internal word cannot be taken out")}
 
 
