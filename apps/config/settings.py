@@ -412,7 +412,7 @@ SPECTACULAR_SETTINGS = {
         "PoolKind": "apps.retrieval.enums.PoolKind",
         "PoolMethod": "apps.retrieval.enums.PoolMethod",
         "QueryFormat": "apps.queries.edges.imports.FORMAT_NAMES",
-        "FreezeCheckAnswer": "apps.goldsets.enums.Answer",
+        "FreezeCheckAnswer": "apps.goldsets.enums.CheckLevel",
         "PermissionScope": "apps.queries.enums.PermissionScope",
         "RunState": "apps.retrieval.enums.RunState",
         "SourceKind": "apps.queries.enums.SourceKind",

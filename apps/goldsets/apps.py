@@ -14,7 +14,7 @@ class GoldsetsConfig(AppConfig):
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offer_question_sets
 
-        rests_on_permissions(later("apps.goldsets.execution.public_jobs.VersionsOnPermissions"))
+        rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))
         digest_check("versions", later("apps.goldsets.execution.exporting.faults_in"))
         digest_check("public releases", later("apps.goldsets.execution.publishing.public_faults"))
         add_resting_check(later("apps.goldsets.selectors.versions.version_resting_on"))

@@ -49,8 +49,9 @@ _MODULES = {
     "apps.metrics.comparison": ("RunComparison", "RunValues", "compare_runs"),
     "apps.metrics.estimate": ("Estimate",),
     "apps.metrics.files.reading": ("RunFile", "load_qrels", "load_run"),
-    "apps.metrics.measures": ("Measure", "measure_run", "parse_measure", "parse_measures"),
+    "apps.metrics.measures.entries": ("Measure",),
     "apps.metrics.measures.notation": ("MeasureError",),
+    "apps.metrics.measures.registry": ("measure_run", "parse_measure", "parse_measures"),
     "apps.metrics.scoring": ("RunScores", "score_run"),
     "apps.metrics.statistics.significance": ("Summary",),
 }

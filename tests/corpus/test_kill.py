@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from apps.corpus.actions import corpora, imports
-from apps.corpus.execution import ingest
+from apps.corpus.execution import search_index
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors import search
 from apps.jobs.models import Job, JobChunk
@@ -37,7 +37,7 @@ def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
     control = make_snapshot(corpus=make_corpus(corpus.project, texts))
     assert (job.state, job.attempt, job.result["snapshot_id"]) == ("done", 3, snapshot.pk)
     assert (snapshot.digest, snapshot.entries.count()) == (control.digest, BLOCKS)
-    assert JobChunk.objects.filter(job=job).count() == BLOCKS // ingest.PART
+    assert JobChunk.objects.filter(job=job).count() == BLOCKS // search_index.PART
     assert [entry.block.outside_id for entry in search.search_blocks(snapshot, "19999")] == ["b19999"]
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from apps.triples.models import Triple

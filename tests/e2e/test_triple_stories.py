@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from apps.accounts.models import User
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.triples.actions.triples import refresh_staleness, start_draft
 from apps.triples.enums import State
 from apps.triples.models import Triple

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.queries.enums import PermissionScope
 from tests.e2e.triples_world import TEXTS
 from tests.factories import make_member

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.corpus.models import Block, Snapshot
 from tests.factories import make_member, make_project
 from tests.triples.factories import make_snapshot

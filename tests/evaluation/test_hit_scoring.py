@@ -12,7 +12,7 @@ from apps.evaluation.edges.hit_score_tables import HitSheet
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import values_of
-from apps.goldsets.actions.training import add_to_slice
+from apps.goldsets.actions.slices import add_to_slice
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.jobs.models import Job

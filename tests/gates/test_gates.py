@@ -21,7 +21,7 @@ from apps.gates.actions import (
 from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.selectors import gates
-from apps.goldsets.actions.training import add_to_slice
+from apps.goldsets.actions.slices import add_to_slice
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.models import Notification, Outbox
 from apps.retrieval.models import Ranking

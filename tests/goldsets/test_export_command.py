@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 
 from apps.audit.models import Event
 from apps.config.commandline import main as karat
-from apps.goldsets.actions.training import make_rotating_slice
+from apps.goldsets.actions.slices import make_rotating_slice
 from apps.goldsets.enums import VersionState
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version

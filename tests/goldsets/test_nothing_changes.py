@@ -14,7 +14,7 @@ from apps.accounts.selectors import membership_in
 from apps.corpus.actions.corpora import redact_version
 from apps.corpus.enums import ImportMode
 from apps.corpus.models import BlockVersion, Document
-from apps.goldsets.actions.training import add_to_slice, make_rotating_slice
+from apps.goldsets.actions.slices import add_to_slice, make_rotating_slice
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import GROWING, VersionState
 from apps.goldsets.models import Version

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.goldsets.actions.training import add_to_slice
+from apps.goldsets.actions.slices import add_to_slice
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Slice

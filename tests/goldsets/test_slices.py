@@ -7,7 +7,7 @@ from django.db import DatabaseError, transaction
 
 from apps.audit.models import Event
 from apps.common.text.wording import utc_second
-from apps.goldsets.actions.training import SliceRefused, add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.actions.slices import SliceRefused, add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.enums import SliceKind, VersionState
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.content import SliceRow

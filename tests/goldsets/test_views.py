@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.audit.models import Event
-from apps.goldsets.actions.training import make_rotating_slice
+from apps.goldsets.actions.slices import make_rotating_slice
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.models import GoldSet, Version

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.common.database.questions import answer_to
-from apps.judging.actions.guidelines import KeysRefused, choose_keys, reset_keys
+from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
 from apps.judging.models import KeyMap
 from apps.judging.selectors.rounds import keys_question, own_keys
 from tests.factories import make_user

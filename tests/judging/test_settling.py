@@ -14,7 +14,7 @@ from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
-from apps.judging.selectors.second_opinions import mark_of, trivial
+from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, make_round, people_of
 

@@ -28,7 +28,7 @@ from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.pending_work import rounds_to_adjudicate
 from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
-from apps.judging.selectors.second_opinions import mark_of, trivial
+from apps.judging.selectors.settling import mark_of, trivial
 from apps.queries.models import Query
 from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool

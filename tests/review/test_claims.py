@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.review.factories import make_disputed, reload, reviewers_of

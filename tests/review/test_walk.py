@@ -14,7 +14,7 @@ from django.urls import reverse
 from apps.accounts.actions.projects import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from apps.review.models import Verdict
 from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer
 from apps.triples.models import Triple

@@ -19,7 +19,7 @@ from apps.backups.formats.archive import Archive
 from apps.backups.selectors.reading import applied_migrations
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files import store
-from apps.corpus.execution.ingest import index_everything
+from apps.corpus.execution.search_index import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 

@@ -19,7 +19,7 @@ from apps.backups.enums import DELETE_PROJECT
 from apps.backups.selectors.project_rows import PROJECTS, Belonging, belonging, key_ranges, mutual_references
 from apps.common.discovery import later
 from apps.common.files import store
-from apps.corpus.execution.ingest import forget_versions
+from apps.corpus.execution.search_index import forget_versions
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload

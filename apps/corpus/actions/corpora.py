@@ -16,7 +16,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus import rules
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import FREEZE, ImportMode
-from apps.corpus.execution import ingest
+from apps.corpus.execution import search_index
 from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
 from apps.corpus.execution.ingest import BlockIntake
 from apps.corpus.formats import BlockRow
@@ -180,7 +180,7 @@ def redact_version(*, version_id: int, reason: str, actor: User, at: datetime) -
     version = BlockVersion.objects.select_for_update().select_related("block__corpus__project").get(pk=version_id)
     if refusal := rules.redaction_refusal(version, reason):
         raise RedactionRefused(refusal, code="not_redactable")
-    ingest.forget_version(version)
+    search_index.forget_version(version)
     version.title, version.text, version.section_path, version.metadata = "", "", [], {}
     version.redacted_at, version.redaction_reason = at, reason.strip()
     version.save(update_fields=["title", "text", "section_path", "metadata", "redacted_at", "redaction_reason"])

@@ -12,7 +12,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus import rules
 from apps.corpus.core.passage_ids import SnapshotEntry, snapshot_digest
-from apps.corpus.execution import ingest
+from apps.corpus.execution import search_index
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors import snapshots
 from apps.corpus.selectors.corpora import latest_snapshot
@@ -124,7 +124,7 @@ def freeze_snapshot(
         actor=actor,
         at=at,
     )
-    ingest.index_snapshot(snapshot)
+    search_index.index_snapshot(snapshot)
     after = {"digest": snapshot.digest, "blocks": snapshot.block_count, "corpus": corpus.slug}
     record(project=corpus.project, actor=actor, action="snapshot.frozen", obj=snapshot, after=after, at=at)
     announce(snapshot, actor, at)
@@ -137,8 +137,8 @@ def snapshot_as_it_is(*, corpus_id: int, actor: User, at: datetime) -> Snapshot:
     corpus = locked(corpus_id)
     if same := snapshot_alike(corpus):
         return same
-    for part in ingest.parts_of(corpus):
-        ingest.index_part(part)
+    for part in search_index.parts_of(corpus):
+        search_index.index_part(part)
     return freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at)
 
 

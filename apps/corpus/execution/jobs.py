@@ -14,7 +14,7 @@ from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.execution import import_reading
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.import_reading import prepared, preview
-from apps.corpus.execution.ingest import index_part, parts_of
+from apps.corpus.execution.search_index import index_part, parts_of
 from apps.corpus.models import READING, Block, BlockVersion, Corpus, Document, FormerTitle, FormerVersion, Import
 from apps.corpus.selectors.corpora import latest_snapshot
 from apps.corpus.selectors.snapshots import current_blocks

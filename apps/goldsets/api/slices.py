@@ -14,7 +14,7 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
-from apps.goldsets.actions.training import SliceRefused, add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.actions.slices import SliceRefused, add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.slice_sampling import USUAL_SIZE
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import LONGEST_WHY, MOST_QUESTIONS

@@ -24,7 +24,7 @@ from apps.goldsets.enums import PublicState, Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.execution.publishing import labels_of, stored_zip
 from apps.goldsets.formats.folder import CHOICES
-from apps.goldsets.formats.judgements import LOSSES
+from apps.goldsets.formats.losses import LOSSES
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions

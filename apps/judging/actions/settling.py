@@ -12,7 +12,7 @@ from apps.judging.actions.locks import locked_round
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
-from apps.judging.selectors.second_opinions import Trivial, mark_of, rule_of, trivial
+from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
 
 ROWS = 500
 IN_WORDS = {

@@ -25,7 +25,7 @@ from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import pairs as judging_pairs
-from apps.judging.selectors import second_opinions
+from apps.judging.selectors import settling
 from apps.judging.selectors.pairs import adjudicable, voices
 from apps.judging.selectors.propagation import CarryRule, carry_of
 from apps.judging.selectors.reading import readings
@@ -272,9 +272,9 @@ class SettleView(LeadView):
     def _rules(self, round_: Round) -> list[dict[str, Any]]:
         undecided = adjudicable(round_, self.member.user)
         rows = []
-        for rule in second_opinions.rules_for(round_):
-            pairs = second_opinions.trivial_among(undecided, rule)[: second_opinions.MOST_AT_ONCE]
-            rows.append({"rule": rule, "seen": second_opinions.mark_of(pairs), "pairs": pairs})
+        for rule in settling.rules_for(round_):
+            pairs = settling.trivial_among(undecided, rule)[: settling.MOST_AT_ONCE]
+            rows.append({"rule": rule, "seen": settling.mark_of(pairs), "pairs": pairs})
         return rows
 
     @extend_schema(operation_id="judging_settle", request=SettleInput, responses={201: SettledOut})

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.judging.api import decisions, guidelines, imports, rounds
+from apps.judging.api import decisions, guidelines, imports, placeholders, rounds
 
 app_name = "judging-api"
 urlpatterns = [
@@ -23,7 +23,7 @@ urlpatterns = [
     path("rounds/<int:pk>/pairs/", decisions.PairsView.as_view(), name="pairs"),
     path("rounds/<int:pk>/judgements/", decisions.JudgementsView.as_view(), name="judgements"),
     *imports.URLS,
-    path("placeholders/", rounds.PlaceholdersView.as_view(), name="placeholders"),
-    path("placeholders/<int:pk>/claim/", rounds.ClaimView.as_view(), name="claim"),
-    path("placeholders/<int:pk>/end/", rounds.EndClaimView.as_view(), name="end-claim"),
+    path("placeholders/", placeholders.PlaceholdersView.as_view(), name="placeholders"),
+    path("placeholders/<int:pk>/claim/", placeholders.ClaimView.as_view(), name="claim"),
+    path("placeholders/<int:pk>/end/", placeholders.EndClaimView.as_view(), name="end-claim"),
 ]

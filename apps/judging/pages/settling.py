@@ -19,7 +19,7 @@ from apps.judging.models import Round
 from apps.judging.pages.adjudication import places_of_pairs
 from apps.judging.selectors.pairs import Voice, adjudicable, voices
 from apps.judging.selectors.rounds import entries_in, round_in
-from apps.judging.selectors.second_opinions import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
+from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.retrieval.models import PoolEntry
 
 SHOWN = 200

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.judging.pages import adjudication, board, guidelines, judging, planning, propagation, settling
+from apps.judging.pages import adjudication, board, guidelines, judging, placeholders, planning, propagation, settling
 
 app_name = "judging"
 urlpatterns = [
@@ -13,9 +13,9 @@ urlpatterns = [
     path("guideline/<int:number>/keep/", guidelines.keep, name="guideline-keep"),
     path("keys/", judging.keys, name="keys"),
     path("keys/reset/", judging.keys_reset, name="keys-reset"),
-    path("names/", planning.placeholders, name="placeholders"),
-    path("names/<int:pk>/claim/", planning.claim, name="claim-placeholder"),
-    path("names/<int:pk>/end/", planning.end, name="end-claim"),
+    path("names/", placeholders.placeholders, name="placeholders"),
+    path("names/<int:pk>/claim/", placeholders.claim, name="claim-placeholder"),
+    path("names/<int:pk>/end/", placeholders.end, name="end-claim"),
     path("rounds/new/", planning.new_round, name="new-round"),
     path("rounds/new/preview/", planning.preview, name="preview"),
     path("rounds/<int:pk>/", board.round_page, name="round"),

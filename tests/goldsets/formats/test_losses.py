@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from apps.goldsets.formats.folder import FORMS
-from apps.goldsets.formats.judgements import LOSSES, with_table
+from apps.goldsets.formats.losses import LOSSES, with_table
 
 REFERENCE = Path(__file__).parents[3] / "docs/reference/files.md"
 

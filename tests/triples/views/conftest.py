@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.corpus.execution.ingest import index_snapshot
+from apps.corpus.execution.search_index import index_snapshot
 from tests.factories import make_member
 from tests.triples.factories import make_team
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
 from apps.corpus.execution.freezing import freeze_snapshot
-from apps.corpus.execution.ingest import index_part, parts_of
+from apps.corpus.execution.search_index import index_part, parts_of
 from apps.corpus.selectors.corpora import corpora_in
 
 

@@ -18,7 +18,7 @@ from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.gates.actions import create_gate
 from apps.goldsets.actions.public import ask_to_sign, prepare_public_release
-from apps.goldsets.actions.training import add_found, add_to_slice, make_rotating_slice
+from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.slice_sampling import first_day, quarter_of
 from apps.goldsets.enums import SliceKind, Split
 from apps.goldsets.formats.public.files import Order

@@ -16,7 +16,7 @@ from apps.judging.edges.imports import CHOICES, GRADED, TABLES, named_choice
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO
-from apps.retrieval.edges.panels import chosen_snapshot
+from apps.retrieval.edges.commands import chosen_snapshot
 
 
 class Command(ImportCommand):

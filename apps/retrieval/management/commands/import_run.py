@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.corpus.edges.commands import BAD_INPUT
 from apps.retrieval.actions.intake import import_file
-from apps.retrieval.edges.panels import SnapshotCommand
+from apps.retrieval.edges.commands import SnapshotCommand
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds, try_file
 from apps.retrieval.formats.runs import RunDraft
 

@@ -12,7 +12,7 @@ from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
-from apps.retrieval.edges.panels import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import PoolMethod, PoolState
 from apps.retrieval.models import Pool, Run
 

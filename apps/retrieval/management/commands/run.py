@@ -12,7 +12,7 @@ from apps.corpus.edges.commands import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.edges.panels import FAILED, READY, SnapshotCommand, chosen_system
+from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH

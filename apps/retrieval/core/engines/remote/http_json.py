@@ -250,11 +250,11 @@ class HttpJson:
         except NoSuchPlace as missing:
             raise RemoteError(str(missing)) from None
         (first, items), *others = columns.items()
-        for label, column in others:
-            if len(column) != len(items):
-                words = f"{len(items):,} {first.replace('_', ' ')} and {len(column):,} {label.replace('_', ' ')}"
+        for label, values in others:
+            if len(values) != len(items):
+                words = f"{len(items):,} {first.replace('_', ' ')} and {len(values):,} {label.replace('_', ' ')}"
                 raise RemoteError(f"The answer has {words}.")
-        rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
         return RemoteAnswer([self._hit(row, number) for number, row in enumerate(rows, 1)])
 
     def _hit(self, row: dict[str, Any], number: int) -> RemoteHit:
