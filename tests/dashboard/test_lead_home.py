@@ -24,6 +24,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import latest_version
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
+from apps.retrieval.models import PoolEntry
 from apps.triples.enums import State
 from tests.corpus.factories import make_snapshot
 from tests.e2e.test_editions import make_released
@@ -226,6 +227,18 @@ class TestBlocking:
         pool = answer_to(round_.project, blocking.unplanned_pool(round_.project))
 
         assert [row.key for row in blocking.rounds(round_.project, None, pool)] == ["b"]
+
+    def test_a_pool_whose_pairs_were_all_judged_in_another_round_is_not(self):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        smaller = make_pool(round_.project, snapshot=round_.pool.snapshot, queries=0)
+        for entry in round_.pool.entries.all()[:2]:
+            PoolEntry.objects.create(pool=smaller, query=entry.query, version=entry.version, found_by=[])
+        unplanned = blocking.unplanned_pool(round_.project)
+
+        assert answer_to(round_.project, unplanned) == ""
+
+        make_pool(round_.project, snapshot=round_.pool.snapshot)
+        assert answer_to(round_.project, unplanned) != ""
 
 
 class TestGoal:

@@ -20,6 +20,7 @@ from apps.goldsets.models import Version, VersionTriple
 from apps.goldsets.selectors.public import waiting_for
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat
+from apps.judging.selectors.plans import has_pairs_to_judge
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolState, Returns, RunState
 from apps.retrieval.models import Pool, Run
@@ -140,9 +141,9 @@ def goals(steps: FirstSteps) -> list[Task]:
 
 
 def unplanned_pool(project: Project) -> Question[str]:
-    """The name of the newest complete pool without a round; "" where every one has one."""
+    """The name of the newest complete pool without a round that has pairs for one; "" where there is none."""
     pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
-    newest = pools.filter(state=PoolState.COMPLETE).order_by("-pk").values("name")[:1]
+    newest = pools.filter(has_pairs_to_judge(), state=PoolState.COMPLETE).order_by("-pk").values("name")[:1]
     return Question({"name": Subquery(newest)}, lambda found: found["name"] or "")
 
 

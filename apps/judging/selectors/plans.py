@@ -115,6 +115,12 @@ def keeps_grades(pool: Pool, plan: Plan) -> bool:
     return not (plan.judge_again or "again_under" in made or made.get("how") == "again")
 
 
+def has_pairs_to_judge() -> Q:
+    """Of pools: a round on it would have pairs, as one has no grade yet or the pool was made to judge them again."""
+    left = PoolEntry.objects.filter(~Exists(_assigned_seats()), pool=OuterRef("pk"))
+    return Q(Exists(left)) | Q(plan__has_key="again_under") | Q(plan__how="again")
+
+
 def split_by_grade(entries: QuerySet[PoolEntry]) -> tuple[QuerySet[Any], QuerySet[Any]]:
     """The pairs never assigned on this text, and those that were judged or are being judged."""
     annotated = entries.annotate(assigned_in=Subquery(_assigned_seats().order_by("-round__number").values("round")[:1]))
