@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from apps.accounts.enums import Role
-from apps.common.web import logs, middleware
+from apps.common.web import logs
 from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.common.web.logs import JsonLines, Lines, formatter, log_what_python_prints, without_secrets
 from apps.common.web.tokens import new_link_token, new_token
@@ -202,7 +202,7 @@ def test_no_line_contains_what_looks_like_a_secret(text, way):
 
 
 def test_no_line_contains_what_the_operator_has_set(settings, monkeypatch):
-    monkeypatch.setattr(middleware, "_own_secrets", logs._own_secrets.__wrapped__)
+    monkeypatch.setattr(logs, "_own_secrets", logs._own_secrets.__wrapped__)
     settings.METRICS_TOKEN = "watch-me-please"
     settings.EMAIL_HOST_PASSWORD = "mail-me-please"
     settings.BROKER_URL = "redis://:wake-me-please@queue.example/0"

@@ -272,7 +272,7 @@ class CorpusImport(ImportKind):
         with _rows(source, ErrorList(), options) as rows:
             yield from rows
 
-    jobs = "This gives texts, titles and the recipe back as they were before."
+    undoing = "This gives texts, titles and the recipe back as they were before."
     undone_until = "a snapshot is frozen"
     undone = "Everything is as it was before."
 

@@ -110,7 +110,7 @@ class QueryImport(ImportKind):
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
-    ingest = "This removes the queries that it added."
+    undoing = "This removes the queries that it added."
     undone_until = "one of its queries is used or edited"
     undone = "The queries that it added are removed."
 

@@ -102,7 +102,7 @@ class TripleImport(ImportKind):
         ),
     )
     form_class = TripleImportForm
-    imports = "This withdraws the drafts that it made. They can be imported again."
+    undoing = "This withdraws the drafts that it made. They can be imported again."
     undone_until = "one of them is edited, adopted or submitted"
     undone = "The drafts that it made are withdrawn."
 
