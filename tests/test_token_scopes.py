@@ -9,7 +9,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.edges.access import scopes_of
+from apps.accounts.edges.api import scopes_of
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests import database

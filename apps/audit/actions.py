@@ -11,9 +11,9 @@ from django.db import models, transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.execution import signed_checkpoints
-from apps.audit.execution.sealing import seal_soon
 from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
+from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
 from apps.common.web.current_work import current_request_id
 

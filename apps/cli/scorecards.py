@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from apps.cli.arguments import delimited
 from apps.common.files.csvsafe import safe_cell
-from apps.common.files.jsonvalues import figures, written
+from apps.common.text.jsontext import figures, written
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import RESAMPLES

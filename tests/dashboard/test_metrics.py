@@ -257,4 +257,4 @@ def test_they_name_no_person_and_no_project(monitor):
 
     assert re.search("otto|quennell|zephyr|@", text, re.IGNORECASE) is None
     labels = {name for family in parse(text) for sample in family.samples for name in sample.labels}
-    assert labels == {"version", "state", "view", "status", "le", "process", "for"}
+    assert labels == {"version", "state", "view", "status", "le"}

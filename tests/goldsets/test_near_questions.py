@@ -4,18 +4,8 @@ import json
 
 import pytest
 
-from apps.goldsets.core.splits import (
-    DEV,
-    NEAR_FROM,
-    TEST,
-    SplitItem,
-    groups,
-    leaks,
-    likeness,
-    near_questions,
-    split,
-    with_near,
-)
+from apps.goldsets.core.near_questions import NEAR_FROM, likeness, near_questions, with_near
+from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, leaks, split
 
 SAME = [
     ("reset password", "password reset"),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
     DEV,
     TEST,
@@ -15,7 +16,6 @@ from apps.goldsets.core.splits import (
     split,
     split_by_time,
     time_of,
-    with_near,
 )
 
 

@@ -6,14 +6,11 @@ because keys are assigned before their transactions commit and so may appear out
 
 import json
 import logging
-import mmap
-import time
 from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from celery import shared_task
 from django.db import transaction
 from django.db.models import Exists, F, JSONField, Model, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -24,34 +21,9 @@ from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.events import SealedKind, kinds
 from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of, sha256_hex
-from apps.common.hooks import load_celery
-
-QUIET_SECONDS = 2.0
-AFTER_FAILURE_SECONDS = 30.0
-
-_not_before = memoryview(mmap.mmap(-1, 8)).cast("d")
-"""When the next message may go out, in memory that forked processes share: each job has a process of its own."""
-
-
-def seal_soon() -> None:
-    """Queue the sealing task, about once in two seconds from this process and those forked from it; never raises.
-
-    After a failure of the broker it is not tried for half a minute, so that no request waits for it twice.
-    """
-    now = time.monotonic()
-    if now < _not_before[0]:
-        return
-    _not_before[0] = now + QUIET_SECONDS
-    try:
-        load_celery()
-
-        seal.apply_async(retry=False)
-    except Exception as problem:
-        _not_before[0] = time.monotonic() + AFTER_FAILURE_SECONDS
-        log.warning("The sealer could not be woken (%s). The next sweep seals new records.", problem)
-
 
 log = logging.getLogger(__name__)
+
 
 BATCH = 2_000
 LOOK_BACK = 5_000
@@ -201,8 +173,3 @@ def _advance(kind: str, record_id: int) -> None:
     mark, _ = SealMark.objects.get_or_create(kind=kind)
     if mark.record_id < record_id:
         SealMark.objects.filter(pk=mark.pk, record_id__lt=record_id).update(record_id=record_id)
-
-
-@shared_task(name="audit.seal")
-def seal(from_the_start: bool = False) -> None:
-    seal_all(from_the_start=from_the_start)

@@ -27,7 +27,8 @@ from apps.corpus.core.passage_ids import (
     snapshot_digest,
 )
 from apps.goldsets.core.signing import SIGNATURE, BadSignature, Signer, signer_of
-from apps.goldsets.formats.folder import CHECKSUMS, MANIFEST, checksums, write_zip
+from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
+from apps.goldsets.formats.zipping import write_zip
 
 # The digests of a version, recomputed from an exported folder: plain files, no database.
 #

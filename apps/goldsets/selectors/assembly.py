@@ -13,6 +13,7 @@ from apps.audit.selectors.events import recorded_objects
 from apps.common.database.bulk import chunks
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
+from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
     VARIANT_OF,
     ItemTime,
@@ -25,7 +26,6 @@ from apps.goldsets.core.splits import (
     split,
     split_by_time,
     triple_time,
-    with_near,
 )
 from apps.goldsets.core.training import Known
 from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState

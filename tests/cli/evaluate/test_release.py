@@ -6,8 +6,9 @@ import pytest
 
 from apps.cli.evaluate.released import read_release
 from apps.common.errors import InputError
+from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.content import FrozenQuery, GradeRow, SliceRow
-from apps.goldsets.formats.folder import checksums, manifest_bytes, zip_folder
+from apps.goldsets.formats.folder import manifest_bytes, zip_folder
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
 from tests.cli.evaluate.releases import CONTENT, write_release

@@ -11,10 +11,10 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.corpus.actions.corpora import end_public_texts, redact_version
+from apps.goldsets.actions import public
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
     log_public_look,
-    prepare_again,
     sign_public_release,
     withdraw_public_release,
 )
@@ -34,6 +34,7 @@ from tests.goldsets.public.factories import (
     make_public_release,
     make_second_lead,
     prepare,
+    prepare_again,
     publish,
     revoke_all,
     sign,
@@ -59,7 +60,7 @@ def test_preparing_answers_at_once_and_a_worker_builds(version):
 
 def test_preparing_twice_prepares_once(version):
     first, second = ask_to_prepare(version), ask_to_prepare(version)
-    third = prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
+    third = public.prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
 
     assert first == second == third
     assert Job.objects.filter(kind="goldsets.prepare_public").count() == 1
@@ -70,7 +71,7 @@ def test_other_choices_wait_until_it_is_prepared(version):
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
 
     with pytest.raises(PublicReleaseRefused, match="Wait until it is done"):
-        prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
+        public.prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
 
 
 def test_signing_twice_signs_once(version):
@@ -88,7 +89,7 @@ def test_while_a_signature_is_checked_nothing_else_is_done_but_a_withdrawal(vers
     ask_to_sign(release, make_second_lead(release.version))
 
     with pytest.raises(PublicReleaseRefused, match="Karat is checking"):
-        prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
+        public.prepare_again(release_id=release.pk, order=ORDER, actor=release.prepared_by, at=AT)
     withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
     release = done(release)
     assert (release.state, release.signed_by) == (PublicState.WITHDRAWN, None)

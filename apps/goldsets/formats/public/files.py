@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import apps
 from apps.goldsets.formats import jsonl
+from apps.goldsets.formats.checksums import MANIFEST
 from apps.goldsets.formats.content import Content
-from apps.goldsets.formats.folder import MANIFEST, Files, write_files, write_zip
+from apps.goldsets.formats.folder import Files, write_files
 from apps.goldsets.formats.public import card
 from apps.goldsets.formats.public.words import WordSearch, texts_in
+from apps.goldsets.formats.zipping import write_zip
 
 # The command line that travels with a public release: one file that Python runs, and the packages it needs.
 #
