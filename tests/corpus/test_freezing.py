@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from apps.common.errors import Refusal
 from apps.corpus.actions import corpora
-from apps.corpus.execution import ingest
+from apps.corpus.execution import search_index
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
 from apps.corpus.selectors import search
 from apps.jobs.actions.jobs import cancel_job
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def every_corpus_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "FREEZE_AT_ONCE_BLOCKS", 1)
-    monkeypatch.setattr(ingest, "PART", 2)
+    monkeypatch.setattr(search_index, "PART", 2)
 
 
 @pytest.fixture
