@@ -421,7 +421,7 @@ class Things:
     def evaluation_misses__pk(self) -> int:
         return Evaluation.objects.filter(project=self.project).exclude(hit="").earliest("pk").pk
 
-    evaluation_miss_say__pk = evaluation_misses__pk
+    evaluation_miss_note__pk = evaluation_misses__pk
     evaluation_api_misses__pk = evaluation_misses__pk
 
     def evaluation__place(self) -> int:
@@ -435,9 +435,9 @@ class Things:
     def reports_bias__pk(self) -> int:
         return BiasReport.objects.filter(project=self.project).get().pk
 
-    reports_judge_first__pk = reports_bias__pk
+    reports_judge_next__pk = reports_bias__pk
     reports_api_bias__pk = reports_bias__pk
-    reports_api_judge_first__pk = reports_bias__pk
+    reports_api_judge_next__pk = reports_bias__pk
 
     def goldsets_retire_training__pk(self) -> int:
         return TrainingManifest.objects.get(project=self.project).pk

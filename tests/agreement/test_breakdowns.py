@@ -88,7 +88,7 @@ def test_weeks_are_labelled_under_the_chart_as_short_dates(split_round, client):
     client.force_login(lead_of(project))
 
     monday = week_of(NEXT_WEEK)
-    html = page(client, project, "where", by="week")
+    html = page(client, project, "differences", by="week")
 
     assert f">{monday.day} {monday:%b}</text>" in html
     assert f">{monday:%Y-%m-%d}</text>" not in html
@@ -171,7 +171,7 @@ def test_every_way_has_a_page_with_intervals_and_n(split_round, client, by):
     project = split_round.project
     client.force_login(lead_of(project))
 
-    found = page(client, project, "where", by=by)
+    found = page(client, project, "differences", by=by)
 
     assert "16 pairs graded by two people or more" in found
     assert "<svg" in found
@@ -193,7 +193,7 @@ def test_an_uninformative_interval_is_described_in_words(project, client):
     client.force_login(lead_of(project))
     few = parts_in(project, list(project.rounds.all()), "query").shown[0]
 
-    html = page(client, project, "where", by="query")
+    html = page(client, project, "differences", by="query")
 
     assert few.alpha.is_defined
     assert not few.alpha.is_informative
@@ -205,10 +205,10 @@ def test_an_uninformative_interval_is_described_in_words(project, client):
 def test_an_unknown_way_is_not_there(project, client):
     client.force_login(lead_of(project))
 
-    page(client, project, "where", 404, by="shoe_size")
+    page(client, project, "differences", 404, by="shoe_size")
 
 
-@pytest.mark.parametrize("name", ["where", "tighten", "items", "people"])
+@pytest.mark.parametrize("name", ["differences", "improve", "items", "people"])
 def test_without_grades_a_page_says_so(project, client, name):
     client.force_login(lead_of(project))
 
@@ -221,7 +221,7 @@ def test_the_page_to_improve_the_guideline_quotes_and_links_it(split_round, clie
     project = split_round.project
     client.force_login(lead_of(project))
 
-    found = page(client, project, "tighten")
+    found = page(client, project, "improve")
 
     assert "People differ most between 1 and 2" in found
     assert "What related means." in found
@@ -232,13 +232,13 @@ def test_the_page_to_improve_the_guideline_quotes_and_links_it(split_round, clie
 def test_the_page_to_improve_the_guideline_says_which_signal_applies(client):
     round_ = make_alike_round()
     client.force_login(lead_of(round_.project))
-    silent = page(client, round_.project, "tighten")
+    silent = page(client, round_.project, "improve")
     worst = tight_spots(round_.project, [round_]).queries[1].query
 
     decide(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
 
     assert "No decision calls the guideline unclear either." in silent
-    found = page(client, round_.project, "tighten")
+    found = page(client, round_.project, "improve")
     said = "But in 1 of 1 a lead called the guideline unclear, most often between 1 and 2, 1 of 1."
     assert said in found
 
@@ -249,7 +249,7 @@ def test_where_nobody_differs_there_is_nothing_to_tighten(client):
         judge_all(round_, person, lambda seat: 3 * (seat.entry_id % 2))
     client.force_login(lead_of(round_.project))
 
-    assert "Nobody differs" in page(client, round_.project, "tighten")
+    assert "Nobody differs" in page(client, round_.project, "improve")
 
 
 # The pairs behind a figure
@@ -304,7 +304,7 @@ def test_people_of_other_projects_are_not_named(split_round, client):
 # Who sees what
 
 
-@pytest.mark.parametrize("name", ["tighten", "items"])
+@pytest.mark.parametrize("name", ["improve", "items"])
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
 def test_only_leads_see_single_pairs(split_round, client, name, role):
     project = split_round.project
@@ -348,9 +348,9 @@ def test_annotators_see_closed_rounds_without_names(project, client):
     round_ = make_noisy_round(project, queries=2)
     client.force_login(make_member(project, Role.ANNOTATOR, name="Newcomer"))
 
-    before = page(client, project, "where", by="query")
+    before = page(client, project, "differences", by="query")
     close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
-    after = page(client, project, "where", by="query")
+    after = page(client, project, "differences", by="query")
 
     assert "No closed round has pairs with two grades" in before
     assert "α, ordinal" in after
@@ -364,8 +364,8 @@ def test_a_round_is_looked_at_alone(project, client):
 
     for round_ in (first, second):
         shared = agreement.fresh_ratings(project, [round_]).shared
-        assert f"{shared} pairs graded by two people or more" in page(client, project, "where", round=round_.pk)
-    page(client, project, "where", 404, round=0)
+        assert f"{shared} pairs graded by two people or more" in page(client, project, "differences", round=round_.pk)
+    page(client, project, "differences", 404, round=0)
 
 
 # What a process keeps

@@ -27,7 +27,7 @@ from tests.running_jobs import run_jobs
 pytestmark = pytest.mark.django_db
 
 MONDAY = date(2026, 3, 2)
-PAGES = ("overview", "where", "tighten", "items", "people")
+PAGES = ("overview", "differences", "improve", "items", "people")
 
 
 @pytest.fixture(autouse=True)
@@ -155,7 +155,7 @@ def test_before_they_are_read_there_are_no_figures(many):
 
 def test_simultaneous_visitors_queue_one_job(client, many):
     page(client, many)
-    page(client, many, "where")
+    page(client, many, "differences")
 
     assert Job.objects.count() == 1
 
@@ -236,7 +236,7 @@ def test_what_was_read_of_an_open_round_is_not_for_its_annotators(client, many):
 def test_the_api_says_that_grades_are_being_read(client, many):
     client.force_login(lead_of(many.project))
 
-    found = [api(client, many, name) for name in ("agreement", "pairs", "where")]
+    found = [api(client, many, name) for name in ("agreement", "pairs", "differences")]
 
     assert {(answer.status_code, answer.json()["code"]) for answer in found} == {(503, "grades_not_read")}
     run_jobs()

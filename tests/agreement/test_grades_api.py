@@ -76,7 +76,7 @@ def test_leads_read_names_and_viewers_letters(client, judged):
 def test_every_breakdown_is_returned(client, judged, by):
     client.force_login(lead_of(judged.project))
 
-    found = get(client, judged.project, "where", by=by)
+    found = get(client, judged.project, "differences", by=by)
 
     parts = found["boundaries" if by == "boundary" else "parts"]
     assert (found["by"], found["total"]) == (by, len(parts) + found.get("alike", 0))
@@ -86,7 +86,7 @@ def test_every_breakdown_is_returned(client, judged, by):
 def test_what_is_unknown_is_refused(client, judged):
     client.force_login(lead_of(judged.project))
 
-    get(client, judged.project, "where", by="shoe_size", status=400)
+    get(client, judged.project, "differences", by="shoe_size", status=400)
     get(client, judged.project, "pairs", person=1, status=400)
     get(client, judged.project, "pairs", round=0, status=404)
 
@@ -95,12 +95,12 @@ def test_what_to_tighten_is_for_leads(client, judged):
     project = judged.project
     client.force_login(lead_of(project))
 
-    found = get(client, project, "tighten")
+    found = get(client, project, "improve")
 
     assert sum(one["share"]["value"] for one in found["boundaries"]) == pytest.approx(1)
     assert all(row["gain"]["value"] > 0 and row["gain"]["low"] is not None for row in found["queries"])
     client.force_login(make_member(project, Role.VIEWER))
-    get(client, project, "tighten", status=403)
+    get(client, project, "improve", status=403)
 
 
 def test_a_person_is_visible_to_leads_and_to_themselves(client, judged):
