@@ -1,4 +1,4 @@
-"""What the columns of a table of grades can be."""
+"""What the columns of a table of grades can be, and which grade of the scale a grade of the file means."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
