@@ -1,4 +1,4 @@
-"""What must not go out: internal words, the names of people, and what the detectors find."""
+"""What must not go out, as internal words, names of people and what detectors find, and the preview of a record."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# What in a text tells of a person or opens a door: addresses, telephone numbers, numbers with checksums, tokens.
-#
-# Each pattern reads a text once: what it may repeat is bounded, and it begins only where such a value can begin.
+# A detector reads a text once: what its pattern may repeat is bounded, and begins only where such a value can begin.
 
 
 class Detected(NamedTuple):
