@@ -1,4 +1,4 @@
-"""Building postings in parts that lie on disk, so that memory does not grow with the corpus.
+"""From texts to postings, in parts that lie on disk, so that memory does not grow with the corpus.
 
 Blocks are counted some thousands at a time. When the whole corpus is known the counts of each part are weighed, and
 the weights are gathered for some terms at a time, over all parts.
