@@ -9,16 +9,16 @@ from apps.corpus.formats.jsonl import read_block_lines, row_of
 from apps.corpus.formats.rows import BlockRow, read_flat, rows_from
 from apps.corpus.formats.smart import read_smart
 
-# BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
-#
-# Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
-# and pages of a passage in the metadata, and nothing else.
-
 KNOWN = frozenset({"_id", "title", "text", "metadata"})
 OWN_METADATA = {"document_id", "section", "page_start", "page_end"}
 
 
 def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
+    """BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
+
+    Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
+    and pages of a passage in the metadata, and nothing else.
+    """
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 
