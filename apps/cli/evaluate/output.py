@@ -1,4 +1,4 @@
-"""The output of `karat eval`: that of `karat score`, with latency and gates."""
+"""The output of `karat eval`: that of `karat score` with latency and gates, and the report."""
 
 from __future__ import annotations
 
