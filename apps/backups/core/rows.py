@@ -137,7 +137,6 @@ TO_POSTGRESQL: Mapping[Kind, Converter] = {
 }
 """From the common form to what psycopg copies into PostgreSQL."""
 
-
 EXPONENT_FROM = 1e16
 """From here on Python writes a whole float with an exponent, and PostgreSQL without one, as an integer."""
 

@@ -20,7 +20,6 @@ from apps.common.errors import Refusal
 if TYPE_CHECKING:
     import psycopg
 
-
 PASSING = frozenset(
     {"django_session", "accounts_visit", "jobs_workerbeat", "accounts_loginattempt", "accounts_usedstate"}
 )

@@ -166,7 +166,6 @@ def _rows(evaluated: Evaluated) -> Iterator[list[Any]]:
 
 FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}
 
-
 MOST_MISSES = 50
 MOST_LETTERS = 160
 

@@ -99,7 +99,6 @@ STATES = {
     "nothing": Glyph(_RING, "nothing checked"),
 }
 
-
 Scale = Callable[[float], float]
 
 

@@ -49,7 +49,6 @@ FORMATS = {
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
-
 Reader = Callable[[TableFile, ErrorList], Iterator[BlockRow]]
 _READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "beir": read_beir}
 

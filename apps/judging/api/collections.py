@@ -225,6 +225,5 @@ URLS = import_urls(
     writes=(Scope.CORPUS_WRITE, Scope.JUDGING_WRITE),
 )
 
-
 app_name = "collections-api"
 urlpatterns = URLS

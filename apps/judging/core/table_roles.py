@@ -93,7 +93,6 @@ def _plain(text: str) -> str:
 
 _SHARES = {_plain(word): share for share, words in WORDS for word in words}
 
-
 QUERY, QUERY_ID, PASSAGE, GRADE, RATED, FINAL = "query", "query_id", "passage", "grade", "rated", "final"
 PERSON, NOTE, RANK = "person", "note", "rank"
 MOST_GRADES = 25

@@ -27,7 +27,6 @@ DEFAULT_SEED = 20
 """Of every bootstrap, randomisation test and sample over stored data. What is stored with a seed of its own (the plan
 of a round, a pool, a split, an index) has its default in its model's module."""
 
-
 Flags = NDArray[np.bool_]
 
 ROUNDING = 1e-9

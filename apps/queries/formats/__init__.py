@@ -63,7 +63,6 @@ FORMATS = {
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
-
 Reader = Callable[[TableFile, ErrorList], Iterator[QueryRow]]
 _READERS: dict[str, Reader] = {
     "csv": read_query_csv,

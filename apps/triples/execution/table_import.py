@@ -96,7 +96,6 @@ HOW = {
     NOTE: "for the reviewers",
 }
 
-
 KIND = "triples"
 NEEDED = {
     QUESTION: "Choose the column of the questions.",

@@ -173,7 +173,6 @@ if __name__ == "__main__":
             print(block_id)
 '''
 
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: dict[str, Any] = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

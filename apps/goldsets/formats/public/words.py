@@ -49,9 +49,6 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# A detector reads a text once: what its pattern may repeat is bounded, and begins only where such a value can begin.
-
-
 class Detected(NamedTuple):
     what: str
     text: str
@@ -115,6 +112,7 @@ _TOKENS = (
     r"|(?<!\w)[Bb]earer [\w.~+/-]{20,500}"
     r"|(?<!\w)[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{1,200}@"
 )
+# A detector reads a text once: what its pattern may repeat is bounded, and begins only where such a value can begin.
 DETECTORS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
     (EMAIL, re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), _always),
     (TOKEN, re.compile(_TOKENS), _always),

@@ -25,7 +25,6 @@ from apps.common.text.words import windows, words_of
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array  # slow to load, here and in the functions that need it
 
-
 _ENGLISH = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
 was will with
@@ -57,7 +56,6 @@ STOP_WORDS: dict[str, frozenset[str]] = {
     "french": _words(_FRENCH),
     "spanish": _words(_SPANISH),
 }
-
 
 _WORD = re.compile(r"\w+")
 
