@@ -1,4 +1,4 @@
-"""Data of the leaderboard and the trend, from stored scores."""
+"""The leaderboard page, its data and that of the trend, from stored scores."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
