@@ -1,4 +1,4 @@
-"""Types of command-line options, with a sentence for wrong values."""
+"""Types of command-line options, with a sentence for wrong values, and columns of a table as text."""
 
 from __future__ import annotations
 

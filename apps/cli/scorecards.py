@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-from apps.cli.arguments import aligned
-from apps.common.text.wording import number, p_value, signed
-from apps.metrics.estimate import NONE
-from apps.metrics.scorecard import Scorecard, ScoredRun, notes_of
-from apps.metrics.statistics.significance import Summary
-
-if TYPE_CHECKING:
-    from apps.metrics.comparison import RunComparison
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from apps.cli.arguments import delimited
+from apps.cli.arguments import aligned, delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.jsontext import figures, written
-from apps.metrics.scorecard import LOWER_END
+from apps.common.text.wording import number, p_value, signed
+from apps.metrics.estimate import NONE
+from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, notes_of
 from apps.metrics.scoring import conventions
-from apps.metrics.statistics.significance import RESAMPLES
+from apps.metrics.statistics.significance import RESAMPLES, Summary
 
 if TYPE_CHECKING:
     from apps.metrics.comparison import MeasureComparison, RunComparison
-
 
 NOTE_WIDTH = 100
 MOST_FELL = 10
@@ -141,12 +130,6 @@ def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
     return rows
 
 
-# A scorecard as CSV or TSV, one value a row.
-#
-# Means have the query `all` and their interval; values of queries have none. With strata there is one more column,
-# `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
-# `against` names the baseline.
-
 COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
 STRATUM_COLUMNS = ["stratum"]
 AGAINST_COLUMNS = ["against", "p", "p_holm"]
@@ -154,10 +137,16 @@ ALL_QUERIES = "all"
 
 
 def as_csv(card: Scorecard) -> str:
+    """One value a row. Means have the query `all` and their interval; values of queries have none.
+
+    With strata there is one more column, `stratum`, as `field=name`; with a baseline there are `against`, `p` and
+    `p_holm`, and a difference is a row whose `against` names the baseline.
+    """
     return delimited(_rows(card), ",")
 
 
 def as_tsv(card: Scorecard) -> str:
+    """As CSV, separated by tabs."""
     return delimited(_rows(card), "\t")
 
 

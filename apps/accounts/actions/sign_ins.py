@@ -1,4 +1,4 @@
-"""Limits on guessing passwords: per account and per address, stored in the database so that no cache is needed.
+"""Sign-in with limits on guessing passwords, stored in the database so that no cache is needed; and sessions.
 
 An attempt counts before the password is checked, so that many concurrent attempts do not exceed the limit. The
 message and the time it takes are the same for existing and unknown people.

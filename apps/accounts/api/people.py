@@ -1,4 +1,4 @@
-"""The members of a project in the API, and their roles."""
+"""The members of a project in the API, their roles, and invitations."""
 
 from typing import Any, ClassVar
 

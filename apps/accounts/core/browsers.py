@@ -3,12 +3,6 @@
 import re
 from collections.abc import Sequence
 
-# The one form of an e-mail address, in which it is stored, compared and counted. No Django.
-#
-# Databases and programs disagree about which letters are the same: PostgreSQL takes ı for I and ſ for S, SQLite does
-# not. So an address has ASCII letters only, small ones, and a domain with others stands in it as DNS has it (IDNA).
-
-
 Known = Sequence[tuple[str, str]]
 # The first that is found counts: nearly every browser also calls itself by the names that stand later.
 _BROWSERS: Known = (

@@ -1,4 +1,4 @@
-"""Sign-in of machines: `Authorization: Bearer karat_…`."""
+"""Sign-in of machines (`Authorization: Bearer karat_…`), and what the schema says of it."""
 
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension

@@ -1,4 +1,4 @@
-"""Sessions in the database, and temporary ones in the cookie while the database cannot be written to.
+"""Sessions in the database with their last use, and temporary ones in the cookie while it cannot be written to.
 
 People who sign in while the database is locked or the disk is full get a lent session: its data, signed, in place of
 its key. It lasts a quarter of an hour and is for reading: saving fails anyway. It ends with the password or the account

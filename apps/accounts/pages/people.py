@@ -1,4 +1,4 @@
-"""Pages for signing in and out, joining by link, new projects, and all people."""
+"""Pages for signing in and out, joining by link, leaving, new projects, and all people."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""API of agreement between annotators, with the same figures and the same blinding as the pages."""
+"""API of agreement between annotators and between reviewers, with the same figures and blinding as the pages."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Who may need a lead: people who are slow, too fast, or far from others, each with its figure. Plain values.
+"""Whether grades agree enough, and who may need a lead: people who are slow, too fast, or far from others. No database.
 
 The rule is described in docs/reference/agreement-pages.md. Nobody is marked without a figure and its count.
 """

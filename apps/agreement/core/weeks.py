@@ -1,4 +1,4 @@
-"""One person's grades by week: how strict they are, agreement with others, and time per pair. No database."""
+"""Grades as columns, and one person's by week: strictness, agreement with others, time per pair. No database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement as a whole: the overview, and the confusion matrix of two annotators."""
+"""Agreement as a whole with its charts: the overview, and the confusion matrix of two annotators."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
-"""Reads of agreement between annotators and between reviewers.
+"""Reads of agreement between annotators and between reviewers, and who may see them.
 
 A verdict counts once both verdicts of the round are in, never before: no figure here changes because one reviewer
-answered. Grades of an open round are counted for leads alone (`rules.grades_refusal`).
+answered. Grades of an open round are counted for leads alone (`grades_refusal`).
 """
 
 from collections import Counter

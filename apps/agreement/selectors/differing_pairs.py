@@ -1,4 +1,4 @@
-"""The pairs behind a figure with each person's grade, for leads who will not judge them."""
+"""The pairs behind a figure with each person's grade, and the decisions that call the guideline unclear."""
 
 from __future__ import annotations
 

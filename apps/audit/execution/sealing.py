@@ -24,7 +24,6 @@ from apps.common.digests import digest_of, sha256_hex
 
 log = logging.getLogger(__name__)
 
-
 BATCH = 2_000
 LOOK_BACK = 5_000
 GENESIS = digest_of("karat audit chain")

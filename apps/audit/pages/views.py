@@ -1,4 +1,4 @@
-"""The list of events, with what each changed."""
+"""The list of events with its filters, and what each event changed."""
 
 from urllib.parse import urlencode
 

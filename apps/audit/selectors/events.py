@@ -1,4 +1,4 @@
-"""Reads the events of one project, newest first."""
+"""The events of one project, newest first, and the kinds of records that are sealed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,10 +11,6 @@ from apps.accounts.models import Project, User
 from apps.audit.models import Event
 from apps.common.database.questions import ListOf, Question
 from apps.common.digests import utc_text
-
-# The registry of the kinds of records that are sealed, and of the values that are digested.
-#
-# Apps above register their append-only rows from `AppConfig.ready`; the sealer and the verifier read this registry.
 
 Payload = Callable[[Any], dict]
 Check = Callable[[Any], Iterable[str]]
@@ -34,7 +30,7 @@ _kinds: dict[str, SealedKind] = {}
 
 
 def sealed_kind(name: str, model: type[Model], *, project_path: str, payload: Payload) -> None:
-    """Seal the rows of `model` as `name`.
+    """Seal the rows of `model` as `name`. Apps above register their append-only rows, from `AppConfig.ready`.
 
     `payload` returns the plain values that must never change, without anything that redaction may remove. It is given a
     record or the record's own columns by name, so it reads nothing of another table.

@@ -1,4 +1,4 @@
-"""Making a backup, and restoring one into an empty database."""
+"""Making a backup, and restoring one with its files into an empty database."""
 
 import os
 from contextlib import nullcontext

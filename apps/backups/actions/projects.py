@@ -1,4 +1,9 @@
-"""Writing one project to a file, and deleting it, with everything in it."""
+"""Writing one project to a file, and deleting it, with everything in it.
+
+The file is a backup of its own, which can be restored as a server that has this project and no other. People who are
+named in it come along by name and address, without passwords and without being operators: a new server has its own.
+What belongs to the server that it comes from stays there, and so does what signs in the project's name.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -22,11 +27,6 @@ from apps.backups.selectors.project_rows import PEOPLE, belonging, people_of
 from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
 from apps.common.errors import Refusal
 from apps.jobs.actions.jobs import enqueue, stop_jobs
-
-# Writes one project as a backup of its own, which can be restored as a server that has this project and no other.
-#
-# People who are named in it come along by name and address, without passwords and without being operators: a new server
-# has its own. What belongs to the server that it comes from stays there, and so does what signs in the project's name.
 
 OF_DJANGO = ("django_content_type", "auth_permission")
 STAYS = frozenset({

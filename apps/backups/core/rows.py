@@ -1,4 +1,9 @@
-"""Rows as lines of text, and the digest of a table: equal for equal rows, whichever database they are in."""
+"""Rows as lines of text, and the digest of a table: equal for equal rows, whichever database they are in.
+
+A value has a form that both databases have in common, which is one of JSON: a time is `2026-11-26 23:36:29.123456` in
+UTC, bytes are base64, a decimal number is a text. A value of a JSON column stands in a list of one, which tells JSON's
+null from a missing value. The server's keys are not rows: they are encrypted with a passphrase.
+"""
 
 import base64
 import hashlib
@@ -15,16 +20,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-# The values of a column in a form that both databases have in common, so that equal rows have equal digests.
-#
-# Each is a value of JSON: a time is `2026-11-26 23:36:29.123456` in UTC, bytes are base64, a decimal number is a text.
-# A value of a JSON column stands in a list of one, which tells JSON's null from a missing value.
-
-# The server's keys, encrypted with a passphrase.
-#
-# The key of the encryption is derived by scrypt (RFC 7914) with the cost that OWASP recommends for passwords, and the
-# encryption is AES-256-GCM, which notices a wrong passphrase and any change.
-
 VERSION = b"\x01"
 SALT_BYTES, NONCE_BYTES, KEY_BYTES = 16, 12, 32
 COST, BLOCK, LANES = 2**17, 8, 1
@@ -37,7 +32,10 @@ class WrongPassphrase(Exception):
 
 
 def seal_keys(keys: Mapping[str, str], passphrase: str) -> bytes:
-    """The keys by name, encrypted."""
+    """The keys of the server by name, encrypted by AES-256-GCM, which notices a wrong passphrase and any change.
+
+    Its key is derived by scrypt (RFC 7914) with the cost that OWASP recommends for passwords.
+    """
     salt, nonce = os.urandom(SALT_BYTES), os.urandom(NONCE_BYTES)
     text = json.dumps(dict(keys)).encode()
     return VERSION + salt + nonce + _cipher(passphrase, salt).encrypt(nonce, text, VERSION)
@@ -138,7 +136,6 @@ TO_POSTGRESQL: Mapping[Kind, Converter] = {
     Kind.UUID: uuid.UUID,
 }
 """From the common form to what psycopg copies into PostgreSQL."""
-
 
 EXPONENT_FROM = 1e16
 """From here on Python writes a whole float with an exponent, and PostgreSQL without one, as an integer."""

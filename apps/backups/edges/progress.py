@@ -1,4 +1,4 @@
-"""How far a backup or a restore is, on standard error."""
+"""The passphrase of a backup, and on standard error how far a backup or a restore is."""
 
 import os
 import sys

@@ -17,11 +17,6 @@ from apps.backups.formats.archive import Archive, Manifest, NoBackup
 from apps.backups.selectors.reading import carried, ends_of, moment_within, tables_after
 from apps.common.errors import Refusal
 
-# A transaction in which rows are written that have passed the guards once, where they come from.
-#
-# Guards watch over what people do, and some write rows of their own, which come along. Nobody else sees the database
-# without them: until the end of the transaction others read it as it was, and whoever writes to these tables waits.
-
 REFERENCES = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
  WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
@@ -32,7 +27,8 @@ SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 def unwatched(tables: Sequence[str]) -> Iterator[None]:
     """The triggers on rows of these tables do not run within the block, and references are checked at its end.
 
-    Raises IntegrityError for a reference to nothing.
+    Nobody else sees the database without them: until the end of the transaction others read it as it was, and whoever
+    writes to these tables waits. Raises IntegrityError for a reference to nothing.
     """
     if connection.vendor == "sqlite":
         with _on_sqlite():

@@ -1,4 +1,4 @@
-"""Writes a backup to a file that appears when it is complete, and removes the oldest ones."""
+"""Writes a backup to a file that appears when it is complete, puts it on record, and removes the oldest ones."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How old the last good backup is."""
+"""How old the last good backup is, which there are, and which deletions of projects have failed."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The rows of the database at one moment, read while others write.
+"""The tables and rows of the database at one moment, read while others write.
 
 A connection of its own sees the database as it was when it began to read, and holds no lock that a writer waits for. On
 SQLite the log of writes grows until it is closed.
@@ -19,12 +19,6 @@ from apps.common.errors import Refusal
 
 if TYPE_CHECKING:
     import psycopg
-
-
-# Which tables of the database are carried, and how their columns are to be read.
-#
-# They are those of the migrations that have been applied, which need not be those of this version: a backup before an
-# upgrade is made by the version that upgrades.
 
 PASSING = frozenset(
     {"django_session", "accounts_visit", "jobs_workerbeat", "accounts_loginattempt", "accounts_usedstate"}
@@ -49,7 +43,8 @@ def applied_migrations() -> list[tuple[str, str]]:
 def tables_after(migrations: list[tuple[str, str]]) -> list[Table]:
     """The tables of a database with these migrations, by name.
 
-    Raises Refusal where this version does not know one of them: the database is from a newer one.
+    They need not be those of this version: a backup before an upgrade is made by the version that upgrades. Raises
+    Refusal where this version does not know one of them: the database is from a newer one.
     """
     graph = MigrationLoader(None).graph
     if unknown := [f"{app} {name}" for app, name in migrations if (app, name) not in graph.nodes]:

@@ -1,4 +1,4 @@
-"""API of calibrations: their list, opening one by hand, and checking the flag rates."""
+"""API of calibrations, their items and answers, and of the quality log and flag rates."""
 
 from typing import Any, ClassVar
 

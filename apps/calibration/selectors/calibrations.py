@@ -1,4 +1,4 @@
-"""Reads of calibrations: who reviews what once more, and what is hidden from them meanwhile."""
+"""Reads of calibrations: who reviews what once more, what is hidden from them meanwhile, and what is sealed."""
 
 from collections.abc import Sequence
 from typing import Any

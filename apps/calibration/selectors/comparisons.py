@@ -1,4 +1,4 @@
-"""Comparison of the two people of a calibration: with each other, and with the decision of the past round."""
+"""Who and what a calibration is made of, and the comparison of its two people with each other and the past."""
 
 import hashlib
 from collections import Counter, defaultdict

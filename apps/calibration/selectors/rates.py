@@ -1,4 +1,4 @@
-"""Flag rates: of each person, of everybody, by month, domain, source, difficulty and reason, with their intervals.
+"""Flag rates with their intervals, of each person and of everybody, and the log of flags and drops behind them.
 
 The denominators of rates are: flags an author received among the verdicts on first revisions of theirs; flags a
 reviewer gave among all verdicts of theirs. Only closed rounds count. Machine-written triples are counted separately, in
@@ -26,11 +26,6 @@ from apps.review.selectors import tracking
 from apps.review.selectors.tracking import Dimension, FlagTally, LogFilter
 from apps.triples.models import Revision, Triple
 
-# The quality log: every flag and every drop of closed rounds, newest first, for whoever may see verdicts.
-#
-# Flags and drops are two tables, each in the order of its keys. A page has the newest of both, and its cursor has the
-# last key of each, so every page costs the same.
-
 PER_PAGE = 50
 CHUNK = 1_000
 MAX_KEY = 2**63 - 1
@@ -39,7 +34,11 @@ FLAG, DROP = "flag", "drop"
 
 
 class Cursor(NamedTuple):
-    """Only flags and drops with keys below these are left."""
+    """Only flags and drops with keys below these are left.
+
+    They are two tables, each in the order of its keys. A page of the log has the newest of both, and its cursor the
+    last key of each, so every page costs the same.
+    """
 
     flag: int = MAX_KEY
     drop: int = MAX_KEY

@@ -1,4 +1,4 @@
-"""One project on one server, as a token sees it."""
+"""One project on one server, as a token sees it, over a connection that tries again, with the errors of the server."""
 
 from __future__ import annotations
 

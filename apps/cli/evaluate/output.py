@@ -1,4 +1,4 @@
-"""The output of `karat eval`: that of `karat score`, with latency and gates."""
+"""The output of `karat eval`: that of `karat score` with latency and gates, and the report."""
 
 from __future__ import annotations
 
@@ -165,7 +165,6 @@ def _rows(evaluated: Evaluated) -> Iterator[list[Any]]:
 
 
 FORMATS = {"table": as_table, "json": as_json, "csv": as_csv, "tsv": as_tsv}
-
 
 MOST_MISSES = 50
 MOST_LETTERS = 160

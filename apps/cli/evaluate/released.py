@@ -1,4 +1,4 @@
-"""What a release asks, and what its answers are measured against."""
+"""A release read from its files: what it asks, and what its answers are measured against."""
 
 from __future__ import annotations
 

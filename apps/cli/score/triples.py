@@ -1,4 +1,4 @@
-"""The scorecard of runs measured on triples: `karat score --triples`."""
+"""The scorecard of runs measured on triples (`karat score --triples`), and the files that it reads."""
 
 from __future__ import annotations
 

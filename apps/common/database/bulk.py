@@ -1,4 +1,4 @@
-"""Many rows at once. Written past the ORM: COPY on PostgreSQL, statements of many rows on SQLite."""
+"""Rows in bulk and single locks past the ORM: COPY on PostgreSQL, statements of many rows on SQLite."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext

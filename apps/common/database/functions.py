@@ -1,4 +1,4 @@
-"""Migration operations for functions of PostgreSQL: several statements in one trip to the server.
+"""Months and days in SQL, and migration operations for functions of PostgreSQL: several statements in one trip to it.
 
 SQLite has no trips to save, so there the same statements are sent one by one.
 """

@@ -1,4 +1,4 @@
-"""Whether the tables are those that this version of Karat works with, without loading a single migration."""
+"""Whether the tables are those of this version of Karat, and a migration operation for indexes."""
 
 from functools import cache
 from pkgutil import iter_modules

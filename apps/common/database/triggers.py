@@ -14,13 +14,6 @@ from typing import Any, NamedTuple
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 
-# Guards for SQLite against replacing rows that must not be deleted, made from the unique keys of a table.
-#
-# `REPLACE INTO`, `INSERT OR REPLACE` and `UPDATE OR REPLACE` delete the conflicting row without firing its deletion
-# trigger, unless the client turned on recursive triggers. So each write that would conflict with a protected row at one
-# of its unique keys is refused. The check is one lookup in an existing index for each key. PostgreSQL has no such
-# statement: its `ON CONFLICT DO UPDATE` is an UPDATE, and fires the guards on updates.
-
 PREFIX = "karat_guard_"
 EVENTS = ("INSERT", "UPDATE")
 _WHEN_DELETED = re.compile(r"BEFORE DELETE ON .+? FOR EACH ROW (?:WHEN (?P<when>.+) )?BEGIN SELECT RAISE", re.DOTALL)
@@ -213,8 +206,12 @@ class _Statements(Operation):
 class InstallGuards(_Statements):
     """The migration operation for a list of guards; reversible.
 
-    On SQLite a guard on deletion also installs those on replacement (see `replacement_guards`), made from the current
-    unique keys of the table: a migration that adds a unique key to a guarded table ends with `GuardReplacement`.
+    On SQLite a guard on deletion also installs those on replacement, made from the current unique keys of the table: a
+    migration that adds a unique key to a guarded table ends with `GuardReplacement`. `REPLACE INTO`, `INSERT OR
+    REPLACE` and `UPDATE OR REPLACE` delete the conflicting row without firing its deletion trigger, unless the client
+    turned on recursive triggers. So each write that would conflict with a protected row at one of its unique keys is
+    refused, by one lookup in an existing index for each key. PostgreSQL has no such statement: its `ON CONFLICT DO
+    UPDATE` is an UPDATE, and fires the guards on updates.
     """
 
     def __init__(self, guards: Sequence[Guard]) -> None:
@@ -375,12 +372,6 @@ def restore_all(connection, statements: list[str]) -> None:
             cursor.execute(statement)
 
 
-# Guards that let go of the rows of a project that is being deleted, and of no others.
-#
-# A project goes as a whole or not at all: its rows can be deleted from the moment when its deletion is on record
-# (`accounts_projectdeletion`, whose rows nobody can change or delete) until it is finished.
-
-
 def on_deletion(*modules: str) -> list[Guard]:
     """The guards on deletion that these migrations declare, as "app 0002_guards"."""
     named = [import_module("apps.{}.migrations.{}".format(*module.split())) for module in modules]
@@ -389,6 +380,9 @@ def on_deletion(*modules: str) -> list[Guard]:
 
 def with_project(guards: Iterable[Guard], paths: Mapping[str, str]) -> list[Guard]:
     """The guards, open to rows of projects that are being deleted.
+
+    A project goes as a whole or not at all: its rows can be deleted from the moment when its deletion is on record
+    (`accounts_projectdeletion`, whose rows nobody can change or delete) until it is finished.
 
     A path leads from a row of the table to the key of its project: its column, or its column, the table that it names,
     and a column of that, and so on, as "round_id judging_round project_id".

@@ -1,7 +1,7 @@
-"""Elements of SVG charts as plain strings, without Django, so that the command line can use them.
+"""Elements of SVG charts, icons and signs as plain strings, without Django, so that the command line can use them.
 
 Colours are classes of a style sheet, every mark carries a <title>, every label is escaped here.
-`apps.common.drawing.charts` builds the charts of pages from these parts, `apps.evaluation.reporting` those of reports.
+`apps.common.drawing.charts` builds the charts of pages from these parts, `apps.reports.core.document` those of reports.
 """
 
 import math
@@ -98,7 +98,6 @@ STATES = {
     "unknown": Glyph(_DOTTED, "not known"),
     "nothing": Glyph(_RING, "nothing checked"),
 }
-
 
 Scale = Callable[[float], float]
 

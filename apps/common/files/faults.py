@@ -1,4 +1,4 @@
-"""The list of mistakes in a file, as pages, downloads and the command line show it."""
+"""The list of mistakes in a file, grouped and counted, as pages, downloads and the command line show it."""
 
 import csv
 import dataclasses

@@ -20,11 +20,6 @@ from typing import Any
 import numpy as np
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 
-# Values of our own types as JSON and back, for what processes share in files: reading one never runs what it says.
-#
-# Kept are what JSON has, tuples, sets, dates, enumerations, arrays of numbers, and named tuples and dataclasses of
-# `apps` with their fields. Unlike a pickle, the text can only name such a class, and only to be filled with values.
-
 HOME = "apps."
 NUMBERS = "biuf"
 
@@ -34,7 +29,12 @@ class NotPlain(TypeError):
 
 
 def dump(value: Any) -> bytes:
-    """The value as text. Raises NotPlain for a value of another type."""
+    """The value as text: what JSON has, tuples, sets, dates, enumerations, arrays of numbers, and named tuples and
+    dataclasses of `apps` with their fields. Raises NotPlain for a value of another type.
+
+    Unlike a pickle, the text can only name such a class, and only to be filled with values: reading it never runs what
+    it says.
+    """
     return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
@@ -151,7 +151,7 @@ BROKEN = (OSError, zlib.error, ValueError, TypeError, KeyError, AttributeError, 
 
 
 class FigureCache(BaseCache):
-    """One file per key, of types that `typed_json` knows: nothing in a file is ever run.
+    """One file per key, of types that `dump` knows: nothing in a file is ever run.
 
     At most `MAX_ENTRIES` files of LARGEST bytes: those beyond that expire soonest are removed, expired ones always.
     A file that cannot be read counts as missing, and a disk that is full costs time, not the page.

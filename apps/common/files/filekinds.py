@@ -10,13 +10,6 @@ import zipfile
 import zlib
 from typing import BinaryIO
 
-# Cells that a spreadsheet would run as a formula, made harmless on export and restored on import.
-#
-# A cell is dangerous when it begins with `= + - @`, with one of their full-width forms, or with a tab, carriage return
-# or line feed; leading blanks do not make it safer. A dangerous cell gets an apostrophe in front, even if it already
-# has some, so that removing one restores it exactly.
-
-
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 WORD, WORKBOOK, OTHER_PACKAGE, PLAIN_ZIP, DAMAGED_ZIP = "word", "workbook", "other", "zip", "damaged"
 """What an archive is: an Office file, a file of another program, files packed together, or nothing that opens."""

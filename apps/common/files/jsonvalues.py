@@ -6,11 +6,6 @@ import json
 import math
 import re
 
-# JSON for people and machines: a list or object of plain values is on one line, a nested one on several.
-#
-# A value for each of ten thousand queries is then ten thousand lines, not a hundred thousand, and written as fast as
-# JSON without line breaks.
-
 
 def parse_object(line: str, nesting: int) -> dict:
     """One JSON object from one line. Raises ValueError with a sentence for anything else."""

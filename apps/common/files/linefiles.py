@@ -1,4 +1,4 @@
-"""Reads files of lines as bytes: plain, gzipped or from standard input, in chunks that are cut between lines.
+"""Reads files of lines as bytes, and their extent: plain, gzipped or from standard input, in chunks cut between lines.
 
 Gzip is recognised by its first bytes, `-` is standard input, and a byte order mark is dropped. Memory is bounded by a
 chunk: no line is longer than 64 KiB.

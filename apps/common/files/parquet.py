@@ -4,7 +4,6 @@ A few bytes of such a file can stand for a column of any length.
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -16,22 +15,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.jsonvalues import parse_object
-from apps.common.files.parquet_rows import DAMAGED, TOO_MANY, main
+from apps.common.files.parquet_rows import DAMAGED, TOO_MANY
 from apps.common.files.tabular import CAPS, TableFile
-
-# The rows of a Parquet file as JSON lines. Runs as a process of its own: see `parquet`.
-#
-# A script without imports of this project: `python -I parquet_rows.py ROWS COLUMNS SECONDS BYTES`, the file as standard
-# input. The arguments are the limits. First the names of the columns, then each row as a list of their values.
-
-
-if __name__ == "__main__":
-    code = main(*map(int, sys.argv[1:]))
-    sys.stdout.flush()
-    # Without taking the interpreter down: a thread of Arrow that still holds the file may crash it on a busy machine,
-    # and all that was to be said has been said.
-    os._exit(code)
-
 
 SCRIPT = resources.files(__package__).joinpath("parquet_rows.py")
 MAGIC = b"PAR1"

@@ -10,18 +10,8 @@ from typing import NamedTuple
 
 from apps.common.files.filekinds import WORD, WORKBOOK, ZIP_STARTS, archive_kind
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ, main
+from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
 from apps.common.text.words import with_scripts
-
-# A program: writes a sheet of the workbook on standard input as JSON lines. `workbooks.py` runs it as a process.
-#
-# A workbook of a few kilobytes can name a cell so far away that its reader wants terabytes and aborts. Here the limits
-# of the operating system apply to the reader alone, and the server goes on.
-
-
-if __name__ == "__main__":
-    main()
-
 
 PROGRAM = resources.files(__package__).joinpath("workbook_rows.py")
 MOST_FILE_BYTES = 100_000_000

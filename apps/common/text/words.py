@@ -1,12 +1,7 @@
-"""Texts compared by their words."""
+"""Texts compared by their words, and superscripts and subscripts in letters of their own."""
 
 import re
 import unicodedata
-
-# Superscripts and subscripts in letters of their own, so that 10⁸ is not 108: what is exact is what evidence rests on.
-#
-# Where Unicode has no such letters, `^(…)` and `_(…)` mark them. Signs that no reading mistakes for digits stay as they
-# are: `word*`, `[1]`, `™`; so do English ordinals, `1st`.
 
 RAISED, LOWERED, LEVEL = "\x0e", "\x10", "\x0f"
 """Control characters, which no text has: they begin and end what a reader found raised or lowered."""
@@ -33,7 +28,12 @@ def lowered(text: str) -> str:
 
 
 def with_scripts(text: str) -> str:
-    """A text in which RAISED or LOWERED begins a script and LEVEL ends it."""
+    """A text in which RAISED or LOWERED begins a script and LEVEL ends it, with scripts in letters of their own.
+
+    So 10⁸ is not 108: what is exact is what evidence rests on. Where Unicode has no such letters, `^(…)` and `_(…)`
+    mark them. Signs that no reading mistakes for digits stay as they are: `word*`, `[1]`, `™`; so do English ordinals,
+    `1st`.
+    """
     if RAISED not in text and LOWERED not in text:
         return text
     return _MARKED.sub(_marked, text).replace(LEVEL, "")

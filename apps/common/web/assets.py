@@ -11,11 +11,6 @@ from typing import NamedTuple
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# Bundles: a script or a style sheet joined with all that it imports, without comments and indentation.
-#
-# A module becomes a function that returns what it exports, behind those of the modules that it imports. No name and no
-# line of code is changed, so what a browser runs reads like its source.
-
 IMPORT = re.compile(r'^import (?:(\{[\w$, ]+\}) from )?"\./([\w-]+\.js)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 OTHER_FORM = re.compile(r"^(?:import|export)\b.*|^.*\bimport[(.].*", re.MULTILINE)
@@ -31,7 +26,11 @@ class CannotJoin(Exception):
 
 
 def bundle(path: Path) -> str:
-    """The file with all that it imports, as browsers get it. Raises CannotJoin."""
+    """The file with all that it imports, without comments and indentation, as browsers get it. Raises CannotJoin.
+
+    A module becomes a function that returns what it exports, behind those of the modules that it imports. No name and
+    no line of code is changed, so what a browser runs reads like its source.
+    """
     files = [*imported(path), path]
     if path.suffix == ".css":
         return TEXT_OR_GAP.sub(_close, "\n".join(map(_rules, files))).strip()

@@ -1,4 +1,4 @@
-"""The common style of form fields, and choices that are set per request."""
+"""The common style of form fields, choices that are set per request, and what forms and the API say of wrong ones."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast

@@ -1,4 +1,4 @@
-"""Errors of the API as problem+json (RFC 9457)."""
+"""Errors of the API as problem+json (RFC 9457), in answers and in the schema, and bodies in JSON within limits."""
 
 import json
 import logging

@@ -10,11 +10,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.common.web.forwarding import address_in, forwarded_address
 
-# How long the body of a request may be, by its address: the one place that says it.
-#
-# Middleware asks before anybody is asked who sends a body, and the parser while it reads. The web server takes what is
-# at most as long as the longest of them.
-
 
 def client_address(request: HttpRequest) -> str | None:
     """The client's address. A proxy's header is used only when KARAT_BEHIND_PROXY is on."""

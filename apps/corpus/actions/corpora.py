@@ -1,4 +1,4 @@
-"""Actions on a corpus: create it, import into it, freeze it, and, where the law requires it, redact a text."""
+"""Actions on a corpus: create it, import into it, freeze it, let its texts be published, and redact a text."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Cuts documents into passages by a recipe. No line of text is lost, and no table or code is cut.
+"""The outline of documents, and passages cut by a recipe. No line of text is lost, and no table or code is cut.
 
 A passage never crosses a heading, so that an edit in one section leaves the passages of all others as they are. The
 heading is its title and the headings above it its section; a heading without text of its own has no passage. A section
@@ -19,11 +19,6 @@ from markdown_it.token import Token
 
 from apps.corpus.core.documents import PAGES, WHOLE, Document, Recipe
 from apps.corpus.core.passage_ids import anchor_of, document_id, passage_id, start_mark
-
-# The outline of a document: its text as a row of units, headings among them, without a gap.
-#
-# Headings are those that Markdown knows: a `#` inside a fence is none, a line underlined with `===` is one. Only
-# headings outside lists and quotations divide a document.
 
 HEADING, TEXT, LIST, TABLE, CODE = "heading", "text", "list", "table", "code"
 CUTTABLE = frozenset({TEXT})
@@ -51,7 +46,11 @@ class Unit(NamedTuple):
 
 
 def outline(text: str, *, is_markdown: bool = True) -> list[Unit]:
-    """The units of a text in order. Every line that is not blank is in exactly one of them."""
+    """The units of a text in order. Every line that is not blank is in exactly one of them.
+
+    Headings are those that Markdown knows: a `#` inside a fence is none, a line underlined with `===` is one. Only
+    headings outside lists and quotations divide a document.
+    """
     units = _markdown_units(text) if is_markdown else _paragraphs(text)
     return list(_with_whole_tables(text, units))
 

@@ -1,4 +1,4 @@
-"""What a reader makes of a file of documents, before a recipe cuts it into passages."""
+"""What a reader makes of a file of documents, and the recipe that cuts it into passages."""
 
 import re
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The plan of an import: counts of changes, a few samples, and the mistakes that stop it."""
+"""What the columns of a table can be, and the plan of an import: changes, samples, and the mistakes that stop it."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

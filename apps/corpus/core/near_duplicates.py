@@ -139,7 +139,7 @@ def near_pairs(texts: Sequence[str], at_least: float) -> list[NearPair]:
 
 
 class NearDuplicates:
-    """Signatures as an index that is built once and stored on disk (see `retrieval.engines.store`)."""
+    """Signatures as an index that is built once and stored on disk (see `retrieval.core.engines.store`)."""
 
     def build(self, blocks: Iterable[str], folder: Path) -> None:
         np.save(folder / "minima.npy", signatures(blocks).minima)

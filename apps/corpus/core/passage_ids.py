@@ -1,4 +1,4 @@
-"""Outside ids of documents and passages, made from what does not change when something else does.
+"""Ids of documents and passages, made from what does not change when something else does; their digests and names.
 
 A document's id is its path in the upload, without the ending of Markdown. A passage's id is its document's, `#`, and
 the headings above it as anchors: `deploy/from-a-branch#pin`. The title of a document is not part of it, so that a new

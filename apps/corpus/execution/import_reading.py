@@ -1,4 +1,4 @@
-"""Reads an import's file: for the preview, and again to apply it."""
+"""Reads an import's file for the preview, and again to apply it, and keeps the state of the import."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress

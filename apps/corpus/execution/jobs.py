@@ -1,4 +1,4 @@
-"""Jobs for files too large to read or apply, and corpora too large to freeze, in a request."""
+"""Jobs for files too large to read or apply, and corpora too large to freeze, in a request; and undoing an import."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -9,16 +9,16 @@ from apps.corpus.formats.jsonl import read_block_lines, row_of
 from apps.corpus.formats.rows import BlockRow, read_flat, rows_from
 from apps.corpus.formats.smart import read_smart
 
-# BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
-#
-# Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
-# and pages of a passage in the metadata, and nothing else.
-
 KNOWN = frozenset({"_id", "title", "text", "metadata"})
 OWN_METADATA = {"document_id", "section", "page_start", "page_end"}
 
 
 def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
+    """BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
+
+    Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
+    and pages of a passage in the metadata, and nothing else.
+    """
     return rows_from(source, errors, read_jsonl(source, errors), _row)
 
 
@@ -48,7 +48,6 @@ FORMATS = {
     "smart": "SMART (.I .T .A .B .W)",
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
-
 
 Reader = Callable[[TableFile, ErrorList], Iterator[BlockRow]]
 _READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "beir": read_beir}

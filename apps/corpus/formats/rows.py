@@ -1,4 +1,4 @@
-"""The rows that every reader of a corpus file yields, and shared checks."""
+"""The rows that every reader of a corpus file yields, shared checks, and the flat CSV layout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

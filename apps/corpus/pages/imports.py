@@ -91,9 +91,6 @@ def _labels(bins: list[dict[str, Any]], step: float) -> list[str]:
     return [*marks, text(WIDTH, BOTTOM + 16, end, anchor="end")]
 
 
-# How documents are cut, for their preview: the recipes to choose from, and the lengths that the chosen one gives.
-
-
 class RecipeChoice(NamedTuple):
     """A recipe as a choice with a key; `passages` is None when nobody has counted."""
 

@@ -1,4 +1,4 @@
-"""The registry of import kinds. An app that imports files registers its kind in `edges/imports.py`."""
+"""The kinds of imports, each registered in `edges/imports.py` of its app, and the columns remembered for tables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

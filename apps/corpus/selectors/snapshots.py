@@ -1,4 +1,4 @@
-"""Differences between a corpus and its snapshots, and between two snapshots, computed in the database."""
+"""Differences between texts of a corpus and its snapshots, computed in the database, and faults in a snapshot."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple

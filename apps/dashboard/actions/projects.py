@@ -1,4 +1,4 @@
-"""Actions on a project as a whole that need data of several apps."""
+"""Actions on a project as a whole that need data of several apps, the demo, and what operators do on the server."""
 
 from datetime import datetime, timedelta
 

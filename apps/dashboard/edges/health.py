@@ -1,4 +1,4 @@
-"""The health check for load balancers, containers and people with curl. Strangers get only "ok".
+"""The health check for load balancers, containers and people with curl, and the checkup of a server by its operators.
 
 Here is also the door of all addresses for machines: /healthz, /readyz and /metrics.
 """

@@ -1,4 +1,4 @@
-"""The template context of the shell around every page."""
+"""The template context of the shell around every page, and what comes next after an import or a run."""
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial

@@ -31,8 +31,6 @@ from apps.retrieval.execution.indexes import clear_resting_indexes, resting_inde
 from apps.retrieval.models import Run
 from apps.triples.models import Triple
 
-# Measures what this machine and the database store. Walks folders and counts rows: for a worker, not for a page.
-
 COUNTED: tuple[tuple[type[Model], str], ...] = (
     (Block, "corpus__project"),
     (Query, "project"),
@@ -44,6 +42,7 @@ COUNTED: tuple[tuple[type[Model], str], ...] = (
 
 
 def measure(at: datetime) -> Measured:
+    """What this machine and the database store. Walks folders and counts rows: for a worker, not for a page."""
     folder = Path(settings.DATA_DIR)
     total, _, free = shutil.disk_usage(folder)
     database = _database_files()

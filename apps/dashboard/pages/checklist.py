@@ -232,7 +232,6 @@ LATER = {
 }
 TEXTS = {**TO_GRADE, **LATER}
 
-
 ALONE = f"{ONE_KEY} Begin alone; a round says who judges, and your team can join the next one."
 TOGETHER = f"{ONE_KEY} A round says who judges: you, and the others who are annotators."
 OTHERS = f"{ONE_KEY} A round says who judges. You are no annotator yet: the plan has a button for it."

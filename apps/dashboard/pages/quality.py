@@ -1,4 +1,4 @@
-"""Is it good enough: agreement in one number and one sentence, and the newest scores against their gates."""
+"""Is it good enough: agreement, the people who need a lead, and the newest scores and release against their gates."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -89,8 +89,6 @@ def _figure(facts: dict[str, Any]) -> str:
         return f"{NOT_DEFINED}: {figure.reason}"
     return f"{number(figure.value, 2)}, {interval(figure.interval)}, n {count(figure.n)}, when frozen"
 
-
-# Who needs a lead: each annotator's share, pace and agreement, with what is unusual about them; and who reviews.
 
 MOST_PEOPLE = 12
 WORDS = tuple(Word)

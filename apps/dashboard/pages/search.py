@@ -186,7 +186,6 @@ LISTS: dict[str, Callable[[Member, str], str]] = {
     "Q&As": lambda member, text: f"{path('triples:list', member.project)}?{urlencode({'q': text})}",
 }
 
-
 ON_A_PAGE = 20
 WHILE_TYPING = 4
 

@@ -1,4 +1,4 @@
-"""Pages that use several apps: all projects, a project's home page, its settings."""
+"""Pages that use several apps: all projects, a project's home page, its settings and its deletion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,9 +54,6 @@ def delete(request: MemberRequest, project: Project) -> HttpResponse:
     return render(request, "dashboard/delete.html", context, status=400 if form.errors else 200)
 
 
-# What the home page asks of the database, all of it in one statement: each part says what, and is given its answer.
-
-
 class CorpusSize(NamedTuple):
     """How much the newest snapshot holds."""
 
@@ -66,7 +63,8 @@ class CorpusSize(NamedTuple):
 
 @dataclass(frozen=True)
 class HomeFacts:
-    """The answers. Only a lead has `steps`, a `round` with its `seats` and lapsed leases, and rows of what blocks."""
+    """What the home page asks of the database, in one statement. Only a lead has `steps`, a `round` with its `seats`
+    and lapsed leases, and rows of what blocks."""
 
     tasks: list[Task]
     size: CorpusSize | None

@@ -1,4 +1,4 @@
-"""Taking a new edition of a corpus, from an import in its preview or from a snapshot."""
+"""Deciding on changed passages, taking a new edition of a corpus, and running its systems again."""
 
 from collections.abc import Mapping
 from datetime import datetime

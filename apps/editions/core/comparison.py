@@ -1,4 +1,4 @@
-"""The comparison of two editions of a corpus, passage by passage, from ids and digests alone."""
+"""The comparison of two editions of a corpus, passage by passage, and the queries that a new passage may answer."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Taking an edition: grades come along, the rest becomes a pool and a round, and drafts move. For actions and jobs."""
+"""Taking an edition of an import or a snapshot: grades come along, the rest becomes a pool and a round, drafts move."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Changed passages one by one: both texts, their evidence, and what happens to their grades unless somebody decides."""
+"""The work that an edition brings, and its changed passages one by one, with what happens to their grades."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

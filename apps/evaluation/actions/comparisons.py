@@ -1,4 +1,4 @@
-"""Close a comparison, and create pools of pairs whose grades are in doubt or missing."""
+"""Decide on drops, close a comparison, create pools of pairs in doubt, and write the ledger of runs."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -16,7 +16,6 @@ from apps.evaluation.execution.listeners import follow_cost
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, RunNote
 from apps.evaluation.rules import LONGEST_COMMIT
 from apps.evaluation.selectors import evaluations, expected, rankings
-from apps.evaluation.selectors import evaluations as evaluation_evaluations
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import Version, VersionQuery
 from apps.retrieval.actions.manual_pools import choose_pairs
@@ -210,7 +209,7 @@ def close_comparison(
     compared = pair.comparison.measure(measure)
     if compared is None:
         raise ClosingRefused("This comparison has no such measure.", code="no_measure")
-    is_closed = evaluation_evaluations.closed(baseline, candidate, measure) is not None
+    is_closed = evaluations.closed(baseline, candidate, measure) is not None
     fell = pair.regressions(measure)
     if reason := rules.closing_refusal(member, fell, is_closed=is_closed, hit=candidate.hit):
         raise ClosingRefused(reason, code="closing_refused")
@@ -239,9 +238,7 @@ def judge_again(
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
     version = Version.objects.select_for_update().get(pk=candidate.version_id)
-    notes = [
-        note for note in evaluation_evaluations.notes_on(baseline, candidate, measure).values() if _needs_pool(note)
-    ]
+    notes = [note for note in evaluations.notes_on(baseline, candidate, measure).values() if _needs_pool(note)]
     if not notes:
         reason = "No query is marked to be judged again. Mark a drop as “Grades wrong” first."
         raise RejudgingRefused(reason, code="nothing_to_judge")

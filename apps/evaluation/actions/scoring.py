@@ -1,4 +1,4 @@
-"""Request the scores of runs."""
+"""Request the scores of runs, each once, at once or by a job."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a lead decides in a comparison, over the API: its drops, its end, and the pairs to judge because of it."""
+"""Misses of a run and drops of a comparison in the API, and what a lead decides on them."""
 
 from typing import Any, ClassVar
 

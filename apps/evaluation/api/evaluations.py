@@ -1,4 +1,4 @@
-"""Request and read evaluations over the API."""
+"""Evaluations, comparisons and the ledger of runs in the API."""
 
 from typing import Any, ClassVar
 

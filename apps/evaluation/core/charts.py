@@ -1,4 +1,4 @@
-"""SVG charts of differences and strata, for the score pages and for reports. No Django."""
+"""SVG charts of differences, strata and slices, for the score pages and for reports. No Django."""
 
 from __future__ import annotations
 

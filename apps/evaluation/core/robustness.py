@@ -1,4 +1,4 @@
-"""Robustness gap: what a run loses on degraded wording, such as typos, lower case or keywords only.
+"""What a run loses on degraded wording, such as typos or keywords only; and how much a slice tells of the full set.
 
 A query is a variant when its metadata names the original (`variant_of`, an outside id) and the kind (`variant`, such as
 "typos"). Every original query is paired with its own variants, so the gap is a paired difference. No database.
@@ -19,8 +19,6 @@ from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, 
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of, summaries
-
-# How much a slice tells of what the full set tells: the order of the runs it keeps, and how wide its intervals are.
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7

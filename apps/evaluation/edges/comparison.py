@@ -1,4 +1,4 @@
-"""Data of the comparison page."""
+"""Data of the comparison page: two evaluations of one split by one measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Data of the page of two runs on the same triples."""
+"""Data and charts of the page of two runs on the same triples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

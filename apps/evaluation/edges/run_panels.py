@@ -1,4 +1,4 @@
-"""The panels on the page of a run: its scores on each version, and its results query by query."""
+"""The panels of a run's page, its scores and its results by query, and those that apps above add to score pages."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Data of the pages of scores and comparisons, from stored values."""
+"""Data of the pages of scores and comparisons, from stored values, with their strata."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

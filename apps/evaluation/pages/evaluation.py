@@ -1,4 +1,4 @@
-"""The page of one run on one version."""
+"""The page of one run on one version, and running the systems of earlier versions again."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import interval, signed
 from apps.evaluation import rules
-from apps.evaluation.actions import run_again as evaluation_run_again
+from apps.evaluation.actions import run_again as actions
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.edges import score_charts as charts
@@ -46,7 +46,7 @@ def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
     """Run the chosen systems again on the snapshot of a released version."""
     version = frozen_in(project, version_pk)
     chosen = [int(pk) for pk in request.POST.getlist("system") if pk.isdecimal() and len(pk) < 18]
-    runs = evaluation_run_again.run_again(
+    runs = actions.run_again(
         project=project, version_id=version.pk, system_ids=chosen, actor=member_of(request).user, at=timezone.now()
     )
     names = names_of(run.system.name for run in runs)

@@ -1,4 +1,4 @@
-"""Data of the leaderboard and the trend, from stored scores."""
+"""The leaderboard page, its data and that of the trend, from stored scores."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from apps.evaluation.edges.version_choice import (
 )
 from apps.evaluation.forms import ScoreForm
 from apps.evaluation.models import RunNote, Score
-from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages import leaderboard_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart
@@ -166,7 +166,7 @@ class LeaderboardPage:
         if main is None or at is None:
             return BoardRow(letter, ranked, main, None, [], "", others)
         place = self.places.ranges[at]
-        drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds)
+        drawing = leaderboard_charts.place_cell(ranked.run.tag, main, place, self.bounds)
         return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others)
 
     def _in_pairs(self, at: int) -> list[str]:
@@ -314,7 +314,7 @@ class Trend:
     def drawing(self) -> str:
         moments = [_point(row) for row in self.rows]
         milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
-        return board_charts.trend(self.scored.main, moments, milestones)
+        return leaderboard_charts.trend(self.scored.main, moments, milestones)
 
     @property
     def conventions(self) -> str:

@@ -33,7 +33,7 @@ from apps.evaluation.edges.version_choice import (
 )
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.models import RunNote, Score
-from apps.evaluation.pages import leaderboard_charts as board_charts
+from apps.evaluation.pages import leaderboard_charts
 from apps.evaluation.pages.leaderboard import Trend, interval_of
 from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.selectors import leaderboard
@@ -114,13 +114,13 @@ class Costs:
     def by_latency(self) -> str:
         """The chart; empty when no run has a latency."""
         worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
-        return board_charts.cost_quality(self.scored.main, "p95 latency in ms", worth) if worth else ""
+        return leaderboard_charts.cost_quality(self.scored.main, "p95 latency in ms", worth) if worth else ""
 
     @property
     def by_cost(self) -> str:
         """The chart; empty when no run has a cost."""
         worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
-        return board_charts.cost_quality(self.scored.main, "cost of 1,000 queries", worth) if worth else ""
+        return leaderboard_charts.cost_quality(self.scored.main, "cost of 1,000 queries", worth) if worth else ""
 
     @property
     def conventions(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads of evaluations, each scoped to a project."""
+"""Reads of evaluations and of the grades behind them, each scoped to a project."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter

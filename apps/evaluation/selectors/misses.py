@@ -1,4 +1,4 @@
-"""One missed question: what was expected, what the run returned instead, and what people said about it since."""
+"""Missed questions: what was expected, what the run returned instead, and what people said about it since."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""The systems that were scored on earlier versions, and what of them is there on the newer snapshot of a version."""
+"""The results and scores of a run, and the systems of earlier versions that can run on a newer snapshot."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

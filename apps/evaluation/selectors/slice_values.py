@@ -1,4 +1,4 @@
-"""The values of all stored runs on the dev questions of a version: what slices are measured by."""
+"""The values of stored runs on the dev questions of a version: what slices are measured by and filled from."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -96,8 +96,6 @@ def _dev_items(version: Version, hit: str) -> set[str]:
     """What the dev scores are of: the labels of triples by a hit rule, else the outside ids of queries."""
     return {row.label for row in dev_triples(version)} if hit else {row.outside_id for row in dev_queries(version)}
 
-
-# What scores tell about questions that a slice should have: those that every run missed, and those that once fell.
 
 FEWEST_RUNS = 2
 

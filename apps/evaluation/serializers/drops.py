@@ -1,4 +1,4 @@
-"""Drops of a comparison, their decisions, and the pairs that it misses, as JSON."""
+"""Misses, drops of a comparison with their decisions, and the pairs that it misses, as JSON."""
 
 from typing import Any
 

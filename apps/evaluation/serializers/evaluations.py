@@ -1,4 +1,4 @@
-"""Evaluations as JSON."""
+"""Evaluations, comparisons and the ledger of runs as JSON."""
 
 from typing import Any, ClassVar
 

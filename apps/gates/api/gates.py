@@ -1,4 +1,4 @@
-"""Gates in the API."""
+"""Gates and files of gates in the API."""
 
 from typing import Any, ClassVar
 

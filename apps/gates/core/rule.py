@@ -1,4 +1,4 @@
-"""Gate rules: which figure of which queries must meet which bound."""
+"""Gate rules: which figure of which queries must meet which bound, and in which tier it is checked."""
 
 from __future__ import annotations
 

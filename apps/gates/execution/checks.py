@@ -52,7 +52,6 @@ from apps.retrieval.models import Ranking, Run
 
 CHANGED = "gate.changed"
 
-
 NAMES_OF = (SENTENCE_LENGTH, 40, 20)
 
 

@@ -1,4 +1,4 @@
-"""Forms to create a gate and to change its bound."""
+"""Forms to create gates, one or those of a file, and to change the bound of one."""
 
 import math
 from typing import Any

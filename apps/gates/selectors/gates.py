@@ -1,4 +1,4 @@
-"""Reads of gates, their results and their badges, each scoped to a project."""
+"""Reads of gates, their results, badges and files, each scoped to a project, and what to do about one that failed."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Bring in a list of what a system was trained on, and retire it."""
+"""Add a list of what a system was trained on, and retire it."""
 
 from collections import Counter
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Create gold sets; draft, change, freeze and release their versions; log exports and looks at test."""
+"""Create gold sets and their signing key; draft, change, freeze and release versions; log exports and looks at test."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

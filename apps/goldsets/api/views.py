@@ -1,4 +1,4 @@
-"""Versions in the API."""
+"""Gold sets and versions in the API: reads, drafts, release and export."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,7 @@
 """Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed, or by their time.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
-punctuation and order of white space; and when they ask nearly the same (`near_questions`). Items tied directly or
+punctuation and order of white space; and when they ask nearly the same (see `near_questions`). Items tied directly or
 through others are always in the same split.
 """
 
@@ -265,11 +265,3 @@ def leaks(items: Iterable[SplitItem], splits: Mapping[str, str]) -> list[Leak]:
         if names[DEV] and names[TEST]
     )
     return sorted(crossing, key=lambda leak: (leak.tie.kind, leak.dev, leak.test))
-
-
-# Questions that ask nearly the same in other words, other order or other endings. Does not use the database.
-#
-# The likeness of two questions is the Jaccard overlap of the runs of three letters in their content words, 0 to 1:
-# order and repetition of words do not count, endings count little (Damashek 1995, "Gauging similarity with n-grams").
-# Small words of English and German are left out; of other languages they count little, since they are short. Questions
-# with different numbers or single letters (AC-2 and AC-3) are not alike, whatever their words.

@@ -1,4 +1,4 @@
-"""The forms that a version is downloaded in, and the download, for pages and the API."""
+"""The forms that a version is downloaded in, the download, and public releases, for pages and the API."""
 
 from dataclasses import replace
 from datetime import datetime

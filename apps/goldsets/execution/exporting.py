@@ -1,4 +1,4 @@
-"""Exports of a frozen version as a folder or a zip file."""
+"""Exports of a frozen version as a folder or a zip file, signed, and checked against what was frozen."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
 from apps.corpus.models import SnapshotBlock
-from apps.corpus.selectors.snapshots import Seal as TextSeal
-from apps.corpus.selectors.snapshots import fault_of as fault_of_snapshot
-from apps.corpus.selectors.snapshots import seal_question as text_seal_question
+from apps.corpus.selectors import snapshots
 from apps.goldsets.core.signing import signature
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import items_digest, manifest_digest
@@ -77,14 +75,14 @@ class Seal(NamedTuple):
 
     has_moved: bool
     recorded: list[Any]
-    texts: TextSeal
+    texts: snapshots.Seal
 
 
 def seal_question(version: Version) -> Question[Seal]:
     parts: dict[str, Question[Any]] = {
         "has_moved": Question({"moved": Exists(_moved_grades(version))}, lambda found: bool(found["moved"])),
         "recorded": recorded_question("version.frozen", version),
-        "texts": text_seal_question(version.snapshot),
+        "texts": snapshots.seal_question(version.snapshot),
     }
     whole = joined(parts)
     return Question(whole.asks, lambda found: Seal(**whole.read(found)))
@@ -99,7 +97,7 @@ def fault_of(version: Version, content: VersionContent | None = None, seal: Seal
     seal = seal or answer_to(version, seal_question(version))
     if fault := _fault_of_items(version, content, seal):
         return fault
-    return fault_of_snapshot(version.snapshot, seal.texts, content.passing_entries())
+    return snapshots.fault_of(version.snapshot, seal.texts, content.passing_entries())
 
 
 def _fault_of_items(version: Version, content: VersionContent, seal: Seal) -> str | None:

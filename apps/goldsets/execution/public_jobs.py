@@ -1,4 +1,4 @@
-"""The jobs of a public release: a worker builds its files, to keep them and to see whether they are still those."""
+"""The jobs of a public release, which build its files to keep or to compare them, and listeners to every release."""
 
 from __future__ import annotations
 
@@ -29,13 +29,6 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import job_kind
 
-# What a revoked permission means for versions and public releases. They never change: they are marked where shown.
-
-
-# Listeners that are called when a version is released.
-#
-# Apps above this one register here, and run in the same transaction, so that this one need not import them.
-
 
 class OnRelease(Protocol):
     def __call__(self, *, version: Version, actor: User, at: datetime) -> object: ...
@@ -45,7 +38,10 @@ _listeners: list[OnRelease] = []
 
 
 def on_release(act: OnRelease) -> OnRelease:
-    """Register what happens when a version has been released."""
+    """Register what happens when a version has been released, in the same transaction.
+
+    Apps above this one register here, so that this one need not import them.
+    """
     if act not in _listeners:
         _listeners.append(act)
     return act

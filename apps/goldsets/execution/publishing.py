@@ -1,4 +1,4 @@
-"""Builds the files of a public release in a temporary folder."""
+"""Builds the files of a public release in a temporary folder, and stores them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The content of a version as plain rows: writers of all formats read these and nothing else."""
+"""The content of a version as plain rows, whole or in part: writers of all formats read these and nothing else."""
 
 from __future__ import annotations
 

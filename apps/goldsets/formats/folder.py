@@ -26,12 +26,6 @@ from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.zipping import write_zip
 
-# `SHA256SUMS`: the digest of every file of an export and of its manifest, as `sha256sum --check` reads it.
-#
-# The manifest has the digest of each file; this has the manifest's. Each of the two says what the other must be, so
-# that no byte of either can change alone.
-
-
 Sign = Callable[[bytes], bytes]
 Files = Iterator[tuple[str, Iterator[bytes]]]
 

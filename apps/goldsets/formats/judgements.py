@@ -5,26 +5,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from apps.common.files.csvsafe import line_writer, safe_cell
 from apps.goldsets.formats.content import Content, JudgementRow, in_order
-from apps.goldsets.formats.losses import with_table
 from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
-
-# What each form of an export does not hold of a version, and which import reads it back.
-#
-# `python -m apps.goldsets.formats.judgements docs/reference/files.md` writes the table in the reference.
-
-
-if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(with_table(path.read_text()))
-
 
 COLUMNS = {
     "query_id": TEXT,

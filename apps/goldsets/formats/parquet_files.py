@@ -1,4 +1,4 @@
-"""Writes one Parquet file from rows, a row group at a time, so that memory does not grow with the rows."""
+"""A version as Parquet files, each written from rows a group at a time, so that memory does not grow with the rows."""
 
 from __future__ import annotations
 

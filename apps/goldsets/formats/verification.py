@@ -30,11 +30,6 @@ from apps.goldsets.core.signing import SIGNATURE, BadSignature, Signer, signer_o
 from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.zipping import write_zip
 
-# The digests of a version, recomputed from an exported folder: plain files, no database.
-#
-# They detect a manifest that was changed along with the files: the digest over the items, and the snapshot's over the
-# texts, are those that the version was released with.
-
 CORPUS = "jsonl/corpus.jsonl"
 PUBLIC = "karat-public-release/1"
 """The form of a manifest whose digests are over exactly the files beside it."""
@@ -45,7 +40,9 @@ Opener = Callable[[str], IO[bytes]]
 def faults(manifest: dict[str, Any], names: set[str], opened: Opener) -> Iterator[str]:
     """A sentence for each digest of the manifest that differs from the digest of its files.
 
-    Only for what the export contains in full: an export of one split, or without names, has other items.
+    They detect a manifest that was changed along with the files: the digests over the items and over the texts of the
+    snapshot are those that the version was released with. Only for what the export contains in full: an export of one
+    split, or without names, has other items.
     """
     if CORPUS in names and not _is_snapshot(manifest, opened):
         yield f"{CORPUS} does not contain the texts of the snapshot in the manifest."

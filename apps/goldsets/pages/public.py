@@ -1,4 +1,4 @@
-"""Pages of the public release of a version."""
+"""Pages of the public release of a version, with the checks that it has to pass."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets import rules
-from apps.goldsets.actions import slices as slices_module
+from apps.goldsets.actions import slices as actions
 from apps.goldsets.actions.slices import SliceRefused, add_to_slice, make_rotating_slice
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import DrawForm, PickForm
@@ -102,9 +102,7 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
 def add_found(request: HttpRequest, project: Project, gold_set: str, number: int, part: str) -> HttpResponse:
     """Add what was found for a slice: disputes, drops and misses, and what the version before had in it."""
     version = _frozen(project, gold_set, number, part)
-    made, added = slices_module.add_found(
-        version_id=version.pk, kind=part, actor=member_of(request).user, at=timezone.now()
-    )
+    made, added = actions.add_found(version_id=version.pk, kind=part, actor=member_of(request).user, at=timezone.now())
     messages.success(request, _added(added, part))
     if made is None:
         return redirect("goldsets:pick-questions", project.slug, gold_set, number, part)

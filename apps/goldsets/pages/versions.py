@@ -1,4 +1,4 @@
-"""Pages of gold sets and versions."""
+"""Pages of gold sets, their versions, and the signing key of the project."""
 
 from typing import cast
 

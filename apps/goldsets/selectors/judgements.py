@@ -1,4 +1,4 @@
-"""The single judgements that the grades of a frozen version rest on, streamed pair by pair."""
+"""The queries of a frozen version, and the single judgements that its grades rest on, streamed pair by pair."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from apps.goldsets.selectors.bytewise import bytewise
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry
-
-# The queries of a version in parts, so that what belongs to them is read by keys and sorted in memory.
-#
-# A database that sorts a million wide rows itself holds them all, in memory or on its disk.
 
 CHUNK = 2_000
 GRADES_AT_ONCE = 5_000
@@ -46,7 +42,10 @@ def queries_held(version: Version) -> Iterator[HeldQuery]:
 
 
 def query_batches(queries: Iterable[HeldQuery]) -> Iterator[list[HeldQuery]]:
-    """As many at once as have some thousand grades together."""
+    """As many at once as have some thousand grades together: what belongs to them is read by keys and sorted in memory.
+
+    A database that sorts a million wide rows itself holds them all, in memory or on its disk.
+    """
     batch: list[HeldQuery] = []
     held = 0
     for query in queries:

@@ -1,4 +1,4 @@
-"""What a manifest keeps of the work behind a version: where people differed, what was waiting, what checks warned of.
+"""What a manifest keeps of the work behind a version: its number, disagreement, open work, warnings of checks.
 
 Counted when the version is frozen, since none of it can be counted later: people go on. Nobody and no item is named.
 """

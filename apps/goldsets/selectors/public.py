@@ -1,4 +1,4 @@
-"""Reads of public releases: what decides about each item, the words to look for, and what stays in."""
+"""Reads of public releases: what decides about each item, the words to look for, what stays in, and the preview."""
 
 from __future__ import annotations
 

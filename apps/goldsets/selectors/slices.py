@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
-if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
 from apps.common.database.questions import once
 from apps.goldsets.core.slice_sampling import Candidate
 from apps.goldsets.enums import GROWING, SliceKind, Split
 from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 FIELDS = {"domain": "Domain", "difficulty": "Difficulty", "source": "Source"}
 """What rotating slices are stratified by, in this order."""

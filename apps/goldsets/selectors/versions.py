@@ -1,4 +1,4 @@
-"""Reads of gold sets and versions."""
+"""Reads of gold sets, versions and signing keys."""
 
 from __future__ import annotations
 

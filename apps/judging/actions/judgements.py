@@ -1,4 +1,4 @@
-"""Giving a grade."""
+"""Give a grade, and what the plan requires after one: end a pilot, seat an extra judge."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Opening and closing a round."""
+"""Open and close a round, and decide on its pilot."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Seats of a round: leased to people, given back, returned to the queue."""
+"""Seats of a round: leased to people by pair or by query, given back, returned to the queue."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

@@ -15,7 +15,7 @@ from apps.judging.actions.locks import locked_round
 from apps.judging.enums import RoundKind
 from apps.judging.models import Round
 from apps.judging.selectors.propagation import rests_on
-from apps.queries.execution import ingest as of_queries
+from apps.queries.execution import ingest
 
 
 def rounds_of(item: Import) -> QuerySet[Round]:
@@ -31,7 +31,7 @@ def undo_refusal(item: Import) -> str | None:
     """Why the grades of an applied import cannot be withdrawn."""
     rounds = list(rounds_of(item).select_related("pool__snapshot").order_by("number"))
     if not rounds:
-        return of_queries.undo_refusal(item)
+        return ingest.undo_refusal(item)
     return next((reason for round_ in rounds if (reason := rests_on(round_))), None)
 
 
@@ -44,7 +44,7 @@ def withdraw(item: Import, *, actor: User, at: datetime) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
     found = list(rounds_of(item).order_by("number").values_list("pk", flat=True))
     if not found:
-        of_queries.remove_added(item)
+        ingest.remove_added(item)
         return
     rounds = [locked_round(pk) for pk in found]
     if reason := undo_refusal(item):

@@ -1,4 +1,4 @@
-"""API of importing collections: upload a zip, look at the plan, confirm. The same steps as the pages."""
+"""The import of collections, its upload form, and its API: the same steps as on the pages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -224,7 +224,6 @@ URLS = import_urls(
     reads=Scope.CORPUS_READ,
     writes=(Scope.CORPUS_WRITE, Scope.JUDGING_WRITE),
 )
-
 
 app_name = "collections-api"
 urlpatterns = URLS

@@ -1,4 +1,4 @@
-"""Decisions on grades in the API: one pair, all pairs under a rule, and grades carried over to the same texts."""
+"""Judging in the API: pairs and grades of an annotator, and the decisions of leads on grades."""
 
 from typing import Any, ClassVar
 
@@ -24,9 +24,8 @@ from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import pairs as judging_pairs
 from apps.judging.selectors import settling
-from apps.judging.selectors.pairs import adjudicable, voices
+from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, voices
 from apps.judging.selectors.propagation import CarryRule, carry_of
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rounds import entries_in, entry_in, own_round, pool_in, round_in, rounds_of, seat_in
@@ -242,7 +241,7 @@ class UndecidedView(LeadView):
         rows = [{"entry": entries[pair.entry_id], "voices": voices(round_, pair)} for pair in page]
         answer = {
             "pairs": rows,
-            "left_to_another_lead": judging_pairs.left_to_another_lead(round_, self.member.user),
+            "left_to_another_lead": left_to_another_lead(round_, self.member.user),
             "next": page[-1].entry_id if len(later) > len(page) else None,
         }
         return Response(UndecidedPageOut(answer).data)

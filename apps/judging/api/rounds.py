@@ -1,4 +1,4 @@
-"""Every round of a project in the API, and the steps of leads on one."""
+"""Rounds in the API: plan one, list them, and the steps of leads on one."""
 
 import secrets
 from typing import Any, ClassVar

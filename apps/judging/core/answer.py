@@ -1,4 +1,4 @@
-"""A person's answer for a pair."""
+"""A person's answer for a pair, with the marked parts of the text as its evidence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

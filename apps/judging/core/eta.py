@@ -1,4 +1,4 @@
-"""Forecast of a round's end from its recent pace. Plain values, no database."""
+"""The progress of a round and the forecast of its end from its recent pace. Plain values, no database."""
 
 from datetime import date, timedelta
 from math import ceil

@@ -1,4 +1,4 @@
-"""A block's text cut into paragraphs, and the one to read first. Plain values, no database."""
+"""The groups of pairs on the screen, and a text cut into paragraphs with the one to read first. No database."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,9 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from apps.common.text.words import words_of
-from apps.judging.core.seeded_order import (
-    seeded_number,
-)
+from apps.judging.core.seeded_order import seeded_number
 
 FIRST = 1
 CHECK = 0

@@ -1,4 +1,4 @@
-"""The plan of a round: how many seats each pair of a pool gets, the pilot, repeated pairs and checks. No database."""
+"""The plan of a round: seats for each pair of a pool, shares, remits, pilot, repeated pairs and checks. No database."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -128,7 +128,7 @@ class Plan:
     under `extra_bar`, its repeated pairs get one more judge, up to `most_judges`. `checks` pairs with a known grade are
     shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`, a
     pair that was judged already on the same text, in whichever pool or snapshot, is assigned to nobody. `rule` is what
-    may settle near grades in one go (see `resolution.Rule`).
+    may settle near grades in one go (see `resolution.ResolutionRule`).
     """
 
     overlap: float = 0.2

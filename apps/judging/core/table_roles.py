@@ -1,4 +1,4 @@
-"""What the columns of a table of grades can be."""
+"""What the columns of a table of grades can be, and which grade of the scale a grade of the file means."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +92,6 @@ def _plain(text: str) -> str:
 
 
 _SHARES = {_plain(word): share for share, words in WORDS for word in words}
-
 
 QUERY, QUERY_ID, PASSAGE, GRADE, RATED, FINAL = "query", "query_id", "passage", "grade", "rated", "final"
 PERSON, NOTE, RANK = "person", "note", "rank"

@@ -1,4 +1,4 @@
-"""The files of a collection on disk: those of a folder, or those of a zip, unpacked within the limits of packages."""
+"""The files of a collection on disk, from a folder or a zip, and reading their judgements before they are imported."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Reading judgements made elsewhere: from rows to pairs of a snapshot, with every fault."""
+"""Reading judgements made elsewhere: from rows to queries and pairs of a snapshot, with every fault."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

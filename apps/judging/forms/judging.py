@@ -1,4 +1,4 @@
-"""Forms of the judging screen: a grade without script, and the choice of keys."""
+"""Forms of judging: a grade without script, keys, and the decisions of a lead on one pair or on many."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A lead's board of a round: progress, differences, stuck pairs, and expected end."""
+"""Pages of rounds: the list, a person's own work, and for a lead the board of a round."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -22,8 +22,7 @@ from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
-from apps.judging.selectors import board, my_progress
-from apps.judging.selectors import progress as judging_progress
+from apps.judging.selectors import board, my_progress, progress
 from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup, Steadiness, steadiness
 from apps.judging.selectors.my_progress import own_progress_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
@@ -118,7 +117,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     is_open = round_.state == RoundState.OPEN
-    stuck = judging_progress.stuck(round_) if is_open else 0
+    stuck = progress.stuck(round_) if is_open else 0
     plan = round_.pool.plan or {}
     context = {
         "is_full": is_open and totals.planned > 0 and not totals.to_go,
@@ -143,7 +142,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_several": is_imported and round_.judges > 1,
         **_rows(
             round_,
-            judging_progress.by_person(round_, answers, board.held_by(seats)),
+            progress.by_person(round_, answers, board.held_by(seats)),
             is_hidden=is_blind or is_put_off,
             of_person=of_person,
         ),
@@ -165,7 +164,7 @@ def _rows(
 
     In a large round they are counted only on request, since that reads every grade.
     """
-    queries = judging_progress.by_query(round_)
+    queries = progress.by_query(round_)
     by_query, by_person = Overlaps({}, {}) if is_hidden else board.overlaps(round_)
     steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]

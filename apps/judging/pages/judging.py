@@ -1,4 +1,4 @@
-"""The judging screen: one pair or all of a query, as a page that works alone and as the base for the script."""
+"""The judging screen and its keys: a page that works alone and is the base for the script."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,11 +29,10 @@ from apps.judging.enums import CantJudgeReason
 from apps.judging.forms.judging import GradeForm, KeysForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import reading as judging_reading
 from apps.judging.selectors.my_progress import OwnPlace, OwnProgress, own_place, share_question
 from apps.judging.selectors.plans import undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
-from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats
+from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats, readings
 from apps.judging.selectors.rounds import keys_question, own_keys, own_round, seat_in
 
 
@@ -138,7 +137,7 @@ def _readings(
     request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str, known: ReadSeats | None = None
 ) -> list[PairReading]:
     seed = round_.seed if view == BY_QUERY else None
-    return judging_reading.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
+    return readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
 
 
 def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:

@@ -1,4 +1,4 @@
-"""Pages that plan a round: who judges how much of a pool, and how much work that is."""
+"""Pages that plan a round, with the work that a plan means, and that open the rest of one after its pilot."""
 
 import secrets
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""Reads for a lead's board of a round in addition to progress: differences, stuck seats, recent pace."""
+"""Reads for a lead's board of a round: differences, repeats and checks, stuck seats, recent pace."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

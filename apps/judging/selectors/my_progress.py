@@ -1,4 +1,9 @@
-"""An annotator's progress in a round: their share, what is left of it, and their last grades."""
+"""An annotator's own work, for them alone: their share of a round, what is left of it, and their past grades.
+
+While a round is open, only counts and times are shown: a figure that changed with a grade would reveal which pair is
+repeated, or others' grades. Leads' decisions are shown once the round is closed, and never of a pair that the person
+may still be assigned in another one.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,12 +33,6 @@ from apps.judging.selectors.progress import minutes
 from apps.judging.selectors.rounds import rounds_of
 from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry, PoolQuery
-
-# A person's own work in judging, for them alone.
-#
-# While a round is open, only counts and times are shown: a figure that changed with a grade would reveal which pair is
-# repeated, or others' grades. Leads' decisions are shown once the round is closed, and never of a pair that the person
-# may still be assigned in another one.
 
 WEEKS = 8
 ROUNDS = 30

@@ -1,4 +1,4 @@
-"""What a new round can be made of: the people, the pools, and the properties of queries that a remit can name."""
+"""What a new round can be made of, and in a plain round the pairs leased to a person."""
 
 import json
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Resolved judgements: pairs with their answers, resolved grades, and the matrix for agreement."""
+"""Judged pairs: answers and resolved grades, the matrix for agreement, and what is left for a lead to decide."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A person's open work in judging: pairs to grade, and for leads pairs to adjudicate and rounds to close."""
+"""Open work in judging: a person's pairs to grade, a lead's pairs to adjudicate, and what waits in a corpus."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Reads for planning a round: the pairs it would cover, the expected pace, and who may judge which query."""
+"""Reads for a round and its plan: the pairs it covers, the expected pace, and who may judge which query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -221,7 +221,7 @@ def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
 
 
 def query_in_remit(remit: Remit | None, prefix: str = "query__") -> Q:
-    """The same as `remits.fits`, for the database: a condition on rows that lead to a query by `prefix`."""
+    """The same as `core.plan.fits`, for the database: a condition on rows that lead to a query by `prefix`."""
     condition = Q()
     for name, allowed in (remit or {}).items():
         field = "source__slug" if name == "source" else name

@@ -1,4 +1,4 @@
-"""Progress of a round, for a lead: in total, by person, by query, and its stuck pairs."""
+"""The rounds of a project, and the progress of one: in total, by person, by query, and its stuck pairs."""
 
 from collections import Counter
 from collections.abc import Mapping

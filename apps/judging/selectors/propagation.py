@@ -1,4 +1,4 @@
-"""Pairs of a pool for which the same text was judged, and the grades that a rule would carry over to them."""
+"""Pairs of a pool whose text was judged before, the grades that a rule carries over, and what rests on a round."""
 
 from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Grades touched by a new version of a guideline: those given under an earlier one."""
+"""Grades that are known already: as checks of a round, and those that a new version of a guideline touches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

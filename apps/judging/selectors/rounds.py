@@ -1,4 +1,4 @@
-"""Rounds, guidelines and seats, always inside one project."""
+"""Rounds with their pilots, guidelines, pools, seats and pairs, always inside one project."""
 
 from datetime import datetime
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""From labels to counts: positions in a list of categories, tables of two raters, and distinct patterns."""
+"""From labels to counts and patterns of ratings, and Krippendorff's alpha on them: values without intervals.
+
+Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-# Krippendorff's alpha on counts of grades: values only; intervals are in the other modules of this package.
-#
-# Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C.
 
 Floats = NDArray[np.float64]
 Parts = Callable[[Floats], tuple[Floats, Floats]]

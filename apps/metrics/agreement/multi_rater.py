@@ -1,4 +1,4 @@
-"""Any number of raters, missing cells allowed: Fleiss, Gwet, Brennan and Prediger, percent agreement.
+"""Any number of raters, missing cells allowed: Fleiss, Conger, Gwet, Brennan and Prediger, percent agreement.
 
 Agreement is averaged over items with two raters or more; chance is computed from all rated items. Standard errors are
 those of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 5, for items sampled from a large
@@ -251,12 +251,6 @@ def _weights(counts: Counts, kind: str, values: Sequence[float] | None) -> Float
     return agreement_weights(kind, range(counts.shape[1]) if values is None else values)
 
 
-# Conger's kappa: any number of raters, each with their own totals, missing cells allowed.
-#
-# Standard error as for the other coefficients (Gwet 2014, chapter 5): the spread of the linearised values, where a
-# rater's shares are over the items that they rated.
-
-
 def conger_kappa(
     rated: Counts,
     size: int,
@@ -270,7 +264,8 @@ def conger_kappa(
 ) -> Coefficient:
     """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
 
-    `rated` is items by raters as `codes` returns them, `size` the number of categories.
+    `rated` is items by raters as `codes` returns them, `size` the number of categories. The standard error is the
+    spread of the linearised values, where a rater's shares are over the items that they rated.
     """
     sample = sample_of_codes(rated, size, strata=strata)
     closeness = agreement_weights(kind, range(size) if values is None else values)

@@ -1,4 +1,4 @@
-"""Every coefficient of a matrix of ratings, under its key in the output of `karat agree`."""
+"""Every coefficient of a matrix of ratings, under its key in the output of `karat agree`, also by pair and category."""
 
 from __future__ import annotations
 

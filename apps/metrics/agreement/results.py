@@ -1,4 +1,4 @@
-"""The result of a coefficient: a value with its uncertainty, or the reason why there is none."""
+"""The result of a coefficient, a value with its uncertainty or why there is none, and the weights of disagreement."""
 
 from __future__ import annotations
 

@@ -1,10 +1,16 @@
 """Values and intervals of coefficients from a sample: bootstrap over items, and the analytic standard error.
 
-Intervals are the middle share of the resampled values. Half an imagined item (`imagined`) is added to the items, since
-resamples of a small sample lack rare ratings, and the percentiles are a little further out
+Every coefficient is a function of how often each pattern of ratings occurs, so resampling items is one multinomial
+draw, whatever their number. Intervals are the middle share of the resampled values, by percentiles a little further out
 (`apps.metrics.statistics.proportions.widened`), since few items make intervals too narrow. Kappas and alphas are
 bounded and skew, but BCa (Efron 1987, JASA 82:171-185) over the same items was wider and covered less often;
 docs/reference/uncertainty.md has both.
+
+Half an imagined item is added to the items: the ratings that two raters might give, as far as is known beforehand, one
+part spread evenly over all pairs of categories (Perks, Journal of the Institute of Actuaries 73, 1947), the other over
+those that agree. Rare ratings that a small sample lacks, such as a far miss or two raters who agree on a rare category,
+are in no resample otherwise (pseudo-Bayes estimates: Bishop, Fienberg and Holland, Discrete Multivariate Analysis,
+1975, chapter 12).
 """
 
 from __future__ import annotations
@@ -21,18 +27,6 @@ from apps.metrics.agreement.counting import MISSING, Counts, Parts, chance_corre
 from apps.metrics.agreement.results import CERTAIN, Coefficient, interval_of_error, undefined
 from apps.metrics.statistics.bootstrap import DEFAULT_SEED, interval_of_defined
 from apps.metrics.statistics.proportions import widened, wilson
-
-# Distinct patterns of ratings with their counts, and resampled counts for the bootstrap.
-#
-# Every coefficient is a function of those counts, so resampling items is one multinomial draw, whatever their number.
-# Half an imagined item is added to the observed ones.
-
-# An imagined item: the ratings that two raters might give, as far as is known beforehand.
-#
-# Half of it is spread evenly over all pairs of categories (Perks, Journal of the Institute of Actuaries 73, 1947), half
-# over those that agree. A small part of it is added to the resampled items: rare ratings that a small sample lacks,
-# such as a far miss or two raters who agree on a rare category, are in no resample otherwise (pseudo-Bayes estimates:
-# Bishop, Fienberg and Holland, Discrete Multivariate Analysis, 1975, chapter 12).
 
 Floats = NDArray[np.float64]
 

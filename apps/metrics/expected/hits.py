@@ -1,4 +1,4 @@
-"""The hits of a run: which returned passages are right for which expected blocks."""
+"""The hits of a run: which returned passages are right for which expected blocks, by id or by marked evidence."""
 
 from __future__ import annotations
 

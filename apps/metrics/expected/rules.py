@@ -1,4 +1,4 @@
-"""Hit rules: when a returned passage is right for an expected block."""
+"""What a question expects, what a system returns, and the rules by which a returned passage is right."""
 
 from __future__ import annotations
 

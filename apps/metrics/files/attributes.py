@@ -1,4 +1,4 @@
-"""Attributes, times and domains of blocks and queries, which some measures need besides grades.
+"""Attributes, times and domains of blocks and queries, which some measures need, and ids that fit nearly.
 
 They come from two tables, separated by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the
 other names that `apps.common.files.tables` accepts:

@@ -1,4 +1,4 @@
-"""Judgements and runs from files, as columns: TREC's formats, and judgements from tables too."""
+"""Judgements and runs from files, as columns, and a guess of what a file is of which no line could be read."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from apps.metrics.files.run_tables import HEADING_BYTES, columns_of, rows_of, ta
 from apps.metrics.files.trec_batches import QrelPart, RunPart, part_of, read_qrels_parts, read_run_parts
 from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
 from apps.metrics.vocabulary import MarkIndex, Vocabulary
-
-# Guesses what a file is of which no line could be read, for one message with a cure instead of one for each line.
 
 Guess = Callable[[str], str]
 

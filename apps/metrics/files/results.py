@@ -1,6 +1,7 @@
-"""Reads results: what a system returned for each question, as much as it tells of id, document, pages and text.
+"""Reads what a system returned for each question, with id, document, pages and text, and judgements from a table.
 
-One JSON object a line: {"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "…"}.
+A result is one JSON object a line:
+{"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "…"}.
 `qid` and `rank` are needed, and one of id, document_id and text; other fields are ignored. Lines may be in any order.
 """
 
@@ -16,11 +17,6 @@ from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.metrics.expected.rules import Pages, Returned
 from apps.metrics.files.trec_rows import FacetRow
-
-# Judgements from a table with a heading: Karat's own CSV, BEIR's qrels, Quepid's lists.
-#
-# Separated by commas, tabs or semicolons. It has a column of queries, one of blocks and one of grades, each under one
-# of its usual names, and optionally `facet`; other columns are ignored. An empty grade means an unjudged pair.
 
 GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
 FACET = ("facet", "subtopic")
@@ -40,6 +36,9 @@ def is_headed(start: bytes) -> bool:
 
 def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
     """The judgements of a table, in file order; each pair once, or once for each facet.
+
+    Karat's own CSV, BEIR's qrels, Quepid's lists: a column of queries, one of blocks and one of grades, each under one
+    of its usual names, and optionally `facet`; others are ignored. An empty grade means an unjudged pair.
 
     Errors in rows are added to `errors`. Raises InputError for errors of the file as a whole.
     """
@@ -66,11 +65,6 @@ def _cell(cells: dict[str, str], names: tuple[str, ...]) -> str:
     return next((cells[name].strip() for name in names if name in cells), NO_FACET)
 
 
-# RAG evaluation files as results: a line for each question, with what the system retrieved for it.
-#
-# The names are those of ragas and of the files that evaluate generated answers: {"user_input": "…",
-# "retrieved_contexts": ["…", "…"]}, best first, with ids in `retrieved_context_ids` where there are any.
-
 QUESTIONS = ("query_id", "user_input", "question")
 CONTEXTS = ("retrieved_contexts", "contexts")
 IDS = ("retrieved_context_ids", "context_ids")
@@ -79,7 +73,11 @@ IDS = ("retrieved_context_ids", "context_ids")
 def as_results(
     records: Iterable[tuple[int, dict[str, Any]]], name: str, errors: ErrorList
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records, with a result for each context of those that have contexts instead of one result."""
+    """The records, with a result for each context of those that have contexts instead of one result.
+
+    The names are those of ragas and of the files that evaluate generated answers: {"user_input": "…",
+    "retrieved_contexts": ["…", "…"]}, best first, with ids in `retrieved_context_ids` where there are any.
+    """
     for line, record in records:
         if "qid" in record or not any(field in record for field in (*CONTEXTS, *IDS)):
             yield line, record

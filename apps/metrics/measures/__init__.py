@@ -5,6 +5,6 @@ column ignored; every judged query counts, and one that is missing from the run 
 zero for all but FailureRate; a block without a judgement is not relevant; a negative grade is judged, not relevant, and
 has no gain.
 
-`entries` defines what a measure is, `registry` lists the measures and parses them; `passes` is the run that they share;
-the other modules compute the values, a family each.
+`entries` defines what a measure is, `registry` lists the measures and parses them; `measure_input` is the run that they
+share; the other modules compute the values, a family each.
 """

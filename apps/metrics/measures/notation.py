@@ -1,7 +1,7 @@
 """Measures as text, in the notation of ir-measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`.
 
-MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module parses the grammar;
-names, parameters and cutoffs are in the registry (measures/).
+MacAvaney, Macdonald, Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022. This module parses the grammar
+and checks the values of parameters; names and cutoffs are in `registry`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The list of all measures, their parser, and their values for a run."""
+"""The list of all measures with their names in other tools, their parser, and their values for a run."""
 
 from __future__ import annotations
 

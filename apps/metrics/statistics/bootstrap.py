@@ -23,20 +23,9 @@ from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw
 from apps.metrics.statistics.exact_sums import on_grid
 from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile, widened
 
-# The default seed of every bootstrap, randomisation test and sample over stored data.
-#
-# What is stored with a seed of its own (the plan of a round, a pool, a split, an index) has its default in its model's
-# module.
-
 DEFAULT_SEED = 20
-
-
-# The share of the annotators in the uncertainty of a mean, computed without resampling.
-#
-# A score under one person's grades is modelled as the sum of three parts: the query's level, the same for everybody;
-# the person's effect, the same in every query; and chance. Their variances are estimated by the method of moments
-# (Searle, Casella and McCulloch, Variance Components, 1992), so people may have judged different queries and different
-# numbers of them.
+"""Of every bootstrap, randomisation test and sample over stored data. What is stored with a seed of its own (the plan
+of a round, a pool, a split, an index) has its default in its model's module."""
 
 Flags = NDArray[np.bool_]
 
@@ -44,7 +33,12 @@ ROUNDING = 1e-9
 
 
 class PersonEffect(NamedTuple):
-    """The uncertainty of a mean over `queries` queries because other people could have judged.
+    """The uncertainty of a mean over `queries` queries because other people could have judged, without resampling.
+
+    A score under one person's grades is modelled as the sum of three parts: the query's level, the same for everybody;
+    the person's effect, the same in every query; and chance. Their variances are estimated by the method of moments
+    (Searle, Casella and McCulloch, Variance Components, 1992), so people may have judged different queries and
+    different numbers of them.
 
     `variance` is that of the mean; `chance` the part of it due to chance, which the spread over queries includes too;
     `freedom` the degrees of freedom of `variance`. In a full table `variance` is that of the people's means divided by

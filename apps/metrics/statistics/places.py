@@ -1,4 +1,4 @@
-"""The places of runs on a leaderboard, from their paired comparisons with each other."""
+"""The places of runs on a leaderboard from their paired comparisons, rank correlation, and quality against cost."""
 
 from __future__ import annotations
 

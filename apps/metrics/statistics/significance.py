@@ -1,4 +1,4 @@
-"""Uncertainty of means and differences: bootstrap intervals, randomisation tests, Holm's correction.
+"""Uncertainty of means and differences: bootstrap intervals, paired tests, Holm's correction.
 
 Intervals use the exact bootstrap distribution over queries, and no seed. The randomisation test is seeded and gives the
 same numbers for the same seed; one set of flipped signs is used for all columns, so that measures and runs stay paired.
@@ -261,11 +261,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-# Further paired tests of two runs: paired t, Wilcoxon's signed ranks, effect size.
-#
-# They are for readers who know them; the verdict uses the interval and the randomisation test, which assume nothing
-# about the distribution of differences.
-
 EXACT_TO = 50
 ROUNDING = 1e-12
 
@@ -279,7 +274,10 @@ class Statistic(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Further tests of one column of paired differences.
+    """Further tests of one column of paired differences, for readers who know them.
+
+    The verdict uses the interval and the randomisation test, which assume nothing about the distribution of
+    differences.
 
     `spread` is the standard deviation (n - 1), None for fewer than two queries. `effect` is the mean in spreads,
     Cohen's d of paired values, with its percentile interval. `t` and `effect` are None when all differences are equal,

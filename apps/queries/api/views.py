@@ -1,4 +1,4 @@
-"""Queries in the API: lists and reads them, adds, edits and retires one."""
+"""Queries in the API: lists and reads them, adds, edits and retires one, and changes many."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Compares a file's queries with a project's, and imports them, in chunks."""
+"""Compares a file's queries with a project's, imports them in chunks, and undoes that."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime

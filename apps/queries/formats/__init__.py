@@ -13,11 +13,12 @@ from apps.queries.formats.smart import read_smart_queries
 from apps.queries.formats.structured import read_query_csv, read_query_lines, read_query_parquet
 from apps.queries.formats.topics import read_topics
 
-# Queries one a line, without ids, as they are copied from a list or a log. A line may begin with an id and a tab.
-
 
 def read_pasted(source: TableFile, errors: ErrorList, names: QueryNames) -> Iterator[QueryRow]:
-    """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged."""
+    """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged.
+
+    They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab.
+    """
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
         if not line.strip():
@@ -61,7 +62,6 @@ FORMATS = {
     LINES: "One query a line, with or without an id and a tab before it",
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
-
 
 Reader = Callable[[TableFile, ErrorList], Iterator[QueryRow]]
 _READERS: dict[str, Reader] = {

@@ -1,4 +1,4 @@
-"""Pages of queries, sources and permissions."""
+"""Pages of queries, one or many, of sources and of permissions."""
 
 from typing import Any
 

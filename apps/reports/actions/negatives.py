@@ -1,4 +1,4 @@
-"""Request what the hard negatives of a version do to the scores of its runs."""
+"""Request what hard negatives do to scores, and choose the unjudged passages of a bias report to judge first."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Request and read bias and stability reports over the API."""
+"""Reports over the API: those of evaluations, comparisons and versions as files, and bias and stability reports."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Negatives over the API."""
+"""Negatives of a version over the API, and what hard ones do to scores."""
 
 from typing import Any, ClassVar
 

@@ -1,8 +1,9 @@
-"""Negatives for training: hard ones, which a baseline ranks high and people judged 0, and easy, random ones.
+"""Negatives for training, hard ones and easy ones; what hard ones do to scores, and how reports tell it.
 
-An unjudged block that a good system ranks high may well be relevant, so a hard negative is always judged. An easy one
-is sampled from the blocks that no run has in its top; where nobody judged it, it is marked as assumed. Near-duplicates
-of a relevant block are never proposed. Knows no database.
+A hard negative is a block that a baseline ranks among its first `depth` and that people judged 0 or less. An unjudged
+block that a good system ranks high may well be relevant, so a hard negative is always judged. An easy one is sampled
+from the blocks that no run has in its top; where nobody judged it, it is marked as assumed. Near-duplicates of a
+relevant block are never proposed. Knows no database.
 """
 
 from __future__ import annotations
@@ -123,14 +124,6 @@ def alike_by(texts: Mapping[int, str], signatures: Signatures | None) -> Alike:
     return alike
 
 
-# What hard negatives do to scores: the same ranking scored without them, and with them.
-#
-# A hard negative is a passage that a baseline ranks among its first `depth` and that people judged 0 or less. Taking it
-# out of a ranking moves every result below it one place up, as in a corpus that does not have it. So a score without
-# the hard negatives is the score before they were added, and the score with them is the ordinary one. Rankings are
-# whole: no candidates are sampled, since scores over sampled candidates can order systems otherwise than exact scores
-# do (Krichene and Rendle, KDD 2020). Knows no database.
-
 MEASURES = "RR P@1 nDCG@10"
 """Measures in which a passage that is not relevant has no part but its place: taking one out never lowers them."""
 
@@ -152,7 +145,7 @@ class HardNegatives(NamedTuple):
 
 
 def find_hard(judged: Judged, top: Top, alike: Alike) -> HardNegatives:
-    """`top` has the first results of the baseline, as deep as counts as high; `alike` as `negatives.alike_by` gives."""
+    """`top` has the first results of the baseline, as deep as counts as high; `alike` as `alike_by` gives."""
     keys = pair_keys(top.query, top.block)
     known, grades = judged.lookup
     at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -196,6 +189,11 @@ def without_pairs(ranked: Ranked, keys: Ints) -> Ranked:
 class NegativeEffect(NamedTuple):
     """One measure of one run: its mean before the hard negatives were added, after, and the change, paired by query.
 
+    Taking hard negatives out of a ranking moves every result below them up, as in a corpus that does not have them. So
+    a score without them is the score before they were added, and the ordinary score is the one after. Rankings are
+    whole: no candidates are sampled, since scores over sampled candidates can order systems otherwise than exact scores
+    do (Krichene and Rendle, KDD 2020).
+
     `worse` queries fall. There is no p: a change cannot be above zero, so no change by chance is no hypothesis.
     """
 
@@ -229,8 +227,6 @@ def _effect(measure: str, before: Summary, after: Summary, change: Difference) -
     moved = Estimate.of(change.mean, change.interval, change.n, PERCENTILE, "" if change.interval else NO_INTERVAL)
     return NegativeEffect(measure, before.estimate(), after.estimate(), moved, change.worse)
 
-
-# Hard negatives in a report and on pages: how many, how they were found, and scores before and after adding them.
 
 FOUND_HEAD = (
     "Split",

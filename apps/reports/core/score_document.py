@@ -1,4 +1,4 @@
-"""The report of a scorecard: means with intervals, strata, queries, definitions, denominators, inputs."""
+"""The report of a scorecard: means, differences, strata, queries, definitions, denominators, inputs."""
 
 from __future__ import annotations
 

@@ -60,8 +60,6 @@ def _row(one: ReportedGate) -> list[str]:
     return [one.rule.name, one.state, value, ends, "" if one.n is None else f"{one.n:,}", one.words]
 
 
-# The means of a few runs in every stratum of a split, as one section: a chart, its table, and what is too small.
-
 MOST_DRAWN = 40
 NAMED = 12
 TOO_FEW = (

@@ -1,4 +1,4 @@
-"""Score runs again with each system left out."""
+"""The jobs that compute reports: bias, stability, and what hard negatives do to scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as Markdown, with the tables of GitHub's flavour. Charts become the tables of their figures."""
+"""A document as Markdown with the tables of GitHub's flavour, and writing reports to files. Charts become tables."""
 
 from __future__ import annotations
 

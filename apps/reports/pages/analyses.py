@@ -1,4 +1,4 @@
-"""Shared by the pages of analyses: the list of reports with the form for a new one, and the page of one report."""
+"""Reports as files, and what the pages of all analyses share: the list with the form, and the page of one report."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple

@@ -1,4 +1,4 @@
-"""Bias and stability reports, scoped to a project and to what a member may see."""
+"""Reports of analyses, scoped to a project and to what a member may see, and which systems found each pair."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""What the report of a version tells beside its questions and scores, in one statement."""
+"""What the report of a version tells beside its questions and scores, and the pairs of a bias report to judge first."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Loading snapshots into OpenSearch or Elasticsearch, dropping their indexes, and systems that search them."""
+"""Requesting the indexes of a snapshot in Karat, and loading it into OpenSearch or Elasticsearch."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Creating systems that Karat runs itself."""
+"""Creating systems that Karat runs itself, and systems elsewhere."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The API of systems: creating, reading and running them."""
+"""Systems and loaded indexes in the API: creating, reading and running them."""
 
 from typing import Any, ClassVar
 

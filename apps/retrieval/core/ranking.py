@@ -1,16 +1,10 @@
-"""The ranking of one query as bytes."""
+"""The ranking of one query as bytes, and which of its blocks need no judgement because the same text is judged."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-# Duplicate texts: which of a query's blocks need no judgement, because the same text is judged for another block.
-#
-# Two texts are the same when title and text are equal to the letter (exact), or when they share at least `NEAR_FROM` of
-# their shingles (near; see `corpus.core.near_duplicates`). A text is only compared with texts that are judged, since
-# near duplicates are not transitive.
 
 NEAR_FROM = 0.9
 MARGIN = 0.2
@@ -31,6 +25,10 @@ def representatives(
     judged: Sequence[int], new: Sequence[int], digests: Mapping[int, str], minima: Minima, alike: Alike
 ) -> dict[int, Representative]:
     """The representative of each duplicate among the `new` texts. New texts without one are judged themselves.
+
+    Two texts are the same when title and text are equal to the letter (exact), or when they share at least `NEAR_FROM`
+    of their shingles (near; see `corpus.core.near_duplicates`). A text is only compared with texts that are judged,
+    since near duplicates are not transitive.
 
     The texts in `judged` are judged in any case; of duplicates in `new`, which are best first, the first is. `digests`
     and `minima` are the digests and signatures of all these texts, `alike(one, other)` is their exact resemblance.

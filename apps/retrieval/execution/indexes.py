@@ -1,4 +1,8 @@
-"""The indexes of systems on snapshots, as files in the data directory."""
+"""The indexes of systems on snapshots, as files in the data directory, and in the store that several hosts share.
+
+One host builds an index, the others fetch it. In the store it is one object: a tar archive of its files, the first of
+which has the digests of the others. What does not arrive whole is built, as if there were no store.
+"""
 
 import hashlib
 import io
@@ -33,11 +37,6 @@ from apps.retrieval.core.engines.store import Indexer, StoredIndex, open_index, 
 from apps.retrieval.enums import INDEXED, BlockText
 from apps.retrieval.models import System
 from apps.retrieval.selectors.snapshots import block_texts
-
-# Indexes in the store of several hosts: one host builds an index, the others fetch it.
-#
-# An index is one object: a tar archive of its files, the first of which has the digests of the others. What does not
-# arrive whole is built, as if there were no store.
 
 FOLDER, ENDING = "indexes", ".tar"
 DIGESTS = "digests.json"

@@ -1,4 +1,4 @@
-"""The jobs of this app: running systems, building pools, reading and importing run files."""
+"""The jobs of this app: running systems, building pools and estimating what they miss, indexes, run files."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

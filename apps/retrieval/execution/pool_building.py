@@ -1,4 +1,4 @@
-"""Writing the pairs of a pool, in parts; each part is written exactly once."""
+"""Choosing and writing the pairs of a pool, in parts; each part is written exactly once."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -127,7 +127,7 @@ class SameTexts:
         self._resemblance = lru_cache(maxsize=COMPARED)(_resemblance)
 
     def representatives(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Representative]:
-        """`core.same_texts.representatives` for block versions of the snapshot. Call `read` with them first."""
+        """`core.ranking.representatives` for block versions of the snapshot. Call `read` with them first."""
         versions = [*judged, *new]
         positions = self._order[np.searchsorted(self._sorted, versions)]
         minima = dict(zip(versions, np.asarray(self._minima[positions]), strict=True))

@@ -1,4 +1,4 @@
-"""Reading run files against a project's queries and a snapshot's blocks, and storing what was read.
+"""Reading run files against a project's queries and a snapshot's blocks, storing what was read, and adding runs.
 
 The reading of an uploaded file is stored beside it, packed and with a digest, until the run is imported or the file
 discarded: the preview and the import share one reading.

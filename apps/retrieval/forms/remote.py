@@ -1,4 +1,4 @@
-"""The forms of systems elsewhere: address, request, sign-in and request limits."""
+"""The forms of systems elsewhere: address, request, sign-in and request limits, and loading a snapshot there."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""The forms of runs that Karat makes, and of uploaded runs."""
+"""The forms of systems, fusions and runs that Karat makes, and of uploaded runs."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pages of pools."""
+"""The pages of pools, with the chart of their sizes."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The pages of systems elsewhere."""
+"""The pages of systems elsewhere, and of the indexes that snapshots were loaded into."""
 
 from django.contrib import messages
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""The pages of runs, and of uploading, previewing and importing run files."""
+"""The pages of runs and fusions, their files, and uploading, previewing and importing run files."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain

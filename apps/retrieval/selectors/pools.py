@@ -1,4 +1,4 @@
-"""The pools of a project, and their queries, runs and pairs."""
+"""The pools of a project: their queries, runs and pairs, their size beforehand, and what they miss."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

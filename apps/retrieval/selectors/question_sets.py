@@ -1,4 +1,4 @@
-"""What apps above this one know of questions: sets to make runs on, as of a version, and other names of queries."""
+"""Queries by filter or by a set of questions; sets and other names of queries are offered by apps above this one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

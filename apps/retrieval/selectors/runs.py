@@ -1,4 +1,4 @@
-"""The runs of a project, their rankings, and the runs that a fusion still needs."""
+"""The runs of a project, their rankings and results, and the runs that a fusion still needs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

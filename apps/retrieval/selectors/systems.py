@@ -1,4 +1,4 @@
-"""The systems of a project."""
+"""The systems of a project, and the indexes that its snapshots were loaded into."""
 
 from collections.abc import Iterator
 

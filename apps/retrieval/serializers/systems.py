@@ -1,4 +1,4 @@
-"""Systems in the API. Requests are validated like the forms of the pages."""
+"""Systems and loaded indexes in the API. Requests are validated like the forms of the pages."""
 
 from typing import Any
 

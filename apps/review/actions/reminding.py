@@ -1,4 +1,4 @@
-"""Reminders that a lead sends, and notices to leads when a triple has waited too long."""
+"""Reminders that a lead sends, notices to leads when a triple has waited too long, and the export of triples."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

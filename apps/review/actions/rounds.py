@@ -1,4 +1,4 @@
-"""Shared by all actions of a review: the lock, opening a round, and recording its end."""
+"""Shared by all actions of a review: the lock, opening a round and its seats, and recording its end."""
 
 from datetime import datetime
 

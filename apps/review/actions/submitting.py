@@ -1,4 +1,4 @@
-"""Sending a revision to its two reviewers."""
+"""Sending a revision to its two reviewers, and their verdicts."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""API of passages that may be right as well: what is asked about, a reviewer's answer, and a lead's decision."""
+"""API of passages that may be right as well, and of splitting a triple into its claims."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""API of submitting triples and of disputes: the rounds as you may see them, messages, and what ends a dispute."""
+"""API of submitting triples, reminding reviewers, and of disputes: rounds, messages, and what ends a dispute."""
 
 from typing import Any, ClassVar
 

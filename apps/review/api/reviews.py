@@ -40,7 +40,6 @@ urlpatterns = [
     path("report/", TripleExportReport.as_view(), name="report"),
 ]
 
-
 MOST_SHOWN = 1_000
 
 

@@ -1,4 +1,4 @@
-"""The download of triples, for pages and the API."""
+"""The download of triples and the reasons and categories that forms offer, for pages and the API."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The lead's board, and a lead's actions on several triples at once."""
+"""The lead's board, a lead's actions on several triples at once, and the export of triples."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse

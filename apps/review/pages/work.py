@@ -1,4 +1,4 @@
-"""Sections of the page “My work”: rows, each with its age, oldest first, a page at a time."""
+"""Sections of the page “My work”, rows oldest first and a page at a time, and the guideline for reviewers."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Reads of candidate blocks: who is asked about which, and what each person may see of one."""
+"""Reads of candidate blocks and proposed claims, and the actions that one person may take on a triple."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

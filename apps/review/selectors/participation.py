@@ -16,16 +16,15 @@ from apps.review.models import ReviewSeat, Verdict
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import authors_by_triple, blocks_of, read_revisions, writers_of
 
-# Registration of blindings, by which apps above hide the verdicts of a triple from a person for now.
-#
-# A calibration has people review past triples once more without seeing the verdicts.
-
 Blinding = Callable[[Sequence[Triple], User], set[int]]
 _blindings: list[Blinding] = []
 
 
 def add_blinding(blinding: Blinding) -> Blinding:
-    """`blinding(triples, person)` gives the ids of those whose verdicts are hidden from the person."""
+    """Register `blinding(triples, person)`: the ids of those whose verdicts are hidden from the person for now.
+
+    Apps above call this: a calibration has people review past triples once more without seeing the verdicts.
+    """
     if blinding not in _blindings:
         _blindings.append(blinding)
     return blinding

@@ -1,4 +1,4 @@
-"""Reads of reviews: the rounds of a triple as one person may see them, and flag counts for agreement."""
+"""The rounds of a triple as one person may see them, flag counts for agreement, and what of a review is sealed."""
 
 from collections import defaultdict
 from datetime import datetime

@@ -1,6 +1,9 @@
 """Reads of verdicts for the quality tracker, aggregated by the database.
 
-Open rounds are never counted: they are blind.
+Open rounds are never counted: they are blind. A verdict counts once both of its round are in: it is in force, and so is
+another person's on the same revision. That is read from the rows themselves, never from the triple's state. Rounds that
+added a candidate block are left out: they exist only where it was added, so that they would make reviewers look more
+alike than they are.
 """
 
 import json
@@ -21,15 +24,7 @@ from apps.review.models import Resolution, Verdict
 from apps.triples.enums import State
 from apps.triples.models import Revision
 
-# Which verdicts count, and whose they are.
-#
-# A verdict counts once both of its round are in: it is in force, and so is another person's on the same revision. That
-# is read from the rows themselves, never from the triple's state. Rounds that added a candidate block are left out:
-# they exist only where it was added, so that they would make reviewers look more alike than they are.
-
 FIRST_ROUND = 1
-
-
 PERSON = {RateSide.AUTHOR: "revision__author_id", RateSide.REVIEWER: "reviewer_id"}
 
 FLAGS = Count("pk", filter=Q(choice=VerdictChoice.FLAG))

@@ -1,4 +1,7 @@
-"""Importing triples: the whole file, or none of it."""
+"""Importing triples, the whole file or none of it, and undoing that while nobody has worked on a draft of it.
+
+A triple is never deleted, and where it came from stays on record; the same entry can be imported again.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -23,10 +26,6 @@ from apps.triples.formats import EntryRecord
 from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.entry_comparison import EntryComparison
 from apps.triples.workflow import move_all
-
-# Undoing an import of triples: the drafts that it made are withdrawn, while nobody has worked on one.
-#
-# A triple is never deleted, and where it came from stays on record; the same entry can be imported again.
 
 AT_ONCE = 500
 FIRST_SAVED = 1

@@ -1,4 +1,4 @@
-"""API of triples."""
+"""Triples in the API: reading them, and retiring accepted ones."""
 
 from typing import ClassVar
 

@@ -1,7 +1,7 @@
 """Checks while a triple is written. Each takes plain text and returns `Check`s with their sentences.
 
 `stop` blocks submitting, `warn` needs the author's answer and is stored with it in the revision, `pass` shows nothing.
-A lead may make any warning stop. One module per check; `settling` combines the results.
+A lead may make any warning stop; `settled` combines the results.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The place of evidence in a block's text. Offsets are code points, ends exclusive."""
+"""Evidence and snippets in a block's text, by their places. Offsets are code points, ends exclusive."""
 
 import re
 from collections.abc import Sequence

@@ -207,7 +207,6 @@ MONEY = Kind(_MONEY, _money)
 RANGE = Kind(_RANGE, _range)
 IN_WORDS = Kind(_NUMBER_WORDS, _in_words)
 
-
 _NAMED = re.compile(
     r"(?<![\w-])(?P<name>[A-Z][A-Z0-9]+s?) (?P<rest>\d[\w.]*+(?:-\w+)*+)(?! ?%)(?P<more> [A-Z][A-Z0-9]+\b)?"
 )
@@ -259,7 +258,6 @@ NAMED = Kind(_NAMED, _named)
 WRITTEN = Kind(_FIGURE, _figure)
 ACRONYM = Kind(_ACRONYM, _letters)
 
-
 _MONTH_NAMES = """
 January Jan; February Feb; March Mar; April Apr; May; June Jun; July Jul; August Aug; September Sept Sep; October Oct;
 November Nov; December Dec
@@ -308,7 +306,6 @@ ISO_DATE = Kind(_ISO_DATE, _iso_date)
 DAY_FIRST = Kind(_DATE, _date)
 MONTH_FIRST = Kind(_MONTH_FIRST, _date)
 CLOCK = Kind(_CLOCK, _clock)
-
 
 # Specific kinds first: a text that one kind matched is not matched by others.
 KINDS = (ISO_DATE, DAY_FIRST, MONTH_FIRST, CLOCK, MONEY, RANGE, NAMED, WRITTEN, IN_WORDS, ACRONYM)

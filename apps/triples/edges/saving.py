@@ -1,4 +1,4 @@
-"""Saving what was written on the bench, for pages and the API."""
+"""Saving what was written on the bench, and the snapshot to write against, for pages and the API."""
 
 from django.db import transaction
 from django.http import Http404, HttpRequest

@@ -1,4 +1,4 @@
-"""Marking accepted triples whose passage has another text in a newer snapshot."""
+"""Marking accepted triples whose passage has another text in a newer snapshot, and notices to their authors."""
 
 from collections.abc import Iterable
 from datetime import datetime

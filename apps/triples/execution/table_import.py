@@ -1,4 +1,4 @@
-"""Questions and answers from a table of any shape, as the entries of a file, and what a person has to decide."""
+"""Questions and answers from a table, or with contexts, as the entries of a file, and what a person has to decide."""
 
 from __future__ import annotations
 
@@ -95,7 +95,6 @@ HOW = {
     SOURCE: "the name of a source of this project",
     NOTE: "for the reviewers",
 }
-
 
 KIND = "triples"
 NEEDED = {

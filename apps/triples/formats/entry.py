@@ -1,4 +1,4 @@
-"""One entry of a gold set: a triple of a file, in plain values.
+"""One entry of a gold set: a triple of a file in plain values, and the reading of its single fields.
 
 The fields of a published entry are `question`, `expected_block`, `expected_answer` and `metadata`. Karat adds fields of
 its own; each may be left out.

@@ -56,7 +56,6 @@ class Contexts:
 
 NOT_TAKEN = ", which is a near match; take near matches, or name its passage in context_ids"
 
-
 QUESTION = ("question", "user_input")
 ANSWER = ("ground_truth", "ground_truths", "reference")
 CONTEXT_IDS = ("context_ids", "reference_context_ids")

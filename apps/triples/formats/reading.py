@@ -1,4 +1,4 @@
-"""Entries parsed from the values of a file, field by field."""
+"""Which form a file of entries has, and entries parsed from its values, field by field."""
 
 from __future__ import annotations
 

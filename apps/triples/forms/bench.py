@@ -22,12 +22,6 @@ from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from apps.triples.selectors.triples import Narrowing, entries_of_blocks, states
 
-# The expected blocks in the bench's form: in order, each with its pinned version and its marks.
-#
-# The form names a block once, as `block`; its fields have its id: `pinned-7`, `spans-7`, `evidence-7`,
-# `evidence_shown-7`. So rows can be added, moved and removed on the page without numbering them anew.
-
-
 MOST_BLOCKS = 12
 MOST_SPANS = 40
 MOST_MARKS = 4000

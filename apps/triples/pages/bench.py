@@ -1,4 +1,4 @@
-"""Opening the bench: empty, from a block or a query, or on an open revision."""
+"""The bench: opening it, its parts as fragments, and saving."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pages of machine-written candidates: the list, one to read, and the two decisions on it."""
+"""The pages of machine-written candidates, and the hits of retrievers that the bench shows."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

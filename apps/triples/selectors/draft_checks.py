@@ -1,4 +1,4 @@
-"""An author's wording, and the checks of it."""
+"""An author's wording, the checks of it, and the questions of the project that are like it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,14 +42,6 @@ def digest_of_revision(revision: Revision) -> str:
     )
 
 
-# Candidates for near duplicates of a question that is being written, read in one statement.
-#
-# Every live question that the check would warn of contains at least one of the question's `probe_words`, so the
-# database searches for those and returns the `MOST_COMPARED` with most of them. SQLite folds the case of a to z in a
-# search; on PostgreSQL a word is searched in small letters, whatever its first letter, and in capitals, because folding
-# would cost more than the search. This may miss near duplicates beyond that number, when more questions share words;
-# and a question that writes every probe in capitals of another script, or in mixed case (“GitHub”).
-
 MOST_COMPARED = 100
 SHORT = 3
 
@@ -57,9 +49,14 @@ SHORT = 3
 def questions_like(
     project: Project, person: User, question: str, limit: float, *, apart_from: int | None
 ) -> list[Other]:
-    """Questions of live triples that may be as similar as `limit`, without others' drafts.
+    """Questions of live triples that may be as similar as `limit`, without others' drafts, in one statement.
 
-    Empty for a question without content words.
+    Empty for a question without content words. Every live question that the check would warn of contains at least one
+    of the question's `probe_words`, so the database searches for those and returns the `MOST_COMPARED` with most of
+    them. SQLite folds the case of a to z in a search; on PostgreSQL a word is searched in small letters, whatever its
+    first letter, and in capitals, because folding would cost more than the search. This may miss near duplicates beyond
+    that number, when more questions share words; and a question that writes every probe in capitals of another script,
+    or in mixed case (“GitHub”).
     """
     probes = [_contains(word) for word in probe_words(question, limit)]
     if not probes:

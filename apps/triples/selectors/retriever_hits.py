@@ -1,8 +1,8 @@
-"""Every retriever's hits for a question, from existing indexes and stored runs; nothing is built.
+"""Every retriever's hits for a question, and the candidates of a project.
 
-Used are the project's engines whose index of the snapshot is on disk, the newest complete run of every other system
-when the triple has a query or asks a question that was accepted before, and the search of the snapshot. Authors may see
-ranks: they do not judge the pair.
+Nothing is built for hits. Used are the project's engines whose index of the snapshot is on disk, the newest complete
+run of every other system when the triple has a query or asks a question that was accepted before, and the search of the
+snapshot. Authors may see ranks: they do not judge the pair.
 """
 
 from collections.abc import Collection, Iterable, Sequence

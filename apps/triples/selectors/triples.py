@@ -286,11 +286,6 @@ def state_counts(project: Project) -> Question[dict[str, int]]:
     return Question(asks | {"stale": CountOf(ours.filter(is_stale=True).values("pk"))}, dict)
 
 
-# Lists of triples: newest first, filtered, one page at a time at a constant cost.
-#
-# A page begins after a number, so nothing is counted. A single filter uses an index. Words, and several filters
-# together, are searched in a range of numbers; after it the list offers to search further back.
-
 PER_PAGE = 50
 STRETCH = 10_000
 STALE = "stale"
@@ -318,7 +313,11 @@ class TriplePage(NamedTuple):
 
 
 def page_of(member: Member, narrowing: Narrowing, *, before: int | None = None) -> TriplePage:
-    """The page of visible triples of `member` that begins after the number `before`, or with the newest."""
+    """The page of visible triples of `member` that begins after the number `before`, or with the newest.
+
+    So nothing is counted, and every page costs the same. A single filter uses an index. Words, and several filters
+    together, are searched in a range of numbers; after it the list offers to search further back.
+    """
     triples = _narrowed(member, narrowing)
     start = _start(member, before) if _is_searched(narrowing) else before
     if start is not None:

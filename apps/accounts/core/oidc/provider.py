@@ -1,4 +1,4 @@
-"""The provider over HTTP: its discovery document, its keys, and the exchange of a code for an ID token.
+"""The provider over HTTP: its documents, its keys, and the exchange of a code for an ID token, which is verified.
 
 Documents and keys are remembered for an hour by each process. A token signed with a key that is not among them leads
 to one more look at the keys, at most once a minute, so that nobody makes Karat ask the provider again and again.
@@ -23,8 +23,6 @@ from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import ALGORITHMS, AnswerRefused, Claims, Metadata, ProviderUnavailable, read_metadata
 from apps.common.web.addresses import BadAddress, Opening, parse_url
 from apps.common.web.outbound import Client, HttpAnswer, Limits, OutboundError
-
-# ID tokens: the signature, then every claim that says for whom, by whom and when (OpenID Connect Core, 3.1.3.7).
 
 LEEWAY_SECONDS = 60
 LONGEST_TOKEN = 64 * 1024
@@ -89,7 +87,7 @@ def key_for(head: TokenHead, keys: Mapping[str, list[Key]]) -> Key | None:
 def claims_in(token: str, key: Key, configuration: SingleSignOn, *, nonce: str, at: datetime) -> Claims:
     """What a token says, when it was signed with the key, is for us, is current, and answers this sign-in.
 
-    Raises AnswerRefused with the name of the claim that is wrong, or `signature`.
+    So OpenID Connect Core, 3.1.3.7. Raises AnswerRefused with the name of the claim that is wrong, or `signature`.
     """
     try:
         claims = jwt.decode(token, key, registry=_registry()).claims

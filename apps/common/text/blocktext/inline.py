@@ -1,4 +1,4 @@
-"""Code, emphasis, links and images inside of a paragraph, parsed in linear time whatever it contains.
+"""The lines of a text, and code, emphasis, links and images inside of a paragraph, in linear time whatever it contains.
 
 Follows Markdown's rules, except where plain text is more likely: `__init__`, `2*3*4`, ``TeX'' quotes,
 `call[0](argument)` and `C:\\_old` stay as they are written.

@@ -1,4 +1,4 @@
-"""JSON: an array of objects, an object that contains one, objects by id, or one object a line (JSONL).
+"""Records from JSON (an array, an object with one, objects by id, or an object a line) and from Parquet.
 
 OSCAL catalogs and SQuAD are recognised by their content.
 """
@@ -20,16 +20,16 @@ from apps.corpus.formats.documents.records import Record, outside_id, read_recor
 from apps.corpus.formats.jsonl import KNOWN, row_of
 from apps.corpus.formats.rows import BlockRow, rows_from
 
-# Parquet: its columns are the fields of records, by their names; those of an exported version are read as they are.
-#
-# A folder for Hugging Face calls the id of a passage `_id`.
-
 BLOCK, HUB_ID = "block_id", "_id"
 OWN = frozenset({BLOCK, "document_id", "text"})
 METADATA = "metadata"
 
 
 def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
+    """Columns are the fields of records, by their names; those of an exported version are read as they are.
+
+    A folder for Hugging Face calls the id of a passage `_id`.
+    """
     lines = parquet_rows(source.stream, source.size, limits)
     try:
         yield from _found(source, lines)
@@ -65,11 +65,6 @@ def _records(names: list[str], lines: Iterator[list[Any]]) -> Iterator[Record]:
         yield number, dict(zip(names, values, strict=True))
 
 
-# SQuAD and data in its form, such as XQuAD: every paragraph is a passage, its text exactly the `context`.
-#
-# So the offset of every answer in the file is its offset in the passage. Questions and answers themselves are not read.
-
-
 def is_squad(value: Any) -> bool:
     """Whether a JSON value has articles of paragraphs with contexts."""
     articles = value.get("data") if isinstance(value, dict) else None
@@ -78,7 +73,11 @@ def is_squad(value: Any) -> bool:
 
 
 def squad_rows(source: SourceFile, value: dict[str, Any]) -> Iterator[BlockRow]:
-    """The paragraphs: `Article/3` is the third of the article of that title."""
+    """The paragraphs of SQuAD and of data in its form: `Article/3` is the third of the article of that title.
+
+    The text of a passage is exactly the `context`, so the offset of every answer in the file is its offset in the
+    passage. Questions and answers themselves are not read.
+    """
     places: Counter[str] = Counter()
     try:
         for article in value["data"]:

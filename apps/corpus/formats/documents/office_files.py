@@ -1,14 +1,16 @@
-"""What is checked of an office file before a library reads it: its zip, and the XML inside it.
+"""Word files, and what is checked of any office file before a library reads it: its zip, and the XML inside it.
 
 The libraries build the whole tree of a part in memory, and call themselves for each level of it. So every part that may
 be XML is walked once, without building anything, within limits.
 """
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
@@ -16,10 +18,6 @@ from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
-
-import zlib
-from typing import Any, NamedTuple
-from xml.parsers import expat
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The beginning of an office file of before 2007, and of one that is encrypted."""
@@ -122,9 +120,6 @@ class _Walk:
         raise Unreadable(f"{self.name} with a document type")
 
 
-# DOCX: headings, lists, tables, emphasis and links as its styles have them. Macros, comments, running headers and
-# pictures are left out, deleted text too; a footnote follows the paragraph that it belongs to.
-
 NAME = "Word file"
 OLD = "Word file of before 2007 (.doc)"
 MOST_BYTES = 200_000_000
@@ -144,6 +139,10 @@ NOTES = ("#footnote-", "#endnote-")
 
 
 def read_docx(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
+    """Headings, lists, tables, emphasis and links as the file's styles have them; a footnote follows its paragraph.
+
+    Macros, comments, running headers, pictures and deleted text are left out.
+    """
     if source.size > MOST_BYTES:
         raise Unreadable(f"{NAME} that is too large")
     refuse_old_or_encrypted(source.stream, NAME, OLD)

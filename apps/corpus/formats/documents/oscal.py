@@ -1,8 +1,9 @@
-"""Catalogs of controls in OSCAL (JSON). Every control and every enhancement is a passage; its id is the control's id.
+"""Controls of standards: catalogs in OSCAL (JSON), and components of OpenControl (`component.yaml`) that meet them.
 
-The text is the control's statement and guidance, with parameters written out as the printed catalogs have them. Parts
-for assessors (objectives, methods) are left out: they repeat the statement. A withdrawn control stays, with where it
-went. What refers to another control becomes its label, so that links alone change no text.
+Of a catalog every control and every enhancement is a passage; its id is the control's id. The text is the control's
+statement and guidance, with parameters written out as the printed catalogs have them. Parts for assessors (objectives,
+methods) are left out: they repeat the statement. A withdrawn control stays, with where it went. What refers to another
+control becomes its label, so that links alone change no text.
 """
 
 import re
@@ -17,11 +18,6 @@ from apps.corpus.formats.documents.json_files import load_json
 from apps.corpus.formats.documents.records import outside_id, text_of
 from apps.corpus.formats.rows import BlockRow
 
-# Components of OpenControl (`component.yaml`): how a system meets the controls of a standard, a passage for each part.
-#
-# A narrative is one text in older versions of the schema and a list of texts with keys in newer ones. Other YAML is
-# settings of programs more often than something to find, and stays unread.
-
 OTHER_YAML = "YAML other than OpenControl"
 DAMAGED = "damaged YAML"
 TOO_LARGE = "YAML that is too large"
@@ -34,6 +30,11 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def read_opencontrol(source: SourceFile) -> Iterator[BlockRow]:
+    """How a system meets the controls of a standard, a passage for each part.
+
+    A narrative is one text in older versions of the schema and a list of texts with keys in newer ones. Other YAML is
+    settings of programs more often than something to find, and stays unread.
+    """
     component = _component(source)
     try:
         rows = list(_rows(source, component))

@@ -1,4 +1,4 @@
-"""PDF: the text page by page, with headings, paragraphs and lists as far as its lines show them (see `pdf_layout`).
+"""PDF: the text page by page, with headings, paragraphs and lists as far as its lines show them.
 
 The parser is a large program in C++ that reads files of strangers. It runs as a process of its own, one for each file
 and with limits on time and memory, so that a file that crashes it or never ends costs that file only.
@@ -20,16 +20,6 @@ from typing import Any, BinaryIO, NamedTuple
 from apps.common.text.words import with_scripts
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
-
-# From the lines of a PDF to Markdown: paragraphs, headings, lists; running headers and footers left out.
-#
-# A PDF has letters at places and nothing else, so these are rules, and the reference page states them:
-#
-# - A line at the top or bottom of a page is left out when a third of the pages, three at least, have it there; only the
-# page's number may differ. - A larger gap, a bullet or number, another size, or a short line that ends a sentence ends
-# a paragraph. A short line inside a paragraph keeps its line break, so that tables and addresses stay readable. - A
-# word divided by a hyphen at the end of a line is put together when its rest begins in lower case. - Headings are the
-# document's bookmarks; when it has none, short lines in larger type than most of the text.
 
 EDGE_LINES = 2
 """How many lines at the top and at the bottom of a page may be running headers and footers."""
@@ -79,6 +69,15 @@ class Laid(NamedTuple):
 
 
 def lay_out(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark]) -> Laid:
+    """The lines as Markdown, by rules, which the reference page states: a PDF has letters at places and nothing else.
+
+    - A line at the top or bottom of a page is left out when a third of the pages, three at least, have it there; only
+      the page's number may differ.
+    - A larger gap, a bullet or number, another size, or a short line that ends a sentence ends a paragraph. A short
+      line inside a paragraph keeps its line break, so that tables and addresses stay readable.
+    - A word divided by a hyphen at the end of a line is put together when its rest begins in lower case.
+    - Headings are the document's bookmarks; when it has none, short lines in larger type than most of the text.
+    """
     body = _body_size(line for page in pages for line in page)
     pages = _whole_words(_without_running_lines([[_tidy(line) for line in page] for page in pages], body))
     lines = [line for page in pages for line in page]

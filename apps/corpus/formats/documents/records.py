@@ -1,4 +1,4 @@
-"""Records with named fields, from JSON, Parquet, CSV or a sheet: which field is the id, the text, the title.
+"""Texts in any encoding, and records with named fields: which field is the id, the text, the title.
 
 The rule, which the reference page states: fields are found by their names. Records with an id are passages with that
 id. Records without one are documents, which the recipe cuts; they are named by their address, else their title, else

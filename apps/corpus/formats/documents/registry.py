@@ -1,4 +1,4 @@
-"""The kinds of files that are read, each with its name on pages and its reader."""
+"""The kinds of files that are read, each with its name on pages, and the readers of tables, Markdown and plain text."""
 
 import json
 import re
@@ -28,10 +28,6 @@ from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.trec import read_trec
 from apps.corpus.formats.rows import BlockRow, row_of, rows_from
 
-# Tables as a corpus: CSV with any separator and encoding, and every visible sheet of a workbook with a column of text.
-#
-# With the columns `block_id`, `document_id` and `text` the rows are passages as in Karat's own CSV; else see `records`.
-
 OWN_FORM = {"block_id", "document_id", "text"}
 MOST_SHEETS = 100
 NO_TABLE = "the table is empty"
@@ -46,7 +42,11 @@ PHRASES = {
 
 
 def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
-    """The rows of all tables in a file; sheets without a column of text are left out, unless all are."""
+    """The rows of all tables in a file: CSV, or the visible sheets of a workbook.
+
+    Sheets without a column of text are left out, unless all are. With the columns `block_id`, `document_id` and `text`
+    the rows are passages as in Karat's own CSV; else they are records (see `read_records`).
+    """
     if is_encrypted(source.stream):
         raise Unreadable(PHRASES[REASONS[LOCKED]])
     file, errors = TableFile(source.path, source.stream), ErrorList()

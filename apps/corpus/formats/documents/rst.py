@@ -1,4 +1,9 @@
-"""reStructuredText, by docutils, with raw output and the insertion of files switched off. See also `rst_directives`."""
+"""reStructuredText, by docutils, with raw output and the insertion of files switched off.
+
+Directives and roles that docutils does not know, such as Sphinx's, keep their words: a directive its argument and
+content, a role its text. Those that only steer a builder are left out, and so are lists of contents, and dates of the
+day of reading.
+"""
 
 import re
 from collections.abc import Iterator
@@ -20,14 +25,6 @@ from apps.corpus.formats.documents.records import text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-    from docutils.parsers.rst.states import Inliner
-
-
-# What docutils is taught before it reads a file, and what it must not do.
-#
-# Directives and roles that it does not know, such as Sphinx's, keep their words: a directive its argument and content,
-# a role its text. Those that only steer a builder are left out, and so are lists of contents, and dates of the day of
-# reading. Importing docutils takes a while, so this module is imported by those who read such a file.
 
 MOST_NAMES = 200
 """Names of unknown directives and roles that one file may use."""

@@ -1,4 +1,4 @@
-"""The files below paths on disk, for a package of them."""
+"""The files below paths on disk, and packing them into one zip."""
 
 import io
 import os

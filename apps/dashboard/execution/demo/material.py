@@ -1,4 +1,4 @@
-"""The content of the demo, read from the data files in this folder. Plain values, no database."""
+"""The content of the demo from the data files in this folder, and importing it."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The systems, runs and pools of the demo."""
+"""The systems, runs and pools of the demo, and what is made of them: scores, gates, slices and a public release."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

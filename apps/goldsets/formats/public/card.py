@@ -1,4 +1,4 @@
-"""The data card of a public release: twelve sections, drafted from what is known, then edited by people."""
+"""The data card of a public release: a licence and twelve sections, drafted from known facts, then edited by people."""
 
 from __future__ import annotations
 

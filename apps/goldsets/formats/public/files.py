@@ -1,4 +1,8 @@
-"""The files of a public release, always the same bytes."""
+"""The files of a public release, always the same bytes, with their schemas, an example and the command line.
+
+A name on a package index can be anybody's. What a release tells people to run is therefore inside it, byte for byte,
+and what it takes from an index is named by digest.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,6 @@ from apps.goldsets.formats.folder import Files, write_files
 from apps.goldsets.formats.public import card
 from apps.goldsets.formats.public.words import WordSearch, texts_in
 from apps.goldsets.formats.zipping import write_zip
-
-# The command line that travels with a public release: one file that Python runs, and the packages it needs.
-#
-# A name on a package index can be anybody's. What a release tells people to run is therefore inside it, byte for byte,
-# and what it takes from an index is named by digest.
 
 CLIENT = "client/karat.pyz"
 REQUIREMENTS = "client/requirements.txt"
@@ -173,7 +172,6 @@ if __name__ == "__main__":
         for block_id in rank(question, passages()):
             print(block_id)
 '''
-
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: dict[str, Any] = {"type": "string"}

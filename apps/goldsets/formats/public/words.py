@@ -1,4 +1,4 @@
-"""What must not go out: internal words, the names of people, and what the detectors find."""
+"""What must not go out, as internal words, names of people and what detectors find, and the preview of a record."""
 
 from __future__ import annotations
 
@@ -47,11 +47,6 @@ def _is_empty(value: Any) -> bool:
 
 def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-# What in a text tells of a person or opens a door: addresses, telephone numbers, numbers with checksums, tokens.
-#
-# Each pattern reads a text once: what it may repeat is bounded, and it begins only where such a value can begin.
 
 
 class Detected(NamedTuple):
@@ -117,6 +112,7 @@ _TOKENS = (
     r"|(?<!\w)[Bb]earer [\w.~+/-]{20,500}"
     r"|(?<!\w)[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{1,200}@"
 )
+# A detector reads a text once: what its pattern may repeat is bounded, and begins only where such a value can begin.
 DETECTORS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
     (EMAIL, re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), _always),
     (TOKEN, re.compile(_TOKENS), _always),

@@ -1,4 +1,4 @@
-"""Rows of a tool's export, each with cells by heading, as a table."""
+"""The exports of annotation tools: the files of a zip, the usual headings, and the rows as a table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The columns of a file of labels, from its heading or from options."""
+"""The columns of a file of labels, from its heading or from options, and what its labels mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels as a matrix of items by annotators, and repeated labels by one annotator."""
+"""Labels as a matrix of items by annotators, repeated labels by one annotator, and the strata of items from a file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.overall import Scale
 from apps.metrics.files.labels.columns import LabelColumn, LabelLayout, meaning_of
 from apps.metrics.files.labels.reading import NO_HEADING, names_are_labels
-
-# Strata of items from a file, as `karat score --by` reads those of queries.
-#
-# The file has a column `item` (or `item_id`, `id`), and every other column is a way to divide the items: `item,stratum`
-# or `item,domain,difficulty`. An item appears once; an empty cell, and an item that is not in the file, is in no
-# stratum of that column. Separated by commas, tabs or semicolons, and optionally gzipped.
 
 
 class LabelDivision(NamedTuple):
@@ -61,7 +55,11 @@ class LabelStrataRow(NamedTuple):
 
 
 def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> LabelStrata:
-    """The strata of the labelled items.
+    """The strata of the labelled items, from a file as `karat score --by` reads one of queries.
+
+    It has a column `item` (or `item_id`, `id`), and every other column is a way to divide the items: `item,stratum` or
+    `item,domain,difficulty`. An item appears once; an empty cell, and an item that is not in the file, is in no stratum
+    of that column. Separated by commas, tabs or semicolons, and optionally gzipped.
 
     Errors in rows are added to `errors`. Raises InputError for errors of the file as a whole, without a row or without
     a column besides `item`, and when no item in it is labelled.

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from apps.common.files.linefiles import BYTE_ORDER_MARK
 from apps.metrics.files.packed.ids import LONGEST, MASKS, WORD, Bools, Floats, Ids, Ints, Words, each_byte, words_at
 
-# Reads many decimal numbers at once from the 64-bit words of their text.
-#
-# A word has eight characters, the first in its lowest byte. Eight digits become a number in three multiplications, each
-# of which combines neighbours: digits to pairs, pairs to fours, fours to eight.
+# Numbers are read from the 64-bit words of their text. A word has eight characters, the first in its lowest byte. Eight
+# digits become a number in three multiplications, each of which combines neighbours: digits to pairs, pairs to fours,
+# fours to eight.
 
 MOST_DIGITS = 15  # below 2 ** 53 for certain
 LOWEST = np.uint64(0xFF)

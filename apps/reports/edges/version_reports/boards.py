@@ -1,4 +1,4 @@
-"""The runs scored on each split of a version, by grades and by each hit rule."""
+"""The runs scored on each split of a version, by grades and by each hit rule, with their strata and hard negatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of a version with the strata that each is in, read once for a report."""
+"""What the report of a version tells of its contents and decisions, and its questions with the strata of each."""
 
 from __future__ import annotations
 

@@ -10,11 +10,19 @@ from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
 from apps.reports.core.version_document import ReleaseSummary, released_document
-from apps.reports.edges.version_reports import questions as questions_contents
-from apps.reports.edges.version_reports import questions as questions_decisions
 from apps.reports.edges.version_reports.boards import negative_blocks, scored_boards, split_board, strata_sections
 from apps.reports.edges.version_reports.gaps import gap_blocks
-from apps.reports.edges.version_reports.questions import VersionQuestions
+from apps.reports.edges.version_reports.questions import (
+    VersionQuestions,
+    agreement_facts,
+    basis_facts,
+    counts_table,
+    decision_blocks,
+    digest_facts,
+    guideline_texts,
+    lead,
+    sources_table,
+)
 from apps.reports.selectors.version_facts import facts_of
 
 REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
@@ -32,23 +40,23 @@ def version_report(version: Version, *, is_blind: bool, at: datetime) -> Documen
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
-            lead=questions_contents.lead(version),
+            lead=lead(version),
             about=[
                 *filter(None, [manifest["note"]]),
                 *([REVOKED] if facts.revoked else []),
                 *([f"Scores on Q&As: {LOWER_END}"] if any(board.hit for board in boards) else []),
             ],
-            counts=questions_contents.counts_table(manifest["splits"]),
+            counts=counts_table(manifest["splits"]),
             boards=[split_board(board) for board in boards],
             strata=strata_sections(questions, boards),
             negatives=[] if is_blind else negative_blocks(version),
-            agreement=questions_contents.agreement_facts(version),
-            decisions=questions_decisions.decision_blocks(questions, manifest),
-            guideline=questions_contents.guideline_texts(version),
-            sources=questions_contents.sources_table(manifest["sources"]) if manifest["sources"] else None,
+            agreement=agreement_facts(version),
+            decisions=decision_blocks(questions, manifest),
+            guideline=guideline_texts(version),
+            sources=sources_table(manifest["sources"]) if manifest["sources"] else None,
             gaps=gap_blocks(questions, boards, facts, manifest, is_blind=is_blind),
-            basis=questions_contents.basis_facts(manifest),
-            digests=questions_contents.digest_facts(manifest),
+            basis=basis_facts(manifest),
+            digests=digest_facts(manifest),
             confidence=DEFAULT_CONFIDENCE,
         )
     )

@@ -1,4 +1,4 @@
-"""Building postings in parts that lie on disk, so that memory does not grow with the corpus.
+"""From texts to postings, in parts that lie on disk, so that memory does not grow with the corpus.
 
 Blocks are counted some thousands at a time. When the whole corpus is known the counts of each part are weighed, and
 the weights are gathered for some terms at a time, over all parts.
@@ -24,7 +24,6 @@ from apps.common.text.words import windows, words_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array  # slow to load, here and in the functions that need it
-
 
 _ENGLISH = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
@@ -57,7 +56,6 @@ STOP_WORDS: dict[str, frozenset[str]] = {
     "french": _words(_FRENCH),
     "spanish": _words(_SPANISH),
 }
-
 
 _WORD = re.compile(r"\w+")
 

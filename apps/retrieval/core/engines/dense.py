@@ -1,40 +1,31 @@
-"""Dense retrieval: the cosine between the vectors of query and block, from a model in a local folder.
+"""The engines that compare vectors of query and block by their cosine: dense retrieval and latent semantic analysis.
 
-The folder contains `tokenizer.json` and `model.onnx` or `onnx/model.onnx`. The model runs on the CPU, in one thread.
-It needs the packages of the extra `dense`, which are imported only when they are used.
+The folder of a dense model contains `tokenizer.json` and `model.onnx` or `onnx/model.onnx`. The model runs on the CPU,
+in one thread. It needs the packages of the extra `dense`, which are imported only when they are used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import SEEK_END
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.retrieval.core.engines import postings as lists
 from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
-from apps.retrieval.core.engines.postings import Postings, TfIdf
+from apps.retrieval.core.engines.encoder import Encoder, encoder_of
+from apps.retrieval.core.engines.postings import Postings, TfIdf, mapped
 from apps.retrieval.core.engines.vectors import NOTHING, nearest, unit, unit_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-from hashlib import blake2b
-from io import SEEK_END
-from itertools import islice
-from tempfile import TemporaryFile
-from typing import IO
-
-from apps.retrieval.core.engines.encoder import Encoder, encoder_of
-from apps.retrieval.core.engines.postings import mapped
-
-# Latent semantic analysis: the cosine in the space of the largest singular vectors of a TF-IDF matrix.
-#
-# Deerwester et al. 1990, "Indexing by latent semantic analysis"; the decomposition is scikit-learn's randomised
-# truncated SVD (Halko et al. 2009) with a fixed seed.
 
 _ROUNDS = 5
 _ROWS_AT_ONCE = 20_000
@@ -54,7 +45,12 @@ class Space(NamedTuple):
 
 @dataclass(frozen=True)
 class Lsa:
-    """Scores are cosines from 0 to 1; blocks with a cosine of 0 or below are not returned."""
+    """Latent semantic analysis: the cosine in the space of the largest singular vectors of a TF-IDF matrix.
+
+    Deerwester et al. 1990, "Indexing by latent semantic analysis"; the decomposition is scikit-learn's randomised
+    truncated SVD (Halko et al. 2009) with a fixed seed. Scores are cosines from 0 to 1; blocks with a cosine of 0 or
+    below are not returned.
+    """
 
     weights: TfIdf = field(default_factory=TfIdf)
     dimensions: int = 128

@@ -1,4 +1,4 @@
-"""Text vectors from a network in ONNX format and its tokenizer."""
+"""The folders of dense models, and text vectors from a network in ONNX format and its tokenizer."""
 
 import errno
 import hashlib

@@ -1,33 +1,23 @@
-"""Term-major postings, the index of the lexical engines, in files."""
+"""The lexical engines BM25 and TF-IDF, and their index in files: term-major postings."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
-
-from apps.retrieval.core.engines.building import Counts, Weigh
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 import mmap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from apps.retrieval.core.engines.base import Hits, Parameters, one_by_one
-from apps.retrieval.core.engines.building import Analysis, count_terms, write_lists
+from apps.retrieval.core.engines.building import Analysis, Counts, Weigh, count_terms, write_lists
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _NARROWEST_STRIPE = 4
 _WIDEST_STRIPE = 256
@@ -212,14 +202,14 @@ class Lexical:
         return load(folder)
 
 
-# Okapi BM25 in Lucene's form (Kamphuis et al. 2020, "Which BM25 do you mean?", "Lucene (accurate)").
-#
-# score(q, d) = Σ over terms t of q: n(t, q) · idf(t) · tf / (tf + k1 · (1 − b + b · |d| / average |d|)), idf(t) = ln(1
-# + (N − df + 0.5) / (df + 0.5)); |d| counts the terms of a block after stop words.
-
-
 @dataclass(frozen=True)
 class Bm25(Lexical):
+    """Okapi BM25 in Lucene's form (Kamphuis et al. 2020, "Which BM25 do you mean?", "Lucene (accurate)").
+
+    score(q, d) = Σ over terms t of q: n(t, q) · idf(t) · tf / (tf + k1 · (1 − b + b · |d| / average |d|)), where idf(t)
+    = ln(1 + (N − df + 0.5) / (df + 0.5)); |d| counts the terms of a block after stop words.
+    """
+
     k1: float = 0.9
     b: float = 0.4
 

@@ -1,4 +1,4 @@
-"""All engines with their parameters; `make` validates plain values and builds an engine."""
+"""All engines with their parameters, and fusion; `make` validates plain values and builds an engine."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

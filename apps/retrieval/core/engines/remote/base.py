@@ -1,4 +1,4 @@
-"""The common parts of engines that query a remote system."""
+"""The common parts of engines that query a remote system, and the report of what was unusual in its answers."""
 
 import base64
 import json
@@ -12,15 +12,15 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 
-# Counts of what was unusual in the answers of a remote system, as plain JSON that adds up over the parts of a run.
-
 NAMED = 20
 SHOWN_OF_ID = 120
 
 
 @dataclass
 class RemoteReport:
-    """`unknown` counts returned ids without a block in the snapshot, `repeated` ids that came twice for a query, `cut`
+    """Counts of what was unusual in the answers of a remote system, which add up over the parts of a run.
+
+    `unknown` counts returned ids without a block in the snapshot, `repeated` ids that came twice for a query, `cut`
     results beyond the depth, `incomplete` answers that reported missing results. The first of some are listed.
     """
 

@@ -1,4 +1,4 @@
-"""Any HTTP endpoint that returns JSON."""
+"""Any HTTP endpoint that returns JSON, whose results are found by paths such as `hits[*].doc.id`."""
 
 import json
 import re
@@ -26,11 +26,6 @@ from apps.retrieval.core.engines.remote.base import (
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
 from apps.retrieval.core.engines.remote.search import search
 
-# Paths of values in a JSON answer, such as `hits[*].doc.id`.
-#
-# Names are separated by dots. `[3]` is one item of a list (from 0), `[*]` every item, and `["a.b"]` a name with a dot
-# or a bracket. A path may begin with a bracket when the answer itself is a list.
-
 _STEP = re.compile(
     r"""(?P<name>[^.\[\]"\s]+) | \[(?P<every>\*)\] | \[(?P<index>\d{1,6})\] | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]""",
     re.VERBOSE,
@@ -51,7 +46,11 @@ class NoSuchPlace(ValueError):
 
 
 def parse_path(text: str) -> Path:
-    """The steps of a path to one value or, with one `[*]`, to a column of values. Raises BadParameters."""
+    """The steps of a path to one value or, with one `[*]`, to a column of values. Raises BadParameters.
+
+    Names are separated by dots. `[3]` is one item of a list (from 0), `[*]` every item, and `["a.b"]` a name with a dot
+    or a bracket. A path may begin with a bracket when the answer itself is a list.
+    """
     if len(text) > LONGEST:
         raise BadParameters(f"The path is longer than {LONGEST} characters.")
     steps: list[Step] = []

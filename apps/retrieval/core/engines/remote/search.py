@@ -1,4 +1,4 @@
-"""Sending many queries to a remote system: in parallel, with retries, and with one outcome per query."""
+"""Sending many queries to a remote system: at a pace, in parallel, with retries, and with one outcome per query."""
 
 import threading
 import time

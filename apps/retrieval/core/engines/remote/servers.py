@@ -1,4 +1,4 @@
-"""Which search server answers, what it can do, and what OpenSearch and Elasticsearch write differently."""
+"""What search servers can do and write differently, and search in an index that a snapshot was loaded into."""
 
 import json
 import re
