@@ -8,7 +8,8 @@ from apps.common.text.blocktext import inline
 from apps.common.text.markdown import to_html
 from apps.corpus.core.cutting import outline
 from apps.corpus.formats.documents.oscal import read_oscal
-from apps.corpus.formats.documents.rst import know_names_in, read_rst
+from apps.corpus.formats.documents.rst import read_rst
+from apps.corpus.formats.documents.rst_directives import know_names_in
 from apps.review.core.claim_proposals import propose, sentences
 from tests.corpus.formats.documents.reading import one, rows
 from tests.corpus.formats.documents.test_oscal import catalog, control, part

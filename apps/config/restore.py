@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import dj_database_url
 
-from apps.backups.core.rows import WrongPassphrase, unseal_keys
+from apps.backups.core.secrets import WrongPassphrase, unseal_keys
 from apps.backups.edges.progress import read_passphrase
 from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive

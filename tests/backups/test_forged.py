@@ -14,7 +14,8 @@ import pytest
 from django.utils import timezone
 
 from apps.backups.actions.projects import export_project
-from apps.backups.core.rows import Column, Kind, Table, seal_keys
+from apps.backups.core.rows import Column, Kind, Table
+from apps.backups.core.secrets import seal_keys
 from apps.backups.execution import loading
 from apps.backups.execution.making import make_backup
 from apps.backups.formats.archive import Archive, NoBackup, StoredTable

@@ -3,7 +3,8 @@ import json
 from django.http import Http404
 
 from apps.common.errors import Refusal
-from apps.common.web.problems import CONTENT_TYPE, problem_handler
+from apps.common.web.problem_json import CONTENT_TYPE
+from apps.common.web.problems import problem_handler
 from apps.dashboard.edges.errors import forbidden, not_found
 
 

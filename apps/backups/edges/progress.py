@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from apps.backups.core.rows import SHORTEST
+from apps.backups.core.secrets import SHORTEST
 from apps.common.errors import Refusal
 from apps.jobs.core.progress import progress_line, seconds_left
 

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from apps.audit.actions import record
-from apps.backups.core.rows import quoted, seal_keys
+from apps.backups.core.rows import quoted
+from apps.backups.core.secrets import seal_keys
 from apps.backups.execution.places import folder_and_name
 from apps.backups.execution.verification import remove_abandoned
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable

@@ -1,95 +1,18 @@
-"""Errors of the API as problem+json (RFC 9457), in answers and in the schema, and bodies in JSON within limits."""
+"""Errors of the API as problem+json (RFC 9457)."""
 
-import json
 import logging
-from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions
-from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
-from rest_framework.utils.json import strict_constant
 from rest_framework.views import exception_handler
 
 from apps.common.errors import InputErrors, Refusal
-from apps.common.web.body_limits import most_bytes_at, too_large_in_words
 from apps.common.web.outages import outage_of
-
-CONTENT_TYPE = "application/problem+json"
-
-
-def facts_of(*, status: int, title: str, detail: str, code: str) -> dict[str, Any]:
-    return {"type": f"urn:karat:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
-
-
-PIECE = 64 * 1024
-DEEPEST = 32
-
-
-class PayloadTooLarge(exceptions.APIException):
-    status_code = 413
-    default_detail = "The body of this request is too large."
-    default_code = "payload_too_large"
-
-
-def too_large(most: int) -> PayloadTooLarge:
-    return PayloadTooLarge(too_large_in_words(most))
-
-
-class JSONParser(BaseParser):
-    """JSON in UTF-8, read in chunks and not past the cap of the address, whatever length the request declares.
-
-    The framework's own parser uses one cap for all of Django, and answers 400 beyond it.
-    """
-
-    media_type = "application/json"
-
-    def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
-        context = parser_context or {}
-        body = read_body(stream, most_bytes_at(context["request"].path, settings.UPLOAD_MAX_BYTES))
-        try:
-            value = json.loads(body.decode("utf-8-sig"), parse_constant=strict_constant)
-        except UnicodeDecodeError as fault:
-            raise exceptions.ParseError(f"The body is not UTF-8: byte {fault.start:,} cannot be read.") from None
-        except RecursionError:
-            raise too_deep() from None
-        except ValueError as fault:
-            raise exceptions.ParseError(f"The body is not JSON: {fault}.") from None
-        if depth_exceeds(value, DEEPEST):
-            raise too_deep()
-        return value
-
-
-def read_body(stream: IO[bytes], most: int) -> bytes:
-    """The whole stream. Raises PayloadTooLarge as soon as it is longer than `most`, with no more than that read."""
-    pieces, size = [], 0
-    while piece := stream.read(min(PIECE, most + 1 - size)):
-        pieces.append(piece)
-        size += len(piece)
-        if size > most:
-            raise too_large(most)
-    return b"".join(pieces)
-
-
-def too_deep() -> exceptions.ParseError:
-    return exceptions.ParseError(f"The body is nested more than {DEEPEST} levels deep. Nothing here is.")
-
-
-def depth_exceeds(value: object, most: int) -> bool:
-    """Whether lists and objects are nested more than `most` deep. Works level by level, without recursion."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(most):
-        inside = [part.values() if isinstance(part, dict) else part for part in level]
-        level = [value for part in inside for value in part if isinstance(value, dict | list)]
-        if not level:
-            return False
-    return True
-
+from apps.common.web.parsers import PayloadTooLarge
+from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 log = logging.getLogger(__name__)
 
@@ -160,35 +83,3 @@ def _in_our_shape(error: exceptions.APIException, response: Response) -> Respons
         if header.lower() in {"www-authenticate", "retry-after", "allow"}:
             answer[header] = value
     return answer
-
-
-NAME = "Problem"
-ANYWHERE = ("400", "401", "403", "404", "406", "409", "429", "503")
-WITH_A_BODY = ("413", "415")
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "description": "An error (RFC 9457). Branch on `code`; `errors` lists every mistake of an input.",
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "code": {"type": "string"},
-        "errors": {},
-    },
-    "required": ["type", "title", "status", "detail", "code"],
-}
-
-
-def describe_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Add the problems to each operation, where it does not describe that status itself."""
-    result["components"].setdefault("schemas", {})[NAME] = SCHEMA
-    answer = {
-        "description": "A problem.",
-        "content": {CONTENT_TYPE: {"schema": {"$ref": f"#/components/schemas/{NAME}"}}},
-    }
-    for path in result["paths"].values():
-        for method, operation in path.items():
-            for status in (*ANYWHERE, *(() if method == "get" else WITH_A_BODY)):
-                operation["responses"].setdefault(status, answer)
-    return result

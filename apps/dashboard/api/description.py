@@ -3,7 +3,7 @@
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.common.web.problems import CONTENT_TYPE
+from apps.common.web.problem_json import CONTENT_TYPE
 
 
 @csrf_exempt

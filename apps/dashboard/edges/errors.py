@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from apps.common.web.outages import Outage, outage_of
-from apps.common.web.problems import CONTENT_TYPE, facts_of
+from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 TOO_LARGE = "What was sent is larger than this page takes. Send less at once, or use the command line for a file."
 LONGEST_HOST = 253

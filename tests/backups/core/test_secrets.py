@@ -1,6 +1,6 @@
 import pytest
 
-from apps.backups.core.rows import WrongPassphrase, seal_keys, unseal_keys
+from apps.backups.core.secrets import WrongPassphrase, seal_keys, unseal_keys
 
 KEYS = {"secret-key": "one", "audit-key": "zwei ß"}
 PASSPHRASE = "correct horse battery"
