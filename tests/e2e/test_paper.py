@@ -48,6 +48,7 @@ def test_pages_of_agreement_fit(page, signed_in):
     make_noisy_round(project)
     signed_in(lead_of(project))
 
-    pages = [reverse(f"agreement:{name}", args=[project.slug]) for name in ("overview", "where", "people", "tighten")]
+    names = ("overview", "differences", "people", "improve")
+    pages = [reverse(f"agreement:{name}", args=[project.slug]) for name in names]
 
     assert cut(page, PORTRAIT, pages) == []
