@@ -27,14 +27,19 @@ NEAR = {"d": 9.0, "a": 8.0, "b": 7.0, "c": 6.0}
 
 @pytest.fixture
 def scene():
-    return make_scene(queries=4)
+    return make_scene(queries=4, test_share=0.0)
 
 
 @pytest.fixture
 def close():
     """Two runs whose order by P@2 depends on what nobody judged."""
-    names = [f"Q{n:02}" for n in range(1, 5)]
-    return make_scene(queries=4, runs={"near": dict.fromkeys(names, NEAR), "better": dict.fromkeys(names, GOOD)})
+    return make_close(queries=4, test_share=0.0)
+
+
+def make_close(*, queries: int, test_share: float):
+    names = [f"Q{n:02}" for n in range(1, queries + 1)]
+    runs = {"near": dict.fromkeys(names, NEAR), "better": dict.fromkeys(names, GOOD)}
+    return make_scene(queries=queries, runs=runs, test_share=test_share)
 
 
 def request_bias(scene, **options) -> BiasReport:
@@ -84,7 +89,7 @@ def test_a_report_by_hand(scene):
 
 def test_who_brought_a_pair_in_is_read_from_the_pools_of_the_rounds():
     """Judgements come from an imported pool, which names nobody; a pool of the one run on top names that run."""
-    scene = make_scene(queries=2)
+    scene = make_scene(queries=2, test_share=0.0)
     imported = scene.version.rounds.get().pool
     PoolEntry.objects.filter(pool=imported, version__block__outside_id="a").update(
         found_by=[[scene.runs["better"].pk, 1]]
@@ -100,7 +105,7 @@ def test_who_brought_a_pair_in_is_read_from_the_pools_of_the_rounds():
 
 
 def test_what_chance_drew_as_well_is_never_left_out():
-    scene = make_scene(queries=2)
+    scene = make_scene(queries=2, test_share=0.0)
     imported = scene.version.rounds.get().pool
     PoolEntry.objects.filter(pool=imported).update(
         found_by=[[scene.runs["better"].pk, 1]], sampled={"how": "random", "probability": 0.1}
@@ -202,8 +207,9 @@ def page(client, scene, report, person=None) -> str:
     return answer.content.decode()
 
 
-def test_the_page_says_it_in_words_and_shows_the_list_to_leads(close, client):
-    scene, report = close, compute(close, measures="P@2")
+def test_the_page_says_it_in_words_and_shows_the_list_to_leads(client):
+    scene = make_close(queries=12, test_share=0.5)
+    report = compute(scene, measures="P@2")
 
     words = page(client, scene, report)
 
@@ -332,8 +338,9 @@ def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
     assert [row["is_planned"] for row in rows] == [True, False, False, False]
 
 
-def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(close, client):
-    scene, report = close, compute(close, measures="P@2", split="test")
+def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(client):
+    scene = make_close(queries=12, test_share=0.5)
+    report = compute(scene, measures="P@2", split="test")
     other = make_project()
     looks = Event.objects.filter(action="version.test_seen")
     before = looks.count()

@@ -28,7 +28,7 @@ BERT = {query: {"a": 0, "b": 1, "c": 3} for query in DECIDED}
 
 @pytest.fixture(scope="module")
 def _scene(module_rows):
-    return make_scene(qrels=DECIDED, ratings={"Anna": ANNA, "Bert": BERT})
+    return make_scene(qrels=DECIDED, ratings={"Anna": ANNA, "Bert": BERT}, test_share=0.0)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_report_by_hand(scene):
 
 def test_a_pair_that_one_person_graded_keeps_the_others_released_grade():
     half = {"Q01": BERT["Q01"]}
-    scene = make_scene(qrels=DECIDED, ratings={"Anna": ANNA, "Bert": half})
+    scene = make_scene(qrels=DECIDED, ratings={"Anna": ANNA, "Bert": half}, test_share=0.0)
 
     result = compute(scene).result
 
@@ -93,7 +93,7 @@ def test_a_pair_that_one_person_graded_keeps_the_others_released_grade():
 
 
 def test_grades_without_a_name_leave_nobody_to_score_under():
-    result = compute(make_scene(queries=4)).result
+    result = compute(make_scene(queries=4, test_share=0.0)).result
 
     assert (result["people"], result["shared"], len(result["grounds"])) == ([], 0, 1)
 
@@ -162,7 +162,7 @@ def test_the_page_of_another_measure(scene, client):
 
 
 def test_the_page_says_when_nobody_is_known(client):
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0.0)
 
     assert "have no names" in words(page(client, scene, compute(scene), scene.lead))
 
@@ -278,7 +278,7 @@ def test_a_score_has_an_interval_over_people_that_ends_where_the_measure_does(sc
 def test_people_who_agree_leave_the_interval_of_the_queries():
     qrels = {**qrels_of(5), "Q06": {"a": 0, "b": 0, "c": 1}}
     runs = {"mixed": {query: GOOD if query < "Q04" else BAD for query in qrels}}
-    scene = make_scene(qrels=qrels, runs=runs, ratings={"Anna": qrels, "Bert": qrels})
+    scene = make_scene(qrels=qrels, runs=runs, ratings={"Anna": qrels, "Bert": qrels}, test_share=0.0)
 
     row = score(scene, "mixed", measures="RR").scores.get(measure="RR")
 
@@ -286,7 +286,7 @@ def test_people_who_agree_leave_the_interval_of_the_queries():
 
 
 def test_without_a_second_grade_there_is_no_such_interval():
-    scene = make_scene(queries=4)
+    scene = make_scene(queries=4, test_share=0.0)
 
     row = score(scene, "base", measures="RR").scores.get(measure="RR")
 
