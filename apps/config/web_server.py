@@ -19,8 +19,8 @@ from django.conf import settings
 from waitress import create_server
 from waitress.wasyncore import loop
 
+from apps.common.web import request_counts
 from apps.common.web.body_limits import FRAMING_BYTES
-from apps.common.web.process_counts import count_threads
 from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.wsgi import application
@@ -47,7 +47,7 @@ def serve(listener: socket.socket) -> None:
     wait_as_a_web_server()
     keep_open()
     gc.set_threshold(*OBJECTS_BETWEEN_COLLECTIONS)
-    count_threads(THREADS)
+    request_counts.THREADS.set(THREADS)
     for message in startup_messages():
         log.warning(message)
     _allow_open_files()

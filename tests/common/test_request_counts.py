@@ -1,4 +1,4 @@
-"""What a process counts of its requests: under the name of a view, whatever the address."""
+"""What the web process counts of its requests: under the name of a view, whatever the address."""
 
 import pytest
 from django.core.exceptions import MiddlewareNotUsed
@@ -6,19 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.urls import resolve
 
-from apps.common.web import process_counts, request_counts
-from apps.common.web.process_counts import BOUNDS, MOST_VIEWS, count_threads, new_counts
-from apps.common.web.request_counts import FILES, UNKNOWN, count_as, count_requests, process_metrics
-from apps.common.web.shared_counts import SharedCounts
-from tests.test_matrix import ROUTES
+from apps.common.web import request_counts
+from apps.common.web.request_counts import COUNTED, FILES, SECONDS, UNKNOWN, count_as, count_requests
 
 
 @pytest.fixture(autouse=True)
-def counts(settings, monkeypatch) -> SharedCounts:
+def nothing_counted(settings) -> None:
     settings.METRICS_TOKEN = "watch-me-please"
-    counts = new_counts()
-    monkeypatch.setattr(process_counts, "counts", counts)
-    return counts
+    request_counts.REQUESTS.clear()
+    request_counts.TIMES.clear()
 
 
 def answered(path: str, status: int = 200, *, resolves: bool = True, seconds: float = 0.0, monkeypatch=None) -> None:
@@ -35,9 +31,9 @@ def answered(path: str, status: int = 200, *, resolves: bool = True, seconds: fl
 
 
 def samples(name: str) -> dict[tuple[str, ...], float]:
-    """The samples of a metric by their labels."""
-    (metric,) = [metric for metric in process_metrics() if metric.name == name]
-    return {(*sample.labels.values(), *filter(None, [sample.suffix])): sample.value for sample in metric.samples}
+    """The samples with this name by their labels."""
+    found = (sample for metric in COUNTED.collect() for sample in metric.samples)
+    return {tuple(sample.labels.values()): sample.value for sample in found if sample.name == name}
 
 
 def test_a_view_is_named_by_its_pattern_and_never_by_an_address():
@@ -65,32 +61,15 @@ def test_what_is_answered_before_its_address_is_resolved_is_named_by_whoever_ans
     assert samples("karat_requests_total") == {("judging-api:pairs", "2xx"): 1}
 
 
-def test_a_name_that_no_view_has_is_unknown():
-    def middleware(request: HttpRequest) -> HttpResponse:
-        count_as(request, "somebody:else")
-        return HttpResponse()
-
-    count_requests(middleware)(RequestFactory().get("/anything/"))
-
-    assert samples("karat_requests_total") == {(UNKNOWN, "2xx"): 1}
-
-
-def test_every_view_has_room_and_a_place_of_its_own():
-    rows = request_counts._rows()
-
-    assert set(rows) == {UNKNOWN, FILES, *ROUTES}
-    assert len(set(rows.values())) == len(rows) < MOST_VIEWS * 3 // 4
-
-
 @pytest.mark.parametrize(("seconds", "bucket"), [(0.0, 0), (0.0025, 0), (0.003, 1), (10.0, 10), (11.0, 11)])
 def test_a_time_is_in_every_bucket_whose_bound_it_does_not_exceed(monkeypatch, seconds, bucket):
     answered("/login/", seconds=seconds, monkeypatch=monkeypatch)
 
-    found = samples("karat_request_duration_seconds")
-    buckets = [found["accounts:login", str(bound), "_bucket"] for bound in (*BOUNDS, "+Inf")]
-    assert buckets == [0] * bucket + [1] * (len(BOUNDS) + 1 - bucket)
-    assert found["accounts:login", "_count"] == 1
-    assert found["accounts:login", "_sum"] == pytest.approx(seconds, abs=1e-6)
+    found = samples("karat_request_duration_seconds_bucket")
+    buckets = [found["accounts:login", str(bound)] for bound in (*SECONDS, "+Inf")]
+    assert buckets == [0] * bucket + [1] * (len(SECONDS) + 1 - bucket)
+    assert samples("karat_request_duration_seconds_count") == {("accounts:login",): 1}
+    assert samples("karat_request_duration_seconds_sum") == {("accounts:login",): pytest.approx(seconds)}
 
 
 def test_a_view_that_fails_is_counted_and_frees_its_thread():
@@ -106,27 +85,23 @@ def test_a_view_that_fails_is_counted_and_frees_its_thread():
 
 
 def test_a_thread_is_busy_while_it_answers():
-    count_threads(8)
     seen = []
 
     def view(request: HttpRequest) -> HttpResponse:
-        seen.append((samples("karat_web_threads_busy")[()], samples("karat_web_threads")[()]))
+        seen.append(samples("karat_web_threads_busy")[()])
         return HttpResponse()
 
     count_requests(view)(RequestFactory().get("/login/"))
 
-    assert seen == [(1, 8)]
+    assert seen == [1]
     assert samples("karat_web_threads_busy") == {(): 0}
 
 
-def test_without_a_token_nothing_is_counted(settings, counts):
+def test_without_a_token_nothing_is_counted(settings):
     settings.METRICS_TOKEN = ""
 
     with pytest.raises(MiddlewareNotUsed):
         count_requests(lambda request: HttpResponse())
-    count_threads(8)
-
-    assert set(counts.sums()) == {0}
 
 
 @pytest.mark.parametrize(
@@ -137,4 +112,4 @@ def test_any_status_is_in_one_of_four_classes(status, counted):
     answered("/login/", status)
 
     assert samples("karat_requests_total") == {("accounts:login", counted): 1}
-    assert samples("karat_request_duration_seconds")["accounts:login", "_count"] == 1
+    assert samples("karat_request_duration_seconds_count") == {("accounts:login",): 1}

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.accounts.models import Project, ProjectDeletion, User
 from apps.backups.enums import BACK_UP, DELETE_PROJECT
 from apps.backups.models import Backup
 from apps.backups.selectors.project_rows import count_rows
 from apps.common.database.questions import Question, once
-from apps.common.web.exposition import Metric, gauge
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -48,7 +48,7 @@ def backup_metrics(at: datetime) -> list[Metric]:
         Backup.objects.filter(verified_at__isnull=False).order_by("-made_at").values_list("made_at", flat=True).first()
     )
     age = inf if made is None else max(0.0, (at - made).total_seconds())
-    return [gauge("karat_backup_age_seconds", "Time since the last verified backup was made.", age)]
+    return [GaugeMetricFamily("karat_backup_age_seconds", "Time since the last verified backup was made.", age)]
 
 
 COUNTED = {

@@ -1,9 +1,10 @@
-"""Metrics for Prometheus: what the database knows, read when they are asked for, and what each process has counted.
+"""Metrics for Prometheus: what the database knows, read when they are asked for, and what the web process has counted.
 
 No metric names a person or a project, and none has a label that grows with the data.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -11,11 +12,13 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 from apps.backups.selectors.backups import backup_metrics
 from apps.common.database.deadline import read_in_time
-from apps.common.web.exposition import OPEN_METRICS, TEXT, Metric, MetricKind, Sample, as_text, gauge
-from apps.common.web.request_counts import process_metrics
+from apps.common.web.request_counts import COUNTED
 from apps.common.web.tokens import is_bearer_of
 from apps.jobs.selectors.watching import job_metrics, outbox_metrics, worker_metrics
 from apps.judging.selectors.rounds import grade_metrics, lease_metrics
@@ -38,7 +41,7 @@ SOURCES: tuple[Callable[[datetime], list[Metric]], ...] = (
 def metrics(request: HttpRequest) -> HttpResponse:
     """All metrics. 404 while the server has no token for them, 401 for anybody who does not send it.
 
-    When the database does not answer, those of the processes alone: that is when somebody wants them.
+    When the database does not answer, those of this process alone: that is when somebody wants them.
     """
     if not settings.METRICS_TOKEN:
         return HttpResponse("Metrics are off. Set KARAT_METRICS_TOKEN to a token of your choice.\n", PLAIN, 404)
@@ -46,16 +49,28 @@ def metrics(request: HttpRequest) -> HttpResponse:
         answer = HttpResponse("Send the token of KARAT_METRICS_TOKEN as a bearer token.\n", PLAIN, 401)
         answer["WWW-Authenticate"] = 'Bearer realm="metrics"'
         return answer
-    at, is_open = timezone.now(), "application/openmetrics-text" in request.headers.get("Accept", "")
+    at = timezone.now()
     try:
         stored = read_in_time(lambda: [metric for read in SOURCES for metric in read(at)])
     except DatabaseError:
         stored = []
-    found = [_version(), gauge("karat_database_up", "1 when the database answers, else 0.", bool(stored))]
-    text = as_text([*found, *stored, *process_metrics()], is_open=is_open)
-    return HttpResponse(text, OPEN_METRICS if is_open else TEXT)
+    up = GaugeMetricFamily("karat_database_up", "1 when the database answers, else 0.", bool(stored))
+    encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+    return HttpResponse(encode(_Now([_version(), up, *stored])), content_type)
+
+
+@dataclass(frozen=True)
+class _Now(Collector):
+    """What was just read, and what this process has counted so far."""
+
+    read: Sequence[Metric]
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.read
+        yield from COUNTED.collect()
 
 
 def _version() -> Metric:
-    sample = Sample(1, {"version": settings.VERSION})
-    return Metric("karat_build_info", MetricKind.GAUGE, "The version of Karat, as a label.", (sample,))
+    family = GaugeMetricFamily("karat_build_info", "The version of Karat, as a label.", labels=["version"])
+    family.add_metric([settings.VERSION], 1)
+    return family

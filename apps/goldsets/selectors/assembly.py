@@ -245,30 +245,31 @@ def former_of(version: Version) -> Version | None:
 
 
 def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
-    pairs = settled_texts(rounds)
-    names = block_names(pair.version_id for pair, _ in pairs)
-    seen, ruled_out = set(), set()
-    for pair, text in pairs:
-        query, block = queries[pair.query_id], names[pair.version_id]
-        judged = MissablePair(query.pk, text, block, pair.grade, version_id=pair.version_id)
-        key = judged.key
+    seen, ruled_out, missed = set(), set(), []
+    for pair, text in settled_texts(rounds):
+        query, key = queries[pair.query_id], (pair.query_id, text)
         seen.add(key)
         if pair.is_ruled_out:
             ruled_out.add(key)
             continue
-        if not losses.includes(judged):
+        if reason := losses.reason(*key):
+            missed.append((pair, text, reason))
             continue
+        place = gathered.places[text.block_id]
         gathered.queries[query.pk] = query
         if pair.grade is None:
-            gathered.unresolved.append(OpenPair(query, block, pair, text))
+            gathered.unresolved.append(OpenPair(query, place.outside_id, pair, text))
         else:
-            place = gathered.places[text.block_id]
             gathered.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, key))
-    for judged in chain(kept_elsewhere(rounds), pairs_before(gathered.former)):
+    names = block_names(pair.version_id for pair, _, _ in missed)
+    for pair, text, reason in missed:
+        block = names[pair.version_id]
+        losses.miss(MissablePair(pair.query_id, text, block, pair.grade, version_id=pair.version_id), reason)
+    for judged in chain(kept_elsewhere(rounds), pairs_before(gathered.former, but=seen - ruled_out)):
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
-        elif judged.key not in seen and losses.includes(judged):
-            losses.miss(judged, LossReason.NOT_CHOSEN)
+        elif judged.key not in seen:
+            losses.miss(judged, losses.reason(*judged.key) or LossReason.NOT_CHOSEN)
 
 
 def _split(gathered: Gathered) -> None:

@@ -107,17 +107,10 @@ def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     return _difference(_stored(former, tuple(Split.values)), _drafted(gathered))
 
 
-class _PairState(NamedTuple):
-    """The compared values of a judged pair, as they are stored: a version has hundreds of thousands of them."""
+_PairState = tuple[str, str, int, int, str, int]
+"""Of a judged pair, as they are stored: the names of query and block, block version, grade, resolution, judges.
 
-    query: str
-    block: str
-    version_id: int
-    grade: int
-    resolution: str
-    judges: int
-
-
+A version has hundreds of thousands of them."""
 _TripleState = tuple[int, dict[str, Any]]
 """The revision and the content of a triple, as they are stored: they decide all of its `_ItemState`."""
 
@@ -166,13 +159,15 @@ def _unlike(before: Iterable[_PairState], after: Iterable[_PairState]) -> tuple[
 
 
 def _by_name(pairs: set[_PairState]) -> dict[str, _ItemState]:
-    texts = texts_of(pair.version_id for pair in pairs)
-    return {f"{pair.query} with {pair.block}": _pair(pair, texts[pair.version_id].digest) for pair in pairs}
-
-
-def _pair(pair: _PairState, digest: str) -> _ItemState:
-    pin = Pin(pair.block, digest, pair.version_id)
-    return _ItemState(f"grade {pair.grade}", (pin,), about={"resolution": pair.resolution, "judges": pair.judges})
+    texts = texts_of(version for _, _, version, *_ in pairs)
+    return {
+        f"{query} with {block}": _ItemState(
+            f"grade {grade}",
+            (Pin(block, texts[version].digest, version),),
+            about={"resolution": resolution, "judges": judges},
+        )
+        for query, block, version, grade, resolution, judges in pairs
+    }
 
 
 def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) -> _Compared:
@@ -238,15 +233,8 @@ def _stored(version: Version, splits: tuple[str, ...]) -> _States:
 
 def _drafted(gathered: Gathered) -> _States:
     pairs = (
-        _PairState(
-            pair.query.outside_id,
-            pair.place.outside_id,
-            pair.place.version_id,
-            pair.grade,
-            pair.resolution,
-            pair.judges,
-        )
-        for pair in gathered.pairs
+        (query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
+        for query, place, grade, resolution, judges, _ in gathered.pairs
     )
     triples = {row.label: (row.revision_id, row.content) for row in triple_rows(gathered)}
     return _States(_queries(query_rows(gathered)), pairs, triples)
@@ -259,7 +247,7 @@ def _queries(rows: Iterable[VersionQuery]) -> dict[str, _ItemState]:
 def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:
     rows = VersionGrade.objects.filter(version=version, query__split__in=splits)
     columns = ("query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
-    return map(_PairState._make, rows.values_list(*columns).iterator(chunk_size=5_000))
+    return rows.values_list(*columns).iterator(chunk_size=5_000)
 
 
 TRIPLE = ("label", "revision_id", "content")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -149,12 +149,14 @@ class Losses:
         self._texts: dict[Pair, set[TextKey]] = defaultdict(set)
         self._graded: dict[Pair, int] = {}
 
-    def includes(self, pair: MissablePair) -> bool:
-        """Whether its query and its text are part of the version; if not, the pair is recorded as lost."""
-        reason = self._reason(pair)
-        if reason is not None:
-            self.miss(pair, reason)
-        return reason is None
+    def reason(self, query_id: int, text: TextKey) -> LossReason | None:
+        """Why a pair is not part of the version, whatever its grade; None when its query and its text are."""
+        place = self._places.get(text.block_id)
+        if self._queries[query_id].retired_at is not None:
+            return LossReason.QUERY_RETIRED
+        if place is None:
+            return LossReason.BLOCK_GONE
+        return None if place.text_digest == text.digest else LossReason.TEXT_CHANGED
 
     def miss(self, pair: MissablePair, reason: LossReason) -> None:
         name, sentence = self._queries[pair.query_id].outside_id, str(reason.label)
@@ -172,14 +174,6 @@ class Losses:
         if (reason in CHOICES) != (known.reason in CHOICES):
             return reason in CHOICES
         return pair.grade is not None and pair.version_id > self._graded[pair.pair]
-
-    def _reason(self, pair: MissablePair) -> LossReason | None:
-        place = self._places.get(pair.text.block_id)
-        if self._queries[pair.query_id].retired_at is not None:
-            return LossReason.QUERY_RETIRED
-        if place is None:
-            return LossReason.BLOCK_GONE
-        return None if place.text_digest == pair.text.digest else LossReason.TEXT_CHANGED
 
     @property
     def missed_texts(self) -> set[TextKey]:
@@ -283,15 +277,16 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-def pairs_before(former: Version | None) -> Iterator[MissablePair]:
-    """The pairs of the version before."""
+def pairs_before(former: Version | None, *, but: Container[tuple[int, TextKey]]) -> Iterator[MissablePair]:
+    """The pairs of the version before, but those with these keys: nearly all, so nothing is made of them."""
     if former is None:
         return
     grades = VersionGrade.objects.filter(version=former)
     texts = texts_of(grades.order_by().values_list("block_version_id", flat=True).distinct())
     rows = grades.values_list("query__query_id", "block_version_id", "block_id", "grade")
     for query, version, name, grade in rows.iterator(chunk_size=ROWS):
-        yield MissablePair(query, texts[version], name, grade, version_id=version)
+        if (query, texts[version]) not in but:
+            yield MissablePair(query, texts[version], name, grade, version_id=version)
 
 
 def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a monitor and an operator watch of jobs, workers and the outbox, for all projects together."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from math import inf
@@ -7,9 +8,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.common.database.questions import once
-from apps.common.web.exposition import Metric, gauge, gauge_by
 from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
 from apps.jobs.models import Job, Outbox, WorkerBeat
@@ -29,8 +30,8 @@ def job_metrics(at: datetime) -> list[Metric]:
     numbers = {**dict.fromkeys(JobState.values, 0), **dict(rows)}
     about = "How long the oldest queued job has waited."
     return [
-        gauge_by("karat_jobs", "Jobs by state.", "state", numbers),
-        gauge("karat_jobs_oldest_queued_seconds", about, oldest_queued_seconds()),
+        _by_state("karat_jobs", "Jobs by state.", numbers),
+        GaugeMetricFamily("karat_jobs_oldest_queued_seconds", about, oldest_queued_seconds()),
     ]
 
 
@@ -45,13 +46,20 @@ def worker_metrics(at: datetime) -> list[Metric]:
     """Infinity where no worker was ever seen, so that an alert for a large value fires."""
     seconds = worker_last_seen()
     about = "Time since any worker was last seen."
-    return [gauge("karat_worker_last_seen_seconds", about, inf if seconds is None else seconds)]
+    return [GaugeMetricFamily("karat_worker_last_seen_seconds", about, inf if seconds is None else seconds)]
 
 
 def outbox_metrics(at: datetime) -> list[Metric]:
     rows = Outbox.objects.filter(state__in=UNSENT).order_by().values_list("state").annotate(number=Count("*"))
     numbers = {**dict.fromkeys((state.value for state in UNSENT), 0), **dict(rows)}
-    return [gauge_by("karat_outbox", "Mails and webhook messages that are not sent, by state.", "state", numbers)]
+    return [_by_state("karat_outbox", "Mails and webhook messages that are not sent, by state.", numbers)]
+
+
+def _by_state(name: str, about: str, numbers: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, about, labels=["state"])
+    for state, number in numbers.items():
+        family.add_metric([state], number)
+    return family
 
 
 class SeenWorker(NamedTuple):

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet
 from django.shortcuts import get_object_or_404
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
 from apps.common.database.questions import ListOf, Question
-from apps.common.web.exposition import Metric, counter, gauge
 from apps.judging.core import keymap
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
@@ -69,7 +69,7 @@ def lease_metrics(at: datetime) -> list[Metric]:
     """Reads the seats that are leased, which are few: an index has no others."""
     lapsed = Seat.objects.filter(state=SeatState.LEASED, lease_expires_at__lt=at).count()
     about = "Pairs that were leased, and whose lease has lapsed with nobody having asked for a pair since."
-    return [gauge("karat_leases_lapsed", about, lapsed)]
+    return [GaugeMetricFamily("karat_leases_lapsed", about, lapsed)]
 
 
 def grade_metrics(at: datetime) -> list[Metric]:
@@ -78,7 +78,8 @@ def grade_metrics(at: datetime) -> list[Metric]:
     On PostgreSQL a grade that was taken back before its commit has used a number too.
     """
     highest = Judgement.objects.aggregate(highest=Max("pk"))["highest"] or 0
-    return [counter("karat_grades_total", "Grades ever stored, changed and imported ones included.", highest)]
+    about = "Grades ever stored, changed and imported ones included."
+    return [CounterMetricFamily("karat_grades", about, highest)]
 
 
 def held_pairs(user: User) -> list[Holding]:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from prometheus_client.core import CounterMetricFamily, Metric
 
 from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, policy
-from apps.common.web.exposition import Metric, counter
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND
 from apps.triples.enums import State
@@ -21,7 +21,7 @@ from apps.triples.selectors.triples import authors_of
 def verdict_metrics(at: datetime) -> list[Metric]:
     """The highest number of a verdict, as of grades: none is ever deleted."""
     highest = Verdict.objects.aggregate(highest=Max("pk"))["highest"] or 0
-    return [counter("karat_verdicts_total", "Verdicts ever stored.", highest)]
+    return [CounterMetricFamily("karat_verdicts", "Verdicts ever stored.", highest)]
 
 
 NUMBERS = range(1, REVIEWERS_PER_ROUND + 1)
