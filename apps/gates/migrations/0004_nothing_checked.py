@@ -7,10 +7,7 @@ from django.db.models import Q
 
 from apps.common.database.triggers import InstallGuards, KeepGuards, LiftGuards
 
-first = import_module("apps.gates.migrations.0002_guards")
-before = import_module("apps.gates.migrations.0003_deleted_projects")
-
-GUARDS = [*(guard for guard in first.GUARDS if guard.event == "UPDATE"), *before.GUARDS]
+GUARDS = import_module("apps.gates.migrations.0002_triggers").GUARDS
 STATES = [("passed", "passed"), ("failed", "failed"), ("unknown", "not known"), ("nothing", "nothing checked")]
 KNOWN = "gate_state_is_known"
 
@@ -23,7 +20,7 @@ class Migration(migrations.Migration):
     """Results of before stay as they were said: not known."""
 
     dependencies = [
-        ("gates", "0003_deleted_projects"),
+        ("gates", "0002_triggers"),
     ]
 
     operations = [
