@@ -1,6 +1,6 @@
 """Whether the tables are those of this version of Karat, and a migration operation that creates tables."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from apps.common.errors import Refusal
 class CreateTables(Operation):
     """The migration operation that creates the tables of several models, which may name one another.
 
-    After each model that is added by itself, Django makes the classes of all models that it leads to anew: in a database
-    of a hundred tables that takes longer than the tables.
+    After each model that is added by itself, Django makes the classes of all models that it leads to anew: with a
+    hundred tables that takes longer than to create them.
     """
 
     def __init__(self, models: Sequence[migrations.CreateModel]) -> None:
@@ -111,42 +111,35 @@ def _known() -> frozenset[Migration]:
 
 
 OLDEST = "e3b857af"
-"""The commit whose migrations were squashed into the first ones of each app. An older database starts that one first."""
+"""The commit whose migrations the first ones of each app replace. On an older database that one has to start first."""
 
 
-def renamed(applied: Collection[Migration]) -> set[Migration]:
-    """The migrations by the names that they have in this version: without those that others replace.
+def renamed(applied: Iterable[Migration]) -> set[Migration]:
+    """The migrations without those that another one replaces, which is there where all of them are.
 
-    Where only some of an app's are there, those that replace them are not; see `refuse_older`.
+    Django notes them one by one, also in a new database.
     """
     names = set(applied)
-    for replaced, squashed in _replacements():
-        if replaced <= names:
-            names |= squashed
-        names -= replaced
+    for squashed, replaced in _replaced().items():
+        is_there = replaced <= names
+        names -= replaced | {squashed}
+        names |= {squashed} if is_there else set()
     return names
 
 
-def refuse_older(applied: Collection[Migration]) -> None:
-    """Raise Refusal where a database has some of an app's replaced migrations, and not all: it is older than `OLDEST`."""
+def refuse_older(applied: Iterable[Migration]) -> None:
+    """Raise Refusal where only some of the migrations are there that another one replaces: the database is older."""
     names = set(applied)
-    for replaced, squashed in _replacements():
-        if names & replaced and not (replaced <= names or squashed <= names):
-            raise Refusal(
-                f"This data is older than commit {OLDEST} of Karat, from which on this version can upgrade. Check out "
-                f"that commit and start it once on the data; then start this version. Nothing was changed.",
-                code="schema_older",
-            )
+    if any(replaced & names and not replaced <= names for replaced in _replaced().values()):
+        raise Refusal(
+            f"This data is older than commit {OLDEST} of Karat, the oldest whose data this version upgrades. Start "
+            "that commit on it first, which upgrades it, then this version. Nothing was changed.",
+            code="schema_older",
+        )
 
 
 @cache
-def _replacements() -> list[tuple[frozenset[Migration], frozenset[Migration]]]:
-    """For each app the migrations that were replaced, and those that replace them."""
-    squashed = [migration for migration in MigrationLoader(None).disk_migrations.values() if migration.replaces]
-    return [
-        (
-            frozenset((app, name) for each in squashed if each.app_label == app for _, name in each.replaces),
-            frozenset((app, each.name) for each in squashed if each.app_label == app),
-        )
-        for app in sorted({each.app_label for each in squashed})
-    ]
+def _replaced() -> dict[Migration, frozenset[Migration]]:
+    """The migrations that replace others, with those."""
+    ours = MigrationLoader(None).disk_migrations
+    return {name: frozenset(migration.replaces) for name, migration in ours.items() if migration.replaces}
