@@ -115,9 +115,8 @@ def test_tables_that_name_one_another_are_created_together_and_go_together():
     key = ("id", models.BigAutoField(primary_key=True))
     apple = ("apple", models.ForeignKey("fruit.Apple", models.CASCADE, null=True))
     tree = ("tree", models.ForeignKey("fruit.Tree", models.CASCADE))
-    operation = CreateTables(
-        [migrations.CreateModel("Tree", [key, apple]), migrations.CreateModel("Apple", [key, tree])]
-    )
+    of_both = [migrations.CreateModel("Tree", [key, apple]), migrations.CreateModel("Apple", [key, tree])]
+    operation = CreateTables(of_both)
     before = ProjectState()
     assert not before.apps.get_models()  # its classes are made, and are made anew
     after = before.clone()
