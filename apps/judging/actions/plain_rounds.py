@@ -6,8 +6,8 @@ ones do then (a property test compares every row), ask the same rules, and take 
 without effect wherever anything is not plain, and the full step goes on from there.
 
 On PostgreSQL each step is a function of the database (in `apps/judging/migrations/`: `_plain_steps`, 0012, 0013): one
-trip, and a transaction of its own. The statements here are those of SQLite, which has one writer at a time and therefore
-no locks.
+trip, and a transaction of its own. The statements here are those of SQLite, which has one writer at a time and no
+locks.
 """
 
 from contextlib import nullcontext
