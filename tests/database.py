@@ -26,12 +26,7 @@ from tests.environment import RUN
 T = TypeVar("T")
 REPO = Path(__file__).resolve().parent.parent
 DECIDES = ("apps/*/migrations/*.py", "apps/**/models*.py", "apps/**/models/*.py", "apps/**/enums.py")
-DECIDES += (
-    "apps/common/database/triggers.py",
-    "apps/common/database/replacement_guards.py",
-    "apps/config/settings.py",
-    "requirements.lock",
-)
+DECIDES += ("apps/common/database/*.py", "apps/config/settings.py", "requirements.lock")
 
 
 def create(cache: Path) -> None:

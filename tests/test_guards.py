@@ -173,7 +173,7 @@ class Cursor:
 
 
 def test_every_table_with_a_guard_on_deletion_knows_all_its_unique_keys():
-    """A migration that gives such a table a key ends with GuardReplacement, or with InstallGuards."""
+    """A migration that gives such a table a key lifts its guards before, and installs them after."""
     on_sqlite()
     with connection.cursor() as cursor:
         tables = triggers.guarded_tables(cursor)

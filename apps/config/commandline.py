@@ -382,18 +382,25 @@ def schema_refusal() -> str:
     from django.db import DatabaseError, connection
     from django.db.migrations.executor import MigrationExecutor
 
+    from apps.backups.selectors.reading import applied_migrations
+    from apps.common.database.schema import refuse_older
+    from apps.common.errors import Refusal
+
     try:
         if not connection.introspection.table_names():
             return (
                 "The database is empty. `karat up` or `karat upgrade` creates it. If Karat runs with --data-dir, set "
                 "KARAT_DATA_DIR to the same folder."
             )
+        refuse_older(applied_migrations())
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             return (
                 "The database is of an earlier version. Start Karat again: `karat up` makes a backup and upgrades it, "
                 "and so does `karat upgrade`."
             )
+    except Refusal as refusal:
+        return refusal.sentence
     except DatabaseError:
         return ""
     return ""

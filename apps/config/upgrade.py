@@ -18,6 +18,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.backups.execution.making import make_backup
+from apps.backups.selectors.reading import applied_migrations
+from apps.common.database.schema import refuse_older, renamed
 from apps.common.errors import Refusal
 
 COPIES_OF_SQLITE = 2
@@ -57,9 +59,14 @@ class UpgradePlan(NamedTuple):
 
 
 def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
-    """What `upgrade` would do now; without migrations there is nothing to do. Raises UnknownSchema."""
+    """What `upgrade` would do now; without migrations there is nothing to do.
+
+    Raises UnknownSchema, and Refusal for data that is too old.
+    """
+    applied = applied_migrations()
+    refuse_older(applied)
     executor = MigrationExecutor(connection)
-    unknown = sorted(set(executor.loader.applied_migrations) - set(executor.loader.disk_migrations))
+    unknown = sorted(renamed(applied) - set(executor.loader.disk_migrations))
     if unknown:
         app, name = unknown[-1]
         raise UnknownSchema(f"{app} {name}")
@@ -67,7 +74,7 @@ def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
     size = database_size()
     return UpgradePlan(
         migrations=[f"{migration.app_label} {migration.name}" for migration, _ in pending],
-        has_data=bool(executor.loader.applied_migrations),
+        has_data=bool(applied),
         needs=size * COPIES_OF_SQLITE if connection.vendor == "sqlite" else size,
         free=shutil.disk_usage(existing(data_dir)).free,
         seconds=round(1 + MIGRATION_SECONDS * len(pending) + size / BYTES_A_SECOND[connection.vendor]),
@@ -77,8 +84,8 @@ def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
 def upgrade(*, data_dir: Path, at: datetime, say: Callable[[str], None]) -> Path | None:
     """Apply pending migrations and return the backup made before, or None when there was nothing to back up.
 
-    Raises UnknownSchema when the data is from a newer Karat, and Refusal where there is no room for the backup; nothing
-    is changed then.
+    Raises UnknownSchema when the data is from a newer Karat, and Refusal where it is too old or there is no room for
+    the backup; nothing is changed then.
     """
     cache.clear()  # figures of another version of Karat, or of a database that was replaced meanwhile
     plan = plan_upgrade(data_dir=data_dir)

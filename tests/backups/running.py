@@ -27,8 +27,8 @@ def environment(data_dir: Path, database_url: str = "", **more: str) -> dict[str
 
 
 def on(folder: Path, address: str = "") -> dict[str, str]:
-    """Of a server with the key of the first schema's."""
-    return environment(folder, address, **{KEY: (DATA / "first-schema.audit-key").read_text().strip()})
+    """Of a server with the key of the older one."""
+    return environment(folder, address, **{KEY: (DATA / "e3b857af.audit-key").read_text().strip()})
 
 
 def command(*arguments: object) -> list[str]:

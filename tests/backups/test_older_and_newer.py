@@ -28,11 +28,11 @@ def exported(folder: Path, env: dict[str, str]) -> dict[str, str]:
 
 
 def released() -> dict[str, str]:
-    return json.loads((DATA / "first-schema.json").read_text())
+    return json.loads((DATA / "e3b857af.json").read_text())
 
 
 @pytest.mark.once
-def test_a_backup_of_the_first_schema_is_restored_and_upgraded(older, tmp_path):
+def test_a_backup_of_the_oldest_version_is_restored_and_upgraded(older, tmp_path):
     done("restore", older / "older.zip", env=on(tmp_path / "data"))
 
     assert released().items() <= exported(tmp_path / "files", on(tmp_path / "data")).items()
@@ -58,8 +58,9 @@ def test_accounts_that_would_share_an_address_are_refused_by_name_until_one_has_
             own.execute("UPDATE accounts_user SET email = ? WHERE id = ?", [email, pk])
         for email in ("ısb@example.org", "Bo@Bücher.example"):
             own.execute(
-                "INSERT INTO accounts_invitation (email, roles, makes_operator, token_digest, created_at, expires_at)"
-                " VALUES (?, '[]', 0, ?, '2026-01-01 00:00:00', '2099-01-01 00:00:00')",
+                "INSERT INTO accounts_invitation"
+                " (email, name, roles, makes_operator, token_digest, created_at, expires_at)"
+                " VALUES (?, '', '[]', 0, ?, '2026-01-01 00:00:00', '2099-01-01 00:00:00')",
                 [email, email],
             )
         own.commit()
@@ -113,7 +114,7 @@ def test_it_moves_to_postgresql_and_back_with_equal_digests_exports_and_heads(ol
 
 @pytest.mark.postgres
 @pytest.mark.django_db
-def test_a_backup_of_the_first_schema_is_upgraded_on_postgresql(older, tmp_path):
+def test_a_backup_of_the_oldest_version_is_upgraded_on_postgresql(older, tmp_path):
     with empty_postgresql() as address:
         there = on(tmp_path / "data", address)
         done("restore", older / "older.zip", env=there)
@@ -138,6 +139,12 @@ def rewritten(path: Path, member: str, change) -> None:
             new.writestr(name, content)
 
 
+def with_older_migrations(content: bytes) -> bytes:
+    manifest = json.loads(content)
+    manifest["migrations"].remove(["judging", "0011_deleted_projects"])
+    return json.dumps(manifest).encode()
+
+
 def with_newer_migration(content: bytes) -> bytes:
     manifest = json.loads(content)
     manifest["migrations"].append(["judging", "9999_later"])
@@ -146,6 +153,7 @@ def with_newer_migration(content: bytes) -> bytes:
 
 REFUSED = {
     "of a newer version": ("manifest.json", with_newer_migration, "A newer Karat wrote this data (judging 9999_later)"),
+    "of a version that is too old": ("manifest.json", with_older_migrations, "This data is older than commit e3b857af"),
     "with a changed row": ("rows/accounts_project.jsonl", lambda rows: rows.replace(b"andbook", b"andcuff"),
                            "The table accounts_project has 1 rows that are not the 1 of the backup."),
     "with a row less": ("rows/judging_judgement.jsonl", lambda rows: rows.partition(b"\n")[2], "Nothing was restored"),

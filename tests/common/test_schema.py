@@ -1,16 +1,19 @@
-"""Whether the tables are those of this version: by the names of migrations, none of which is loaded."""
+"""Whether the tables are those of this version, by the names of migrations; and tables that name one another."""
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.state import ProjectState
 
 from apps.common.database import schema
-from apps.common.database.schema import FITS, SchemaGap, schema_gap
+from apps.common.database.schema import FITS, CreateTables, SchemaGap, refuse_older, renamed, schema_gap
+from apps.common.errors import Refusal
 from tests.test_statements import Statements
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OURS, OF_TOMORROW = ("jobs", "0001_initial"), ("tomorrow", "0001_initial")
+OURS, OF_TOMORROW = ("backups", "0001_initial"), ("tomorrow", "0001_initial")
 
 
 @pytest.fixture
@@ -79,3 +82,53 @@ def test_a_database_that_does_not_answer_is_no_empty_one(do, monkeypatch):
 
     with pytest.raises(DatabaseError):
         schema_gap()
+
+
+TABLES = ("audit", "0001_tables")
+THEIRS = {("audit", "0001_initial"), ("audit", "0003_leaner_indexes"), ("audit", "0005_moved_chains")}
+
+
+def test_a_migration_that_replaces_others_is_there_where_all_of_them_are():
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    assert applied > THEIRS
+
+    assert renamed(applied) == renamed(applied - {TABLES}) == schema._known()
+    assert renamed(applied - THEIRS) == schema._known() - {TABLES}
+
+
+def test_a_database_with_only_some_of_them_is_older_than_the_oldest_that_is_upgraded(do):
+    applied = set(MigrationRecorder(connection).applied_migrations())
+    refuse_older(applied)
+    refuse_older(applied - THEIRS)  # as a first start leaves it that is cut off between two migrations
+    refuse_older(())
+
+    for name in THEIRS:
+        with pytest.raises(Refusal, match="This data is older than commit e3b857af of Karat"):
+            refuse_older(applied - {name})
+
+    remove(do, max(THEIRS))
+    assert schema_gap() == SchemaGap([TABLES], [])
+    assert schema_gap().words == "older than this version of Karat"
+
+
+def test_tables_that_name_one_another_are_created_together_and_go_together():
+    key = ("id", models.BigAutoField(primary_key=True))
+    apple = ("apple", models.ForeignKey("fruit.Apple", models.CASCADE, null=True))
+    tree = ("tree", models.ForeignKey("fruit.Tree", models.CASCADE))
+    of_both = [migrations.CreateModel("Tree", [key, apple]), migrations.CreateModel("Apple", [key, tree])]
+    operation = CreateTables(of_both)
+    before = ProjectState()
+    assert not before.apps.get_models()  # its classes are made, and are made anew
+    after = before.clone()
+    operation.state_forwards("fruit", after)
+
+    with connection.schema_editor() as editor:
+        operation.database_forwards("fruit", editor, before, after)
+    trees, apples = after.apps.get_model("fruit", "Tree").objects, after.apps.get_model("fruit", "Apple").objects
+    trees.update(apple=apples.create(tree=trees.create()))
+    assert trees.get().apple.tree == trees.get()
+    apples.all().delete()
+
+    with connection.schema_editor() as editor:
+        operation.database_backwards("fruit", editor, after, before)
+    assert not {"fruit_tree", "fruit_apple"} & {*connection.introspection.table_names()}

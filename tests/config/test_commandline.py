@@ -113,7 +113,7 @@ def test_an_empty_data_directory_has_a_message_of_its_own(tmp_path):
 
 
 def test_a_database_of_an_earlier_version_has_a_message_of_its_own(tmp_path):
-    in_a_process(tmp_path, "migrate", "accounts", "0001", "--verbosity", "0")
+    in_a_process(tmp_path, "migrate", "sessions", "--verbosity", "0")
 
     done = in_a_process(tmp_path, "freeze", "--project", "hut", "--corpus", "handbook")
 

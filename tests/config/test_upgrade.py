@@ -1,6 +1,7 @@
 import json
 import lzma
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -84,10 +85,9 @@ def test_without_room_for_the_backup_nothing_is_changed(tmp_path, monkeypatch, p
 
 
 HERE = Path(__file__).parent
-OLDER = HERE / "data" / "first-schema.sqlite3.xz"
-"""Two released versions of a gold set, a draft, a redacted text, imports with metadata and titles of documents: made
-by the real actions, in the schema of the first migrations, and sealed with the key beside it. Every later schema is
-reached from this one, with its rows."""
+OLDER = HERE / "data" / "e3b857af.sqlite3.xz"
+"""Two released versions of a gold set, a draft, a redacted text and accepted questions, made by the real actions, and
+upgraded to its tables by commit e3b857af, the oldest that this version upgrades. The key beside it sealed history."""
 UPGRADE = """
 import sys, django
 from pathlib import Path
@@ -108,7 +108,7 @@ def upgraded(tmp_path_factory) -> Path:
     """A data directory of the older schema after an upgrade, an audit and an export, each by the real command."""
     folder = tmp_path_factory.mktemp("older")
     (folder / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
-    (folder / "audit-key").write_bytes((HERE / "data" / "first-schema.audit-key").read_bytes())
+    (folder / "audit-key").write_bytes((HERE / "data" / "e3b857af.audit-key").read_bytes())
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -135,15 +135,12 @@ def counts(path: Path) -> dict[str, int]:
 def test_an_upgrade_keeps_every_row_of_the_older_schema(upgraded, tmp_path):
     (tmp_path / "older.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
     before, after = counts(tmp_path / "older.sqlite3"), counts(upgraded / "karat.sqlite3")
-    # Of the export, of new tables, and the question of an accepted Q&A that came from no query.
-    written_since = {"audit_event", "auth_permission", "django_content_type", "queries_query"}
-    assert after["queries_query"] == before["queries_query"] + 1
+    written_since = {"audit_event", "auth_permission", "django_content_type"}  # of the export, and of new tables
 
     assert {name: after[name] for name in before if name not in written_since} == {
         name: number for name, number in before.items() if name not in written_since
     }
     assert after["audit_event"] == before["audit_event"] + 2  # the export, and the look at test that it is
-    assert after["corpus_snapshotdocument"] == 2
     with closing(sqlite3.connect(upgraded / "karat.sqlite3")) as there:
         named = "SELECT COUNT(*) FROM corpus_blockversion WHERE (metadata = '{}') <> (metadata_digest = '')"
         assert there.execute(named).fetchone() == (0,)
@@ -151,8 +148,26 @@ def test_an_upgrade_keeps_every_row_of_the_older_schema(upgraded, tmp_path):
         assert there.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
+def test_an_upgrade_ends_with_the_tables_and_triggers_of_a_new_database(upgraded, tmp_path):
+    assert done(tmp_path, "upgrade") == "The tables were created.\n"
+
+    assert schema_of(upgraded / "karat.sqlite3") == schema_of(tmp_path / "karat.sqlite3")
+
+
+def schema_of(path: Path) -> dict[str, object]:
+    """The SQL of all that there is, tables as sets of columns and constraints: a later column stands at the end."""
+    with closing(sqlite3.connect(path)) as there:
+        found = there.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return {name: parts_of(sql) if kind == "table" else sql for kind, name, sql in found}
+
+
+def parts_of(table: str) -> set[str]:
+    plain = table.replace('"', "").replace("DEFAULT false", "DEFAULT 0")
+    return {part.strip() for part in re.split(r",(?![^()]*\))", plain.partition("(")[2].removesuffix(")"))}
+
+
 def test_a_version_that_was_released_before_an_upgrade_is_exported_with_the_same_bytes(upgraded):
-    released = json.loads((HERE / "data" / "first-schema.json").read_text())
+    released = json.loads((HERE / "data" / "e3b857af.json").read_text())
 
     now = {name: sha256((upgraded / "export" / name).read_bytes()).hexdigest() for name in released}
 
@@ -168,22 +183,50 @@ def test_after_an_upgrade_the_guards_protect_the_existing_rows(upgraded):
     assert signed == (2,)
 
 
+def karat(data_dir: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environment |= {"KARAT_DATA_DIR": str(data_dir)}
+    command = [sys.executable, "-m", "apps.config.commandline", *map(str, arguments)]
+    return subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True)
+
+
+def done(data_dir: Path, *arguments: object) -> str:
+    ended = karat(data_dir, *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 def test_the_command_shows_its_plan_and_changes_nothing(tmp_path):
     (tmp_path / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    environment |= {"KARAT_DATA_DIR": str(tmp_path)}
 
-    def karat(*arguments: str) -> str:
-        command = [sys.executable, "-m", "apps.config.commandline", *arguments]
-        done = subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    planned, again = karat("upgrade", "--plan"), karat("upgrade", "--plan")
-    done = karat("upgrade")
+    planned, again = done(tmp_path, "upgrade", "--plan"), done(tmp_path, "upgrade", "--plan")
+    upgraded = done(tmp_path, "upgrade")
 
     assert planned.startswith("The database is upgraded by ")
-    assert planned.splitlines()[0] == again.splitlines()[0] == done.splitlines()[0]
-    assert "judging 0008_no_scans_of_grades" in planned
-    assert "Upgraded. The backup from before: " in done
-    assert karat("upgrade") == "The database is of this version. There is nothing to do.\n"
+    assert planned.splitlines()[0] == again.splitlines()[0] == upgraded.splitlines()[0]
+    assert "accounts 0009_plain_addresses" in planned
+    assert "Upgraded. The backup from before: " in upgraded
+    assert done(tmp_path, "upgrade") == "The database is of this version. There is nothing to do.\n"
+
+
+def test_an_older_database_is_refused_and_the_commit_named_that_has_to_start_first(tmp_path, tmp_path_factory):
+    path, elsewhere = tmp_path / "karat.sqlite3", tmp_path_factory.mktemp("backup") / "older.zip"
+    path.write_bytes(lzma.decompress(OLDER.read_bytes()))
+    with closing(sqlite3.connect(path)) as there, there:
+        there.execute("DELETE FROM django_migrations WHERE app = 'judging' AND name = '0011_deleted_projects'")
+    before = schema_of(path), counts(path)
+
+    for words in (
+        ("upgrade", "--plan"),
+        ("upgrade",),
+        ("migrate",),
+        ("up", "--port", 0),
+        ("backup", elsewhere),
+    ):
+        refused = karat(tmp_path, *words)
+        assert (refused.returncode, "Traceback" in refused.stderr) == (2, False), refused.stderr
+        assert "This data is older than commit e3b857af of Karat" in refused.stderr
+        assert "Start that commit on it first" in refused.stderr
+
+    assert (schema_of(path), counts(path)) == before
+    assert not elsewhere.exists()

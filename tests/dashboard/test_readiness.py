@@ -12,7 +12,7 @@ from tests.test_statements import Statements
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FUTURE = "INSERT INTO django_migrations (app, name, applied) VALUES ('jobs', '9999_of_tomorrow', '2030-01-01')"
-PAST = "DELETE FROM django_migrations WHERE app = 'jobs' AND name = '0001_initial'"
+PAST = "DELETE FROM django_migrations WHERE app = 'backups' AND name = '0001_initial'"
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
     """An address is stored in one form, and compared exactly."""
 
     dependencies = [
-        ("accounts", "0008_project_deletions"),
+        ("accounts", "0002_triggers"),
     ]
 
     operations = [

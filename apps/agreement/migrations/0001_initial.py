@@ -6,8 +6,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("accounts", "0001_initial"),
-        ("jobs", "0001_initial"),
+        ("accounts", "0001_tables"),
+        ("jobs", "0001_tables"),
     ]
 
     operations = [

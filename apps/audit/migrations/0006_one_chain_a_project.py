@@ -20,8 +20,8 @@ class Migration(migrations.Migration):
     """A project has one chain, sealed under the keys that its rows have."""
 
     dependencies = [
-        ("audit", "0005_moved_chains"),
-        ("accounts", "0008_project_deletions"),
+        ("audit", "0002_triggers"),
+        ("accounts", "0002_triggers"),
     ]
 
     operations = [

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from apps.audit.actions import record
-from apps.backups.core.rows import quoted
+from apps.backups.core.rows import Table, quoted
 from apps.backups.core.secrets import seal_keys
 from apps.backups.execution.places import folder_and_name
 from apps.backups.execution.verification import remove_abandoned
@@ -46,7 +46,8 @@ def write_backup(
     """Write a backup to the stream, which need not be seekable, and return its manifest.
 
     Others go on writing meanwhile: the backup has what was committed when it began. With a passphrase it also has the
-    server's keys, encrypted. Raises Refusal for an empty database, and for one that a newer Karat wrote.
+    server's keys, encrypted. Raises Refusal for an empty database, and for one that is too old
+    or that a newer Karat wrote.
     """
     migrations = applied_migrations()
     if not migrations:
@@ -54,12 +55,13 @@ def write_backup(
             "The database is empty, so there is nothing to back up. Is it the right one? See KARAT_DATA_DIR.",
             code="nothing_to_back_up",
         )
+    tables = carried(tables_after(migrations))
     archive = ArchiveWriter(stream)
     manifest = Manifest(version, at.isoformat(), database_name(), migrations, has_secrets=bool(passphrase))
     if with_files:
         _write_heads(archive, settings.AUDIT_HEADS)  # first: a chain may be longer than the record of its head
     with moment() as seen:
-        _write_rows(archive, manifest, seen, progress)
+        _write_rows(archive, manifest, tables, seen, progress)
         # Uploads are never changed. Those that are discarded from now on may be gone before they are copied.
         paths = [path for (path,) in seen.values(NAMED_FILES)] if with_files else []
     write_files(archive, manifest, paths, progress)
@@ -79,8 +81,9 @@ def database_name() -> str:
     return "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
 
 
-def _write_rows(archive: ArchiveWriter, manifest: Manifest, seen: Moment, progress: Progress) -> None:
-    tables = carried(tables_after(manifest.migrations))
+def _write_rows(
+    archive: ArchiveWriter, manifest: Manifest, tables: list[Table], seen: Moment, progress: Progress
+) -> None:
     counts = {table.name: seen.values(f"SELECT COUNT(*) FROM {quoted(table.name)}")[0][0] for table in tables}
     done, total = 0, sum(counts.values())
     for table in tables:

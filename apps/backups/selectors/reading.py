@@ -15,6 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from apps.backups.core.rows import FROM_POSTGRESQL, FROM_SQLITE, Column, Kind, Table, converted, converters, quoted
+from apps.common.database.schema import refuse_older, renamed
 from apps.common.errors import Refusal
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def tables_after(migrations: list[tuple[str, str]]) -> list[Table]:
     """The tables of a database with these migrations, by name.
 
     They need not be those of this version: a backup before an upgrade is made by the version that upgrades. Raises
-    Refusal where this version does not know one of them: the database is from a newer one.
+    Refusal where this version does not know one of them, since the database is from a newer one, or it is too old.
     """
+    refuse_older(migrations)
     graph = MigrationLoader(None).graph
-    if unknown := [f"{app} {name}" for app, name in migrations if (app, name) not in graph.nodes]:
+    if unknown := [f"{app} {name}" for app, name in sorted(renamed(migrations) - graph.nodes.keys())]:
         raise Refusal(
             f"A newer Karat wrote this data ({unknown[-1]}). Install that version, or one that is newer still.",
             code="schema_newer",
@@ -65,7 +67,7 @@ def carried(tables: list[Table]) -> list[Table]:
 
 def ends_of(migrations: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of these migrations the last of each app, to migrate to. Names begin with their number."""
-    return [*{app: (app, name) for app, name in sorted(migrations)}.values()]
+    return [*{app: (app, name) for app, name in sorted(renamed(migrations))}.values()]
 
 
 def _table(model: type[models.Model]) -> Table:

@@ -57,16 +57,15 @@ class Keeper:
 
 
 class InstallKeepers(Operation):
-    """The migration operation for a list of keepers; reversible. `fill` writes what they would have kept until now."""
+    """The migration operation for a list of keepers; reversible."""
 
     reduces_to_sql = False
 
-    def __init__(self, keepers: Sequence[Keeper], fill: str) -> None:
+    def __init__(self, keepers: Sequence[Keeper]) -> None:
         self.keepers = list(keepers)
-        self.fill = fill
 
     def deconstruct(self):
-        return (type(self).__name__, [self.keepers, self.fill], {})
+        return (type(self).__name__, [self.keepers], {})
 
     def state_forwards(self, app_label, state) -> None:
         pass
@@ -75,7 +74,6 @@ class InstallKeepers(Operation):
         for keeper in self.keepers:
             for statement in keeper.create_sql(schema_editor.connection.vendor):
                 schema_editor.execute(statement, params=None)
-        schema_editor.execute(self.fill, params=None)
 
     def database_backwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
         for keeper in self.keepers:
@@ -84,35 +82,3 @@ class InstallKeepers(Operation):
 
     def describe(self) -> str:
         return "Keepers in the database"
-
-
-class ReplaceKeepers(Operation):
-    """The migration operation for keepers that keep the same by other means: nothing is written anew."""
-
-    reduces_to_sql = False
-
-    def __init__(self, old: Sequence[Keeper], new: Sequence[Keeper]) -> None:
-        self.old = list(old)
-        self.new = list(new)
-
-    def deconstruct(self):
-        return (type(self).__name__, [self.old, self.new], {})
-
-    def state_forwards(self, app_label, state) -> None:
-        pass
-
-    def database_forwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
-        self._replace(schema_editor, self.old, self.new)
-
-    def database_backwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
-        self._replace(schema_editor, self.new, self.old)
-
-    def _replace(self, schema_editor: BaseDatabaseSchemaEditor, gone: Sequence[Keeper], come: Sequence[Keeper]) -> None:
-        vendor = schema_editor.connection.vendor
-        dropped = [statement for keeper in gone for statement in keeper.drop_sql(vendor)]
-        created = [statement for keeper in come for statement in keeper.create_sql(vendor)]
-        for statement in dropped + created:
-            schema_editor.execute(statement, params=None)
-
-    def describe(self) -> str:
-        return "Keepers in the database by other means"

@@ -1,45 +1,47 @@
-"""Whether the tables are those of this version of Karat, and a migration operation for indexes."""
+"""Whether the tables are those of this version of Karat, and a migration operation that creates tables."""
 
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.db import DatabaseError, connection, migrations, models
+from django.db import DatabaseError, connection, migrations
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+
+from apps.common.errors import Refusal
 
 
-def without_own_index(model: str, fields: dict[str, models.Field]) -> migrations.SeparateDatabaseAndState:
-    """Drop the indexes that Django made of single fields; `fields` are as they are then, with `db_index=False`.
+class CreateTables(Operation):
+    """The migration operation that creates the tables of several models, which may name one another.
 
-    Django's AlterField copies the table on SQLite, with its triggers, for what is one statement. Reversible.
+    After each model that is added by itself, Django makes the classes of all models that it leads to anew: with a
+    hundred tables that takes longer than to create them.
     """
 
-    def drop(apps: Any, schema_editor: Any) -> None:
-        there = apps.get_model(model)
-        for name in fields:
-            for index in _own_indexes(schema_editor, there, name):
-                schema_editor.execute(schema_editor._delete_index_sql(there, index))
+    def __init__(self, models: Sequence[migrations.CreateModel]) -> None:
+        self.models = list(models)
 
-    def restore(apps: Any, schema_editor: Any) -> None:
-        there = apps.get_model(model)
-        for name in fields:
-            schema_editor.execute(schema_editor._create_index_sql(there, fields=[there._meta.get_field(name)]))
+    def deconstruct(self):
+        return (type(self).__name__, [self.models], {})
 
-    return migrations.SeparateDatabaseAndState(
-        database_operations=[migrations.RunPython(drop, restore)],
-        state_operations=[migrations.AlterField(model.split(".")[1], name, field) for name, field in fields.items()],
-    )
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        if "apps" in state.__dict__:
+            del state.apps  # the classes so far, a cached property
+        for model in self.models:
+            model.state_forwards(app_label, state)
 
+    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        for model in self.models:
+            model.database_forwards(app_label, schema_editor, from_state, to_state)
 
-def _own_indexes(schema_editor: Any, model: Any, name: str) -> list[str]:
-    column = model._meta.get_field(name).column
-    with schema_editor.connection.cursor() as cursor:
-        there = schema_editor.connection.introspection.get_constraints(cursor, model._meta.db_table)
-    return [
-        index
-        for index, facts in there.items()
-        if facts["index"] and facts["columns"] == [column] and not facts["unique"] and not facts["primary_key"]
-    ]
+    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        for model in reversed(self.models):
+            model.database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def describe(self) -> str:
+        return "Tables"
 
 
 Migration = tuple[str, str]
@@ -84,6 +86,8 @@ def schema_gap() -> SchemaGap:
             return FITS
         cursor.execute("SELECT app, name FROM django_migrations")
         applied = {(app, name) for app, name in cursor.fetchall()}
+    if not applied <= _known():
+        applied = renamed(applied)
     gap = SchemaGap(sorted(_known() - applied), sorted(applied - _known()))
     if gap == FITS:
         _fitting.add(summary)
@@ -104,3 +108,38 @@ def _known() -> frozenset[Migration]:
         for module in iter_modules([f"{config.path}/migrations"])
         if not module.name.startswith("_")
     )
+
+
+OLDEST = "e3b857af"
+"""The commit whose migrations the first ones of each app replace. On an older database that one has to start first."""
+
+
+def renamed(applied: Iterable[Migration]) -> set[Migration]:
+    """The migrations without those that another one replaces, which is there where all of them are.
+
+    Django notes them one by one, also in a new database.
+    """
+    names = set(applied)
+    for squashed, replaced in _replaced().items():
+        is_there = replaced <= names
+        names -= replaced | {squashed}
+        names |= {squashed} if is_there else set()
+    return names
+
+
+def refuse_older(applied: Iterable[Migration]) -> None:
+    """Raise Refusal where only some of the migrations are there that another one replaces: the database is older."""
+    names = set(applied)
+    if any(replaced & names and not replaced <= names for replaced in _replaced().values()):
+        raise Refusal(
+            f"This data is older than commit {OLDEST} of Karat, the oldest whose data this version upgrades. Start "
+            "that commit on it first, which upgrades it, then this version. Nothing was changed.",
+            code="schema_older",
+        )
+
+
+@cache
+def _replaced() -> dict[Migration, frozenset[Migration]]:
+    """The migrations that replace others, with those."""
+    ours = MigrationLoader(None).disk_migrations
+    return {name: frozenset(migration.replaces) for name, migration in ours.items() if migration.replaces}

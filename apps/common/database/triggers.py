@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -207,7 +206,7 @@ class InstallGuards(_Statements):
     """The migration operation for a list of guards; reversible.
 
     On SQLite a guard on deletion also installs those on replacement, made from the current unique keys of the table: a
-    migration that adds a unique key to a guarded table ends with `GuardReplacement`. `REPLACE INTO`, `INSERT OR
+    migration that adds a unique key to a guarded table lifts and installs its guards. `REPLACE INTO`, `INSERT OR
     REPLACE` and `UPDATE OR REPLACE` delete the conflicting row without firing its deletion trigger, unless the client
     turned on recursive triggers. So each write that would conflict with a protected row at one of its unique keys is
     refused, by one lookup in an existing index for each key. PostgreSQL has no such statement: its `ON CONFLICT DO
@@ -241,22 +240,6 @@ class LiftGuards(InstallGuards):
 
     def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
         self._execute(schema_editor, Guard.create_sql)
-
-
-class GuardReplacement(_Statements):
-    """The migration operation that recreates the guards on replacement of some tables. Reversing it does nothing."""
-
-    def __init__(self, tables: Sequence[str]) -> None:
-        self.tables = list(tables)
-
-    def deconstruct(self):
-        return (type(self).__name__, [self.tables], {})
-
-    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
-        _guard_replacement(schema_editor, self.tables)
-
-    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
-        _guard_replacement(schema_editor, self.tables)
 
 
 class KeepGuards(Operation):
@@ -372,14 +355,8 @@ def restore_all(connection, statements: list[str]) -> None:
             cursor.execute(statement)
 
 
-def on_deletion(*modules: str) -> list[Guard]:
-    """The guards on deletion that these migrations declare, as "app 0002_guards"."""
-    named = [import_module("apps.{}.migrations.{}".format(*module.split())) for module in modules]
-    return [guard for module in named for guard in module.GUARDS if guard.event == "DELETE"]
-
-
 def with_project(guards: Iterable[Guard], paths: Mapping[str, str]) -> list[Guard]:
-    """The guards, open to rows of projects that are being deleted.
+    """The guards; those on deletion are open to rows of projects that are being deleted.
 
     A project goes as a whole or not at all: its rows can be deleted from the moment when its deletion is on record
     (`accounts_projectdeletion`, whose rows nobody can change or delete) until it is finished.
@@ -387,7 +364,7 @@ def with_project(guards: Iterable[Guard], paths: Mapping[str, str]) -> list[Guar
     A path leads from a row of the table to the key of its project: its column, or its column, the table that it names,
     and a column of that, and so on, as "round_id judging_round project_id".
     """
-    return [_with_project(guard, paths[guard.table]) for guard in guards]
+    return [_with_project(guard, paths[guard.table]) if guard.event == "DELETE" else guard for guard in guards]
 
 
 def _with_project(guard: Guard, path: str) -> Guard:

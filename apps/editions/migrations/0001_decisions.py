@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('corpus', '0010_base_url'),
+        ('corpus', '0001_tables'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -7,30 +7,24 @@ from django.db.models import Q
 
 from apps.common.database.triggers import InstallGuards, KeepGuards, LiftGuards
 
-first = import_module("apps.gates.migrations.0002_guards")
-before = import_module("apps.gates.migrations.0003_deleted_projects")
-
-GUARDS = [*(guard for guard in first.GUARDS if guard.event == "UPDATE"), *before.GUARDS]
+GUARDS = import_module("apps.gates.migrations.0002_triggers").GUARDS
 STATES = [("passed", "passed"), ("failed", "failed"), ("unknown", "not known"), ("nothing", "nothing checked")]
 KNOWN = "gate_state_is_known"
-
-
-def call_it_not_known(apps, schema_editor):
-    apps.get_model("gates", "GateResult").objects.filter(state="nothing").update(state="unknown")
+CALL_IT_NOT_KNOWN = "UPDATE gates_gateresult SET state = 'unknown' WHERE state = 'nothing'"
 
 
 class Migration(migrations.Migration):
     """Results of before stay as they were said: not known."""
 
     dependencies = [
-        ("gates", "0003_deleted_projects"),
+        ("gates", "0002_triggers"),
     ]
 
     operations = [
         LiftGuards(GUARDS),
         KeepGuards(migrations.RemoveConstraint("gateresult", KNOWN)),
         KeepGuards(migrations.AlterField("gateresult", "state", models.CharField(choices=STATES, max_length=8))),
-        migrations.RunPython(migrations.RunPython.noop, call_it_not_known),
+        migrations.RunSQL(migrations.RunSQL.noop, CALL_IT_NOT_KNOWN),
         KeepGuards(
             migrations.AddConstraint(
                 "gateresult",

@@ -20,7 +20,7 @@ REASONS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("goldsets", "0011_deleted_projects")]
+    dependencies = [("goldsets", "0002_triggers")]
 
     operations = [
         migrations.AlterField("publicstay", "reason", models.CharField(choices=REASONS, max_length=16)),

@@ -5,8 +5,9 @@ is given in such a round, for a pair that its person has leased and never graded
 ones do then (a property test compares every row), ask the same rules, and take their locks in the same order. They end
 without effect wherever anything is not plain, and the full step goes on from there.
 
-On PostgreSQL each step is a function of the database (`apps/judging/migrations/`, 0007, 0012, 0013): one trip, and a
-transaction of its own. The statements here are those of SQLite, which has one writer at a time and therefore no locks.
+On PostgreSQL each step is a function of the database (in `apps/judging/migrations/`: `_plain_steps`, 0012, 0013): one
+trip, and a transaction of its own. The statements here are those of SQLite, which has one writer at a time and no
+locks.
 """
 
 from contextlib import nullcontext

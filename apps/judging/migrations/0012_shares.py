@@ -1,5 +1,4 @@
 from dataclasses import replace
-from importlib import import_module
 
 import django.db.models.deletion
 from django.conf import settings
@@ -7,8 +6,7 @@ from django.db import migrations, models
 
 from apps.common.database.functions import Function, InstallFunctions
 from apps.common.database.triggers import KeepGuards
-
-LEASE = import_module("apps.judging.migrations.0007_plain_steps").LEASE
+from apps.judging.migrations._plain_steps import LEASE
 
 MINE = "f.query_id {} _reached AND f.meant_for_id = _person AND f.round_id"
 LOWEST = """
@@ -42,7 +40,7 @@ class Migration(migrations.Migration):
     """Each pair of a new round is in the share of somebody who can judge it. Rounds that are open go on as before."""
 
     dependencies = [
-        ("judging", "0011_deleted_projects"),
+        ("judging", "0002_triggers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -20,7 +20,7 @@ HELD = """AND s.annotator_id <> _person)
 class Migration(migrations.Migration):
     """A plain round gives nobody a pair of a retired query."""
 
-    dependencies = [("judging", "0012_shares"), ("queries", "0005_deleted_projects")]
+    dependencies = [("judging", "0012_shares"), ("queries", "0002_triggers")]
 
     operations = [
         ReplaceFunctions([replace(LEASE, body=LEASE.body.replace(FREE, FREE + LIVE).replace(OTHER, HELD))], [LEASE])
