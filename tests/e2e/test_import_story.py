@@ -174,6 +174,36 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     assert witness.drain() == []
 
 
+def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.get_by_text("Paste a text instead").click()
+    page.locator("[name=pasted]").fill(
+        "Titel\tInhalt\nKey rotation\tKeys are rotated every ninety days.\nVisitors\tVisitors sign in at the desk."
+    )
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Import 3 passages")).to_be_visible()
+    expect(page.get_by_text("1 file read with the first row as a row like the others.")).to_be_visible()
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
+    look_at(page, "import-first-row", full=False)
+    page.set_viewport_size(NARROW)
+    look_at(page, "import-first-row-long")
+    page.set_viewport_size(WIDE)
+
+    page.get_by_label("The first row of a table").select_option("Has the headings")
+    expect(page.get_by_role("button", name="Import 2 passages")).to_be_visible()
+    expect(page.get_by_label("The first row of a table")).to_have_value("headings")
+    with turned(page):
+        page.get_by_role("button", name="Import 2 passages").click()
+
+    assert Block.objects.count() == 2
+    assert witness.drain() == []
+
+
 def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed_in, witness):
     project = make_project()
     signed_in(lead_of(project))

@@ -74,11 +74,14 @@ def plain_heading(heading: str) -> str:
     return " ".join(re.findall(r"\w+", parted.replace("_", " ").casefold()))
 
 
-def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str]) -> bool:
-    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one."""
+def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int = MOST_WORDS) -> bool:
+    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one.
+
+    With `most_words=0` a usual heading is the whole cell: "Key rotation" is no heading, though "key" is.
+    """
     usual = [heading for role in roles for heading in role.headings]
     plain = [plain_heading(heading) for heading in headings]
-    short = [f" {words} " for words in plain if words.count(" ") < MOST_WORDS]
+    short = [f" {words} " for words in plain if words.count(" ") < most_words]
     return bool(set(usual) & set(plain)) or any(f" {heading} " in words for heading in usual for words in short)
 
 

@@ -14,10 +14,21 @@ from django.utils.text import slugify
 from apps.accounts.models import Project, User
 from apps.audit.selectors.events import latest_key
 from apps.common.database.prepared import prepared_writes
+from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.actions import corpora
-from apps.corpus.core.documents import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, UnreadFile, recipe_of, recut_note
+from apps.corpus.core.documents import (
+    DEFAULT,
+    EXAMPLES,
+    FIRST_ROWS,
+    OFFERED,
+    PARAGRAPHS,
+    Recipe,
+    UnreadFile,
+    recipe_of,
+    recut_note,
+)
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.edges.import_api import NEW, CorpusTargetForm
 from apps.corpus.execution import document_reading, jobs
@@ -37,6 +48,7 @@ from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progre
 
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
+PASTED_CELLS = "pasted.tsv"
 FORMAT_NAMES = [name for name, _ in FORMAT_CHOICES]
 
 
@@ -63,6 +75,12 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         assume_scheme="https",
         help_text="Each passage then links to its page. Empty: as the corpus has it.",
     )
+    first_row = forms.ChoiceField(
+        label="The first row of a table",
+        choices=list(FIRST_ROWS.items()),
+        required=False,
+        help_text="Without a heading known here it is read as a row like the others.",
+    )
     also_text = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
     ids = forms.ChoiceField(
         label="Passage ids",
@@ -71,7 +89,11 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         initial="file",
         help_text="Use positions only for SMART files whose ids nothing else refers to.",
     )
-    field_order = ["file", "pasted", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
+    field_order = ["file", "pasted", "format", "recipe", "base_url", "first_row", "ids", "corpus", "name", "mode"]
+
+    def name_for_pasted(self, text: str) -> str:
+        """Cells that were copied from a spreadsheet are a table, any other text is Markdown."""
+        return PASTED_CELLS if separator_of(text)[0] == "\t" else self.pasted_name
 
     def clean_recipe(self) -> str:
         """The recipe as it is stored. Files that bring their own passages are not cut, whatever it is."""
@@ -226,6 +248,7 @@ class CorpusImport(ImportKind):
                 recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
                 also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
                 base_url=options.get("base_url", "") if isinstance(rows, DocumentRows) else "",
+                first_row=options.get("first_row", "") if isinstance(rows, DocumentRows) else "",
                 prepared=prepared.intake if prepared else None,
                 actor=actor,
                 at=at,

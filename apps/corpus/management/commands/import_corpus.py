@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.core.documents import DEFAULT, EXAMPLES, recipe_of
+from apps.corpus.core.documents import DEFAULT, EXAMPLES, FIRST_ROWS, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
 from apps.corpus.edges.import_api import NEW
@@ -54,6 +54,11 @@ class Command(ImportCommand):
             "--base-url",
             metavar="URL",
             help='address of the site, so that passages link to their pages; "" for none (default: as the corpus was)',
+        )
+        parser.add_argument(
+            "--first-row",
+            choices=list(FIRST_ROWS),
+            help='what the first row of a table is; "" where that is recognised (default: as the corpus was)',
         )
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
@@ -106,6 +111,7 @@ class Command(ImportCommand):
             "recipe": recipe,
             "base_url": base_url,
             "also_text": also_text,
+            "first_row": reading["first_row"],
             "ids": options["ids"],
             "mode": options["mode"],
             "corpus": options["corpus"] if corpus else NEW,
