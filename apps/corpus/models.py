@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -321,7 +322,24 @@ class Import(models.Model):
     @property
     def outcome(self) -> str:
         """Its state in words, with what came after it was applied."""
-        return "undone" if self.undone_at else self.get_state_display()
+        if self.undone_at:
+            return "undone"
+        return self.get_state_display() if self.mistakes or not self.questions else "waits for a decision"
+
+    @property
+    def questions(self) -> list[str]:
+        """What a person has to decide before it can be imported."""
+        found: list[str] = self.plan.get("questions", [])
+        return found
+
+    @property
+    def mistakes(self) -> int:
+        """How many mistakes its file has, without questions."""
+        return int(self.plan.get("errors_total", 0)) - len(self.questions)
+
+    @property
+    def mistake_groups(self) -> list[dict[str, Any]]:
+        return [group for group in self.plan.get("error_groups", []) if group["message"] not in self.questions]
 
 
 class FormerVersion(models.Model):

@@ -165,6 +165,8 @@ class ImportPlan:
         self.fixes: list[Fix] = []
         self.rows = 0
         self.errors = ErrorList()
+        self.questions: list[str] = []
+        """Those of the mistakes that are none: what a person has to decide first."""
         self.extra: dict[str, Any] = {}
         """Further values of the plan's JSON, of kinds that show more; they go before those of the same name."""
         self._sampled = dict.fromkeys(words, 0)
@@ -183,6 +185,11 @@ class ImportPlan:
         errors.sort()
         self.errors = errors
 
+    def ask(self, question: InputError) -> None:
+        """Refuse the import until a person has decided this."""
+        self.errors.add(question)
+        self.questions.append(question.message)
+
     @property
     def changes_nothing(self) -> bool:
         return not any(number for word, number in self.counts.items() if word != UNTOUCHED)
@@ -195,6 +202,7 @@ class ImportPlan:
             "notes": self.notes,
             "errors": [as_row(error) for error in self.errors],
             "errors_total": self.errors.total,
+            "questions": self.questions,
             "error_groups": self.errors.groups.as_json(),
             "warnings": [as_row(warning) for warning in self.errors.warnings],
             "warnings_total": self.errors.warnings_total,
