@@ -174,6 +174,35 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     assert witness.drain() == []
 
 
+def test_a_folder_of_something_else_is_asked_about_and_becomes_a_corpus_of_its_own(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    for name, text in (("rules.md", RULES), ("menu.md", "# Menu\n\nSoup of the day.")):
+        go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+        file = {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
+        page.locator("[name=file]").set_input_files(file)
+        with turned(page):
+            page.get_by_role("button", name="Preview").click()
+        if name == "rules.md":
+            with turned(page):
+                page.get_by_role("button", name="Import 3 passages").click()
+    expect(page.get_by_role("heading", name="1 question before it is imported")).to_be_visible()
+    expect(page.get_by_text("all its 3 passages would be removed")).to_be_visible()
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
+    look_at(page, "import-question")
+
+    with turned(page):
+        page.get_by_role("button", name="Make a new corpus").click()
+    with turned(page):
+        page.get_by_role("button", name="Import 1 passage").click()
+
+    assert sorted(Corpus.objects.values_list("name", flat=True)) == ["Menu", "Rules"]
+    assert Block.objects.exclude(current=None).count() == 4
+    assert witness.drain() == []
+
+
 def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, signed_in, witness):
     project = make_project()
     signed_in(lead_of(project))

@@ -34,6 +34,12 @@ class CorpusOptionsInput(serializers.Serializer):
         required=False,
         help_text='What the first row of a table is, headings or data; "" where that is recognised.',
     )
+    empties = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=60,
+        help_text="The slug of the corpus that may lose all passages to files without any document of it.",
+    )
     ids = ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
 
 

@@ -164,6 +164,8 @@ class ImportPlan:
         self.notes: list[str] = []
         self.fixes: list[Fix] = []
         self.rows = 0
+        self.removes_all = False
+        """Whether nothing of the file is in the corpus, and everything in it would go."""
         self.errors = ErrorList()
         self.questions: list[str] = []
         """Those of the mistakes that are none: what a person has to decide first."""

@@ -16,7 +16,7 @@ from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import DEFAULT, EXAMPLES, FIRST_ROWS, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
-from apps.corpus.edges.import_api import NEW
+from apps.corpus.edges.import_api import EMPTIES, NEW
 from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
@@ -70,6 +70,12 @@ class Command(ImportCommand):
             help="blocks missing from the files: replace removes them (default); merge keeps them",
         )
 
+        parser.add_argument(
+            "--empty",
+            action="store_true",
+            help="let the files remove all blocks of a corpus that has none of their documents",
+        )
+
     def add_file(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders and zips; - is standard input")
 
@@ -111,6 +117,7 @@ class Command(ImportCommand):
             "recipe": recipe,
             "base_url": base_url,
             "also_text": also_text,
+            EMPTIES: corpus.slug if corpus and options["empty"] else "",
             "first_row": reading["first_row"],
             "ids": options["ids"],
             "mode": options["mode"],
