@@ -160,7 +160,9 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     expect(page.locator("[data-drop-words]")).to_have_text(re.compile(r"^2 files, \d"))
     settled(page)
     page.locator("[data-drop-folder]").set_input_files(folder)
-    expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 2 files")
+    expect(page.locator("[data-drop-words]")).to_have_text(
+        re.compile(r"^handbook\.zip, 2 files, \d+\.\d KB; 3 hidden files are not read$")
+    )
     settled(page)
     with turned(page):
         page.get_by_role("button", name="Preview").click()
@@ -171,6 +173,26 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     page.locator(".unread-files summary").click()
     expect(page.locator(".unread-files .id")).to_have_text([".git/: 2 files", ".hidden.md"])
     expect(page.locator(".sample .id").filter(has_text="deep/backups")).not_to_have_count(0)
+    assert witness.drain() == []
+
+
+def test_hidden_files_among_several_are_counted_apart(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    loose = [
+        {"name": name, "mimeType": "text/markdown", "buffer": b"# One\n\nText."}
+        for name in ("a.md", "b.md", ".DS_Store")
+    ]
+
+    page.locator("[name=file]").set_input_files(loose)
+    expect(page.locator("[data-drop-words]")).to_have_text("2 files, 0.0 KB; 1 hidden file is not read")
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    assert Import.objects.get().upload.filename == "2 files.zip"
+    expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 stays unread")).to_be_visible()
     assert witness.drain() == []
 
 
