@@ -116,13 +116,18 @@ class PastedImportForm(ImportForm):
         elif self.data.get("pasted", "").strip():
             self.fields["file"].required = False
 
+    def name_for_pasted(self, text: str) -> str:
+        """The name of the file in which the text is stored; its kind may depend on it."""
+        return self.pasted_name
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         file, text = values.get("file"), values.pop("pasted", "").strip("\r\n")
         if file and text:
             self.add_error("pasted", "Choose a file or paste text, not both.")
         elif text:
-            values["file"] = SimpleUploadedFile(self.pasted_name, text.replace("\r\n", "\n").encode(), "text/plain")
+            content = text.replace("\r\n", "\n").encode()
+            values["file"] = SimpleUploadedFile(self.name_for_pasted(text), content, "text/plain")
         elif not file and "file" not in self.errors and "file" in self.fields:
             self.add_error("file", "Choose a file, or paste text below.")
         return values

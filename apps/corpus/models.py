@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -13,7 +14,8 @@ ALSO_TEXT = "Endings of files that its last import read as text, such as toml,ya
 BASE_URL = "Address of the site that its passages link to; empty for none."
 SEVERAL_FILES = re.compile(r"\d+ files\.zip")
 """How a package of several files is called (`formats.packages.package_name`)."""
-READING = ("recipe", "also_text", "base_url")
+FIRST_ROW = "What its last import took the first row of tables for; empty where that was recognised."
+READING = ("recipe", "also_text", "base_url", "first_row")
 RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
 
 
@@ -30,6 +32,7 @@ class Corpus(models.Model):
     recipe = models.CharField(max_length=40, blank=True, db_default="", help_text=RECIPE)
     also_text = models.CharField(max_length=200, blank=True, db_default="", help_text=ALSO_TEXT)
     base_url = models.CharField(max_length=300, blank=True, db_default="", help_text=BASE_URL)
+    first_row = models.CharField(max_length=10, blank=True, db_default="", help_text=FIRST_ROW)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(
@@ -319,7 +322,24 @@ class Import(models.Model):
     @property
     def outcome(self) -> str:
         """Its state in words, with what came after it was applied."""
-        return "undone" if self.undone_at else self.get_state_display()
+        if self.undone_at:
+            return "undone"
+        return self.get_state_display() if self.mistakes or not self.questions else "waits for a decision"
+
+    @property
+    def questions(self) -> list[str]:
+        """What a person has to decide before it can be imported."""
+        found: list[str] = self.plan.get("questions", [])
+        return found
+
+    @property
+    def mistakes(self) -> int:
+        """How many mistakes its file has, without questions."""
+        return int(self.plan.get("errors_total", 0)) - len(self.questions)
+
+    @property
+    def mistake_groups(self) -> list[dict[str, Any]]:
+        return [group for group in self.plan.get("error_groups", []) if group["message"] not in self.questions]
 
 
 class FormerVersion(models.Model):

@@ -1,9 +1,10 @@
 // A place to drop a folder, a zip or files, around the file field of a form. A folder and several files are packed as
-// one zip, which keeps their paths, and says how many hidden files it leaves out. Without this script the field takes
-// files, and the server packs them.
+// one zip, which keeps their paths. Files that will be read are counted, hidden ones beside them. Without this script
+// the field takes files, and the server packs them.
 import { pack } from "./packing.js";
 
 const HIDDEN = /(?:^|\/)((?:\.[^/]*|node_modules|__MACOSX|__pycache__)\/|(?:\.|~\$)[^/]*$|Thumbs\.db$|desktop\.ini$)/;
+const ALL_HIDDEN = "There is no file in it that is not hidden.";
 const NAMES_THE_COMMIT = /(^|\/)\.git\/(HEAD|packed-refs$|refs\/)/;
 
 // The folder or name that hides a file, as the server says it; none for a file that is shown.
@@ -43,6 +44,11 @@ function sizeOf(bytes) {
   return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
+function hiddenWords(count) {
+  if (!count) return "";
+  return count === 1 ? "; 1 hidden file is not read" : `; ${count} hidden files are not read`;
+}
+
 function nameOf(files) {
   const tops = new Set(files.map(({ path }) => (path.includes("/") ? path.split("/")[0] : "")));
   const [top] = tops;
@@ -55,7 +61,7 @@ class Drop {
     this.field = place.querySelector("[data-drop-field]");
     this.folder = place.querySelector("[data-drop-folder]");
     this.words = place.querySelector("[data-drop-words]");
-    this.field.addEventListener("change", () => this.show([...this.field.files]));
+    this.field.addEventListener("change", () => this.showLoose([...this.field.files]));
     this.folder.addEventListener("change", () => this.take(fromFolder(this.folder.files)));
     place.querySelector("[data-drop-choose]").addEventListener("click", () => this.folder.click());
     place.addEventListener("dragover", (event) => this.#over(event, true));
@@ -84,7 +90,7 @@ class Drop {
   // Puts { path, file } into the form's field: one file as it is, more as one zip.
   async take(given) {
     const files = given.filter((file) => !hiddenBy(file));
-    if (files.length === 0) return this.say("There is no file in it that is not hidden.");
+    if (files.length === 0) return this.say(ALL_HIDDEN);
     const hidden = counted(given.map(hiddenBy).filter(Boolean));
     const commit = given.filter(({ path }) => NAMES_THE_COMMIT.test(path));
     this.place.setAttribute("aria-busy", "true");
@@ -95,7 +101,7 @@ class Drop {
       const chosen = new DataTransfer();
       chosen.items.add(file);
       this.field.files = chosen.files;
-      this.show([file], files.length);
+      this.show([file], files.length, given.length - files.length);
     } catch (error) {
       this.say(error.message);
     } finally {
@@ -103,7 +109,14 @@ class Drop {
     }
   }
 
-  show(files, count = files.length) {
+  // The files in the field, which the server packs.
+  showLoose(files) {
+    const shown = files.filter(({ name }) => !hiddenBy({ path: name }));
+    if (files.length && !shown.length) this.say(ALL_HIDDEN);
+    else this.show(shown, shown.length, files.length - shown.length);
+  }
+
+  show(files, count, hidden) {
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     const most = Number(this.place.dataset.mostBytes);
     const isNamed = files.length === 1 && files[0].name !== `${count} files.zip`;
@@ -111,7 +124,7 @@ class Drop {
     const inside = isNamed && count > 1 ? `, ${count} files` : "";
     if (!files.length) this.say("");
     else if (bytes > most) this.say(`${what} has ${sizeOf(bytes)}; at most ${sizeOf(most)} are taken at once. Divide it.`);
-    else this.say(`${what}${inside}, ${sizeOf(bytes)}`);
+    else this.say(`${what}${inside}, ${sizeOf(bytes)}${hiddenWords(hidden)}`);
   }
 
   say(words) {

@@ -64,7 +64,7 @@ def test_any_sequence_of_imports_leaves_older_snapshots_as_they_were(taken: Sequ
     project = make_project()
     frozen: list[tuple[Snapshot, list[tuple]]] = []
     for files, recipe, mode in taken:
-        into = {"corpus": "handbook"} if frozen else {}
+        into = {"corpus": "handbook", "empties": "handbook"} if frozen else {}
         item = imported(make_document_import(zipped(files), project=project, recipe=recipe, mode=mode, **into))
         assert item.state == ImportState.APPLIED
         with suppress(FreezeRefused):  # nothing has changed, or it is as it was once

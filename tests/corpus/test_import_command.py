@@ -193,3 +193,21 @@ def test_the_kind_can_be_named(folder):
     import_corpus(folder / "index.md", format="text")
 
     assert Block.objects.get().current.text == "# Guide\n\nHello."
+
+
+def test_files_without_a_document_of_the_corpus_empty_it_only_in_words(folder, tmp_path):
+    project = make_project()
+    import_corpus(folder, project=project)
+    before = ids()
+    other = tmp_path / "menu.md"
+    other.write_text("# Menu\n\nSoup.\n")
+
+    with pytest.raises(CommandError, match="No document of this file is in Handbook, and all its 3 passages would be"):
+        import_corpus(other, project=project, corpus="handbook")
+    assert ids() == before
+
+    import_corpus(other, project=project, corpus="handbook", mode="merge")
+    assert ids() == {*before, "menu"}
+    import_corpus(folder, project=project, corpus="handbook")
+    import_corpus(other, project=project, corpus="handbook", empty=True)
+    assert ids() == {"menu"}

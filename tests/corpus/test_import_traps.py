@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.corpus.actions import imports
 from apps.corpus.actions.imports import _reopen, change_options
 from apps.corpus.enums import ImportState
-from apps.corpus.models import Corpus, Import
+from apps.corpus.models import Block, Corpus, Import
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.queries.models import Query
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
@@ -200,3 +200,58 @@ def test_a_document_is_no_list_of_queries_unless_a_person_says_so(client, projec
     assert "document (PDF)" in pdf.plan["errors"][0]["message"]
     assert pdf.plan["fixes"] == []
     assert upload(client, project, text, "s3.txt", kind="queries").plan["rows"] == 3
+
+
+def test_a_folder_that_has_nothing_of_the_corpus_never_removes_all_of_it_by_default(client, project):
+    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs"))
+    other = zipped({"menu.md": "# Menu\n\nSoup.\n", "wine.md": "# Wine\n\nRed.\n"})
+
+    item = upload(client, project, other, "kitchen.zip", corpus="docs")  # as the form proposes it
+    number = Block.objects.exclude(current=None).count()
+
+    assert (item.state, item.outcome) == ("faulty", "waits for a decision")
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
+    assert "1 question before it is imported" in page
+    assert f"No document of this file is in Docs, and all its {number} passages would be removed." in page
+    assert [(fix["name"], fix["button"]) for fix in item.plan["fixes"]] == [
+        ("new", "Make a new corpus"), ("merge", "Add it to Docs"), ("empty", f"Remove all {number} passages"),
+    ]  # fmt: skip
+    with pytest.raises(imports.ImportRefused, match="waits for a decision"):
+        confirmed(item)
+
+
+@pytest.mark.parametrize(("fix", "corpora", "gone"), [("new", 2, 0), ("merge", 1, 0), ("empty", 1, None)])
+def test_each_answer_about_a_corpus_that_would_be_emptied_does_what_it_says(client, project, fix, corpora, gone):
+    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs"))
+    before = Block.objects.exclude(current=None).count()
+    item = upload(client, project, zipped({"menu.md": "# Menu\n\nSoup.\n"}), "kitchen.zip", corpus="docs")
+
+    item = imports.take_fix(import_id=item.pk, name=fix, actor=lead_of(project), at=AT)
+    assert item.plan["counts"]["gone"] == (before if gone is None else gone)
+    recut = item.options | {"recipe": "whole"}
+    client.post(reverse("corpus:import-options", args=[project.slug, item.pk]), recut)
+    item.refresh_from_db()
+    confirmed(item)
+
+    assert Corpus.objects.count() == corpora
+    assert Block.objects.exclude(current=None).count() == (before + 1 if fix != "empty" else 1)
+
+
+def test_an_edition_that_keeps_one_document_is_not_asked_about(client, project):
+    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs"))
+    kept = dict([next(iter(SITE.items()))])
+
+    item = upload(client, project, zipped({**kept, "docs/menu.md": "# Menu\n\nSoup.\n"}), "docs.zip", corpus="docs")
+
+    assert item.state == "ready"
+    assert item.plan["counts"]["gone"] > 0
+
+
+def test_the_leave_to_empty_a_corpus_is_not_passed_on_to_the_next_file(client, project):
+    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs"))
+    item = upload(client, project, zipped({"menu.md": "# Menu\n\nSoup.\n"}), "kitchen.zip", corpus="docs")
+    item = imports.take_fix(import_id=item.pk, name="empty", actor=lead_of(project), at=AT)
+
+    page = client.get(client.post(reverse("corpus:import-discard", args=[project.slug, item.pk])).url)
+
+    assert not page.context["form"]["empties"].value()

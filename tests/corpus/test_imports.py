@@ -329,7 +329,7 @@ def test_another_way_to_read_files_is_undone_with_its_passages():
     first = confirmed(make_document_import(zip_))
     corpus = Corpus.objects.get()
     by_heading = texts_now(corpus)
-    changed = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org"}
+    changed = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org", "first_row": "data"}
     again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, **changed))
     corpus.refresh_from_db()
     assert corpus.reading == changed
@@ -337,7 +337,7 @@ def test_another_way_to_read_files_is_undone_with_its_passages():
     undo(again)
 
     corpus.refresh_from_db()
-    assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": ""}
+    assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": "", "first_row": ""}
     assert texts_now(corpus) == by_heading
 
 

@@ -472,7 +472,7 @@ def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
     content = b"\n".join(
         json.dumps({"block_id": f"b{n}", "document_id": "other", "text": "t"}).encode() for n in (1, 2)
     )
-    upload_file(client, project, content, corpus=corpus.slug, name="")
+    upload_file(client, project, content, corpus=corpus.slug, name="", mode="merge")
     import_texts(corpus, {"b1": "now of document d1"})
 
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))

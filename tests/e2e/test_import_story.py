@@ -160,7 +160,9 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     expect(page.locator("[data-drop-words]")).to_have_text(re.compile(r"^2 files, \d"))
     settled(page)
     page.locator("[data-drop-folder]").set_input_files(folder)
-    expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 2 files")
+    expect(page.locator("[data-drop-words]")).to_have_text(
+        re.compile(r"^handbook\.zip, 2 files, \d+\.\d KB; 3 hidden files are not read$")
+    )
     settled(page)
     with turned(page):
         page.get_by_role("button", name="Preview").click()
@@ -171,6 +173,85 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     page.locator(".unread-files summary").click()
     expect(page.locator(".unread-files .id")).to_have_text([".git/: 2 files", ".hidden.md"])
     expect(page.locator(".sample .id").filter(has_text="deep/backups")).not_to_have_count(0)
+    assert witness.drain() == []
+
+
+def test_hidden_files_among_several_are_counted_apart(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    loose = [
+        {"name": name, "mimeType": "text/markdown", "buffer": b"# One\n\nText."}
+        for name in ("a.md", "b.md", ".DS_Store")
+    ]
+
+    page.locator("[name=file]").set_input_files(loose)
+    expect(page.locator("[data-drop-words]")).to_have_text("2 files, 0.0 KB; 1 hidden file is not read")
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    assert Import.objects.get().upload.filename == "2 files.zip"
+    expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 stays unread")).to_be_visible()
+    assert witness.drain() == []
+
+
+def test_a_folder_of_something_else_is_asked_about_and_becomes_a_corpus_of_its_own(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    for name, text in (("rules.md", RULES), ("menu.md", "# Menu\n\nSoup of the day.")):
+        go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+        file = {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
+        page.locator("[name=file]").set_input_files(file)
+        with turned(page):
+            page.get_by_role("button", name="Preview").click()
+        if name == "rules.md":
+            with turned(page):
+                page.get_by_role("button", name="Import 3 passages").click()
+    expect(page.get_by_role("heading", name="1 question before it is imported")).to_be_visible()
+    expect(page.get_by_text("all its 3 passages would be removed")).to_be_visible()
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
+    look_at(page, "import-question")
+
+    with turned(page):
+        page.get_by_role("button", name="Make a new corpus").click()
+    with turned(page):
+        page.get_by_role("button", name="Import 1 passage").click()
+
+    assert sorted(Corpus.objects.values_list("name", flat=True)) == ["Menu", "Rules"]
+    assert Block.objects.exclude(current=None).count() == 4
+    assert witness.drain() == []
+
+
+def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.get_by_text("Paste a text instead").click()
+    page.locator("[name=pasted]").fill(
+        "Titel\tInhalt\nKey rotation\tKeys are rotated every ninety days.\nVisitors\tVisitors sign in at the desk."
+    )
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Import 3 passages")).to_be_visible()
+    expect(page.get_by_text("1 file read with the first row as a row like the others.")).to_be_visible()
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
+    look_at(page, "import-first-row", full=False)
+    page.set_viewport_size(NARROW)
+    look_at(page, "import-first-row-long")
+    page.set_viewport_size(WIDE)
+
+    page.get_by_label("The first row of a table").select_option("Has the headings")
+    expect(page.get_by_role("button", name="Import 2 passages")).to_be_visible()
+    expect(page.get_by_label("The first row of a table")).to_have_value("headings")
+    with turned(page):
+        page.get_by_role("button", name="Import 2 passages").click()
+
+    assert Block.objects.count() == 2
     assert witness.drain() == []
 
 

@@ -202,15 +202,17 @@ def measure_a_program_from_the_zip(story: Story) -> None:
 
     in_a_terminal(folder, "verify", "release.zip")
     options = ["--hit", "evidence", "--measures", "Success@1 RR", "--save-results", "chunks.jsonl"]
-    on_triples = measured(folder, f"{sys.executable} chunks.py {{query}}", *options)["triples"]["runs"][0]["measures"]
-    by_grades = measured(folder, f"{sys.executable} release/example/search.py")["runs"][0]["measures"]
+    asking = ["--program", f"{sys.executable} chunks.py {{query}}", *options]
+    on_triples = measured(folder, *asking)["triples"]["runs"][0]["measures"]
+    subprocess.run([sys.executable, "release/example/search.py", "example.trec"], cwd=folder, check=True)
+    by_grades = measured(folder, "--run", "example.trec")["runs"][0]["measures"]
 
     assert [on_triples[name]["value"] for name in ("Success@1", "RR")] == [0.75, 0.875]
     assert 0.5 < by_grades["nDCG@10"]["value"] <= 1
 
 
-def measured(folder: Path, program: str, *options: str) -> dict:
-    printed = in_a_terminal(folder, "eval", "release.zip", "--program", program, *options, "--format", "json")
+def measured(folder: Path, *options: str) -> dict:
+    printed = in_a_terminal(folder, "eval", "release.zip", *options, "--format", "json")
     return json.loads(printed)
 
 

@@ -151,7 +151,11 @@ def test_the_page_says_how_many_pairs_have_a_grade_and_offers_what_can_be_done(c
     item = upload(client, project, pool, [3, 1, 0])
     assert item.state == "faulty"
     page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
-    assert "3 pairs of this file have a grade already, by Ann." in page
+    assert "<h2>1 question before it is imported</h2><p>3 pairs of this file have a grade already, by Ann." in page
+    assert "1 mistake" not in page
+    assert "<h2>Mistakes</h2>" not in page
+    assert item.plan["questions"] == [error["message"] for error in item.plan["errors"]]
+    assert "waits for a decision" in client.get(reverse("corpus:imports", args=[project.slug])).content.decode()
     assert "They are mine" in page
     assert "Leave these pairs out" in page
 
@@ -161,6 +165,20 @@ def test_the_page_says_how_many_pairs_have_a_grade_and_offers_what_can_be_done(c
     assert "3 pairs have a grade already, by Ann (3) in Imported judgements." in item.plan["notes"][-2]
     client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
     assert kinds(pool) == [("unanimous", 0, 2), ("unanimous", 3, 2), ("unresolved", None, 2)]
+
+
+def test_a_question_and_mistakes_are_said_apart(client, project, pool):
+    client.force_login(lead_of(project))
+    first = upload(client, project, pool, [3, 2, 0], person="Ann")
+    client.post(reverse("corpus:import-confirm", args=[project.slug, first.pk]))
+
+    item = upload(client, project, pool, [3, 1, 99])
+
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+    assert "1 question before it is imported" in page
+    assert "1 mistake. Nothing was changed." in page
+    assert page.count("have a grade already") == 1
+    assert item.outcome == "has mistakes"
 
 
 def test_the_files_of_two_raters_are_told_apart_by_their_names(client, project, pool):

@@ -34,10 +34,12 @@ class FaultyFile(KaratError):
     def __init__(self, name: str, plan: Mapping[str, Any]) -> None:
         self.plan = plan
         self.errors: list[dict[str, Any]] = plan.get("errors", [])
-        total = plan.get("errors_total", len(self.errors))
+        questions = len(plan.get("questions", []))
+        total = plan.get("errors_total", len(self.errors)) - questions
         first = f" The first: {_in_words(self.errors[0])}" if self.errors else ""
-        mistakes = "1 mistake" if total == 1 else f"{total:,} mistakes"
-        super().__init__(f"{name} has {mistakes}. Nothing was imported.{first}")
+        mistakes = "has 1 mistake" if total == 1 else f"has {total:,} mistakes"
+        what = mistakes if total or not questions else "needs a decision"
+        super().__init__(f"{name} {what}. Nothing was imported.{first}")
 
 
 def _in_words(error: Mapping[str, Any]) -> str:

@@ -222,8 +222,8 @@ def _enqueue(item: Import, kind: str, title: str, actor: User, at: datetime) -> 
 
 
 def _is(item: Import) -> str:
-    words = item.get_state_display()
-    return words if words.startswith("has ") else f"is {words}"
+    words = item.outcome
+    return words if words.startswith(("has ", "waits ")) and item.state == ImportState.FAULTY else f"is {words}"
 
 
 PATIENCE = timedelta(minutes=10)

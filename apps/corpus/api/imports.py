@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from apps.accounts.enums import Scope
 from apps.common.web.forms import ChoiceField
-from apps.corpus.core.documents import EXAMPLES
+from apps.corpus.core.documents import EXAMPLES, FIRST_ROWS
 from apps.corpus.edges.import_api import NEW, import_urls
 from apps.corpus.edges.imports import FORMAT_NAMES, CorpusImport
 from apps.corpus.enums import ImportMode
@@ -28,6 +28,17 @@ class CorpusOptionsInput(serializers.Serializer):
     )
     also_text = serializers.CharField(
         required=False, allow_blank=True, max_length=300, help_text="Endings of files that are read as text."
+    )
+    first_row = ChoiceField(
+        choices=list(FIRST_ROWS),
+        required=False,
+        help_text='What the first row of a table is, headings or data; "" where that is recognised.',
+    )
+    empties = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=60,
+        help_text="The slug of the corpus that may lose all passages to files without any document of it.",
     )
     ids = ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
 

@@ -74,11 +74,14 @@ def plain_heading(heading: str) -> str:
     return " ".join(re.findall(r"\w+", parted.replace("_", " ").casefold()))
 
 
-def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str]) -> bool:
-    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one."""
+def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int = MOST_WORDS) -> bool:
+    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one.
+
+    With `most_words=0` a usual heading is the whole cell: "Key rotation" is no heading, though "key" is.
+    """
     usual = [heading for role in roles for heading in role.headings]
     plain = [plain_heading(heading) for heading in headings]
-    short = [f" {words} " for words in plain if words.count(" ") < MOST_WORDS]
+    short = [f" {words} " for words in plain if words.count(" ") < most_words]
     return bool(set(usual) & set(plain)) or any(f" {heading} " in words for heading in usual for words in short)
 
 
@@ -161,7 +164,11 @@ class ImportPlan:
         self.notes: list[str] = []
         self.fixes: list[Fix] = []
         self.rows = 0
+        self.removes_all = False
+        """Whether nothing of the file is in the corpus, and everything in it would go."""
         self.errors = ErrorList()
+        self.questions: list[str] = []
+        """Those of the mistakes that are none: what a person has to decide first."""
         self.extra: dict[str, Any] = {}
         """Further values of the plan's JSON, of kinds that show more; they go before those of the same name."""
         self._sampled = dict.fromkeys(words, 0)
@@ -180,6 +187,11 @@ class ImportPlan:
         errors.sort()
         self.errors = errors
 
+    def ask(self, question: InputError) -> None:
+        """Refuse the import until a person has decided this."""
+        self.errors.add(question)
+        self.questions.append(question.message)
+
     @property
     def changes_nothing(self) -> bool:
         return not any(number for word, number in self.counts.items() if word != UNTOUCHED)
@@ -192,6 +204,7 @@ class ImportPlan:
             "notes": self.notes,
             "errors": [as_row(error) for error in self.errors],
             "errors_total": self.errors.total,
+            "questions": self.questions,
             "error_groups": self.errors.groups.as_json(),
             "warnings": [as_row(warning) for warning in self.errors.warnings],
             "warnings_total": self.errors.warnings_total,

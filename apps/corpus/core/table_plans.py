@@ -128,7 +128,7 @@ class TableView:
 
 
 def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
-    """Show the table on the page of the import; what refuses it becomes the plan's mistakes, and the other way round.
+    """Show the table on the page of the import; what refuses it is asked by the plan, whose mistakes become a message.
 
     Rows with mistakes refuse the import until they are left out by the button of their message.
     """
@@ -140,7 +140,7 @@ def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
     plan.extra["table"] = view.as_json()
     plan.fixes += view.fixes
     for reason in view.refusals if not plan.errors else []:
-        plan.errors.add(source.error(None, "", "", reason))
+        plan.ask(source.error(None, "", "", reason))
 
 
 def refuse_unsettled(view: TableView, source: TableFile) -> None:

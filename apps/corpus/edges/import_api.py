@@ -35,6 +35,8 @@ from apps.corpus.selectors.corpora import corpora_in, import_in, imports_in
 from apps.corpus.selectors.import_kinds import ImportKind, kind_named
 
 NEW = "+"  # not a valid slug
+EMPTIES = "empties"
+"""The option that names the corpus which files without a document of it may empty."""
 
 
 class CorpusTargetForm(ImportForm):
@@ -61,7 +63,7 @@ class CorpusTargetForm(ImportForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         if values.get("corpus") == NEW and self.file_name:
-            values["name"] = values.get("name") or self._free_name()
+            values["name"] = values.get("name") or free_name(self.project, self.file_name)
             slug = slugify(values["name"])[:60]
             if not slug:
                 self.add_error("name", "A new corpus needs a name with a letter or a digit in it.")
@@ -72,16 +74,18 @@ class CorpusTargetForm(ImportForm):
 
     @classmethod
     def kept_for_another(cls, options: dict[str, Any], file_name: str) -> dict[str, Any]:
-        """All but a name that was made from the file."""
+        """All but a name that was made from the file, and the leave to empty a corpus for it."""
         made = re.fullmatch(rf"{re.escape(name_after(file_name))[:120]}( \d+)?", options.get("name", ""))
-        return {name: value for name, value in options.items() if name != "name" or not made}
+        kept = {name: value for name, value in options.items() if name != "name" or not made}
+        return kept | {EMPTIES: ""}
 
-    def _free_name(self) -> str:
-        """A name for the new corpus after its file, with a number when that is taken."""
-        name = name_after(self.file_name)
-        taken = set(corpora_in(self.project).values_list("slug", flat=True))
-        names = itertools.chain([name], (f"{name[:110]} {number}" for number in itertools.count(2)))
-        return next(each for each in names if slugify(each)[:60] not in taken)
+
+def free_name(project: Project, file_name: str) -> str:
+    """A name for a new corpus after its file, with a number when that is taken."""
+    name = name_after(file_name)
+    taken = set(corpora_in(project).values_list("slug", flat=True))
+    names = itertools.chain([name], (f"{name[:110]} {number}" for number in itertools.count(2)))
+    return next(each for each in names if slugify(each)[:60] not in taken)
 
 
 PAGING = [

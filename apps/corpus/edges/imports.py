@@ -14,12 +14,25 @@ from django.utils.text import slugify
 from apps.accounts.models import Project, User
 from apps.audit.selectors.events import latest_key
 from apps.common.database.prepared import prepared_writes
+from apps.common.errors import InputError, InputErrors
+from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.actions import corpora
-from apps.corpus.core.documents import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, UnreadFile, recipe_of, recut_note
+from apps.corpus.core.documents import (
+    DEFAULT,
+    EXAMPLES,
+    FIRST_ROWS,
+    OFFERED,
+    PARAGRAPHS,
+    Recipe,
+    UnreadFile,
+    recipe_of,
+    recut_note,
+)
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.edges.import_api import NEW, CorpusTargetForm
+from apps.corpus.edges.import_api import EMPTIES, NEW, CorpusTargetForm, free_name
+from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading, jobs
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.import_reading import ImportRefused
@@ -37,6 +50,7 @@ from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progre
 
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
+PASTED_CELLS = "pasted.tsv"
 FORMAT_NAMES = [name for name, _ in FORMAT_CHOICES]
 
 
@@ -63,6 +77,13 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         assume_scheme="https",
         help_text="Each passage then links to its page. Empty: as the corpus has it.",
     )
+    first_row = forms.ChoiceField(
+        label="The first row of a table",
+        choices=list(FIRST_ROWS.items()),
+        required=False,
+        help_text="Without a heading known here it is read as a row like the others.",
+    )
+    empties = forms.CharField(max_length=60, required=False, widget=forms.HiddenInput)
     also_text = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
     ids = forms.ChoiceField(
         label="Passage ids",
@@ -71,7 +92,11 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         initial="file",
         help_text="Use positions only for SMART files whose ids nothing else refers to.",
     )
-    field_order = ["file", "pasted", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
+    field_order = ["file", "pasted", "format", "recipe", "base_url", "first_row", "ids", "corpus", "name", "mode"]
+
+    def name_for_pasted(self, text: str) -> str:
+        """Cells that were copied from a spreadsheet are a table, any other text is Markdown."""
+        return PASTED_CELLS if separator_of(text)[0] == "\t" else self.pasted_name
 
     def clean_recipe(self) -> str:
         """The recipe as it is stored. Files that bring their own passages are not cut, whatever it is."""
@@ -182,7 +207,11 @@ class CorpusImport(ImportKind):
             plan = plan_blocks(
                 corpus=corpus, rows=rows, source=source, errors=errors, mode=options["mode"], progress=progress
             )
-        return _with_figures(plan, rows, corpus.recipe if corpus else None)
+        plan = _with_figures(plan, rows, corpus.recipe if corpus else None)
+        if corpus and (question := _about_emptying(plan, corpus, source, options)):
+            plan.ask(question)
+            plan.fixes += _instead_of_emptying(corpus, source.name, plan.counts["gone"])
+        return plan
 
     @contextmanager
     def prepared(
@@ -226,10 +255,13 @@ class CorpusImport(ImportKind):
                 recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
                 also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
                 base_url=options.get("base_url", "") if isinstance(rows, DocumentRows) else "",
+                first_row=options.get("first_row", "") if isinstance(rows, DocumentRows) else "",
                 prepared=prepared.intake if prepared else None,
                 actor=actor,
                 at=at,
             )
+        if question := _about_emptying(plan, corpus, source, options):
+            raise InputErrors([question])
         return _with_figures(plan, rows)
 
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
@@ -381,6 +413,31 @@ def _rows(
     with document_reading.documents_in(source, choices, progress) as items:
         recipe = document_reading.recipe_in(options)
         yield DocumentRows(items, recipe, choices.base_url, source.name, errors, beside=beside)
+
+
+def _about_emptying(plan: ImportPlan, corpus: Corpus, source: TableFile, options: dict[str, Any]) -> InputError | None:
+    """What is asked of files that have nothing in common with the corpus whose passages they would all remove."""
+    if not plan.removes_all or options.get(EMPTIES) == corpus.slug:
+        return None
+    gone = plan.counts["gone"]
+    removed = "its 1 passage" if gone == 1 else f"all its {gone:,} passages"
+    message = (
+        f"No document of this file is in {corpus.name}, and {removed} would be removed. Import it as a new corpus, let"
+        " what is there stay, or say that it goes."
+    )
+    return source.error(None, "", "", message)
+
+
+def _instead_of_emptying(corpus: Corpus, file_name: str, gone: int) -> list[Fix]:
+    name = free_name(corpus.project, file_name)
+    stays = f"{corpus.name} keeps what it has, and this file is added to it."
+    goes = f"This file is all of {corpus.name} from now on. Snapshots keep what is removed."
+    every = "Remove 1 passage" if gone == 1 else f"Remove all {gone:,} passages"
+    return [
+        Fix("new", f"It becomes a corpus of its own, {name}.", "Make a new corpus", {"corpus": NEW, "name": name}),
+        Fix("merge", stays, f"Add it to {corpus.name}", {"mode": str(ImportMode.MERGE)}),
+        Fix("empty", goes, every, {EMPTIES: corpus.slug}),
+    ]
 
 
 def _what_changes(plan: ImportPlan) -> list[dict[str, str]]:

@@ -69,16 +69,19 @@ Progress = Callable[[int], None]
 class Choices(NamedTuple):
     """How a person wants an upload read: the kind of its files, or "auto", and the address of their site.
 
-    `also_text` lists the endings of files that are read as text where no reader knows them: "toml,yaml".
+    `also_text` lists the endings of files that are read as text where no reader knows them: "toml,yaml". `first_row`
+    says what that of a table is, where the person said so.
     """
 
     kind: str = AUTO
     base_url: str = ""
     also_text: str = ""
+    first_row: str = ""
 
     @classmethod
     def in_options(cls, options: Mapping[str, Any]) -> "Choices":
-        return cls(options["format"], options.get("base_url", ""), options.get("also_text", ""))
+        rest = (options.get(name, "") for name in ("base_url", "also_text", "first_row"))
+        return cls(options["format"], *rest)
 
     def reads_as_text(self, ending: str) -> bool:
         return bool(ending) and ending in self.also_text.split(",")
@@ -186,7 +189,7 @@ def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
         yield as_line(UnreadFile(file.path, unread_reason(file.path, head), ending))
         return
     address = page_address(choices.base_url, file.path) if choices.base_url else ""
-    file = file._replace(address=address)
+    file = file._replace(address=address, first_row=choices.first_row)
     with SpooledTemporaryFile(max_size=IN_MEMORY) as lines:
         try:
             try:

@@ -82,8 +82,10 @@ def plan_blocks(
     """The plan of importing these rows; writes nothing. `corpus` is None for a new one."""
     plan = ImportPlan(["new", "changed", "unchanged", "gone"])
     still_present = wordless = 0
+    has_common = False
     mistakes = ErrorList()
     for chunk in _compared(corpus, _digested(rows, errors), source, mistakes):
+        has_common = has_common or _has_common_documents(corpus, chunk)
         for change in chunk:
             still_present += change.known is not None and change.known.digest is not None
             wordless += change.keeps_its_words
@@ -92,6 +94,7 @@ def plan_blocks(
     if corpus is not None and mode == ImportMode.REPLACE:
         current = Block.objects.filter(corpus=corpus, current__isnull=False)
         plan.counts["gone"] = current.count() - still_present
+    plan.removes_all = bool(plan.rows and plan.counts["gone"]) and not has_common
     _note_wordless(plan, wordless)
     errors.absorb(mistakes)
     plan.take_errors(errors)
@@ -119,8 +122,10 @@ class BlockIntake:
         blocks = Block.objects.filter(corpus=self.corpus, current__isnull=False).values_list("pk")
         self._current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
         wordless = 0
+        has_common = False
         mistakes = ErrorList()
         for chunk in _compared(self.corpus, _digested(rows, errors), source, mistakes, self._documents):
+            has_common = has_common or _has_common_documents(self.corpus, chunk)
             for change in chunk:
                 wordless += change.keeps_its_words
                 self.plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
@@ -131,6 +136,7 @@ class BlockIntake:
                 self._writes.check()
         if self._mode == ImportMode.REPLACE:
             self.plan.counts["gone"] = self._current.value("SELECT COUNT(*) FROM current")
+        self.plan.removes_all = bool(self.plan.rows and self.plan.counts["gone"]) and not has_common
         _note_wordless(self.plan, wordless)
         errors.absorb(mistakes)
         self.plan.take_errors(errors)
@@ -245,6 +251,14 @@ class Documents:
         documents = Document.objects.filter(corpus=self._corpus, outside_id__in=names)
         rows = documents.values_list("outside_id", "pk", "title")
         return {outside_id: (document, title) for outside_id, document, title in rows}
+
+
+def _has_common_documents(corpus: Corpus | None, changes: list[BlockChange]) -> bool:
+    """Whether a document of these rows is in the corpus already. Ask before they are written."""
+    if any(change.known for change in changes):
+        return True
+    names = {change.row.document_id for change in changes}
+    return corpus is not None and Document.objects.filter(corpus=corpus, outside_id__in=names).exists()
 
 
 def _note_wordless(plan: ImportPlan, count: int) -> None:

@@ -22,6 +22,7 @@ from apps.corpus.actions import imports
 from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
 from apps.corpus.core.import_plans import UNTOUCHED
 from apps.corpus.enums import ImportState
+from apps.corpus.formats.documents.registry import TABLES
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
 from apps.corpus.rules import undo_refusal
@@ -104,11 +105,13 @@ class RecipeChoice(NamedTuple):
 def cut_context(plan: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     recipe = recipe_of(options.get("recipe") or str(DEFAULT))
     found = plan["lengths"]
-    has_pdf = any(kind["kind"] == "pdf" for kind in plan["files"])
+    kinds = {kind["kind"] for kind in plan["files"]}
+    has_pdf = "pdf" in kinds
     return {
         "passages": found.get("passages", 0),
         "is_cut": bool(plan["recipe"]),
         "recipes": _choices(recipe, plan.get("recipe_counts", {}), has_pdf=has_pdf),
+        "has_tables": not kinds.isdisjoint(TABLES),
         "own": [kind for kind in plan["files"] if kind.get("own")],
         "paragraphs": recipe if recipe.name == PARAGRAPHS else USUAL_PARAGRAPHS,
         "chart": lengths(found) if found else "",

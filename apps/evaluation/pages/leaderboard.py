@@ -52,12 +52,16 @@ from apps.retrieval.selectors.runs import is_ready_for_runs
 RUNS_A_PAGE = 50
 MOST_CHOICES = 200
 MOST_NAMED = 4
+MOST_LANES = 5
+"""Of brackets side by side. More of them are written as small letters."""
 
 
 class BoardRow(NamedTuple):
     """A run on a leaderboard, with its letter; `place` is None where the main measure was not scored.
 
-    `in_pairs` says, by their letters, which runs it is told apart from, and which not.
+    `in_pairs` says, by their letters, which runs it is told apart from, and which not. `lanes` are the brackets beside
+    it from left to right: "tie" where one passes, "tie starts" and "tie ends", "" where a lane is empty; `ties` names
+    them where they are written as letters.
     """
 
     letter: str
@@ -67,6 +71,8 @@ class BoardRow(NamedTuple):
     in_pairs: list[str]
     drawing: str
     others: list[tuple[str, Score | None]]
+    lanes: Sequence[str] = ()
+    ties: str = ""
 
     @property
     def judged_between(self) -> tuple[float, float] | None:
@@ -139,6 +145,37 @@ class LeaderboardPage:
         lead = f"{names[0]} is better than {_some(names[at] for at in behind)}"
         return f"{lead}; {near} it." if near else f"{lead}."
 
+    @cached_property
+    def lanes(self) -> list[list[tuple[int, int]]]:
+        """The brackets of runs of which none is better than another, those that overlap in lanes side by side."""
+        lanes: list[list[tuple[int, int]]] = []
+        for bracket in self.places.brackets:
+            lane = next((lane for lane in lanes if lane[-1][1] < bracket[0]), None)
+            if lane is None:
+                lanes.append([bracket])
+            else:
+                lane.append(bracket)
+        return lanes
+
+    @property
+    def are_ties_drawn(self) -> bool:
+        return 0 < len(self.lanes) <= MOST_LANES
+
+    @property
+    def are_ties_written(self) -> bool:
+        return len(self.lanes) > MOST_LANES
+
+    def _lanes_at(self, at: int) -> list[str]:
+        if not self.are_ties_drawn:
+            return []
+        return [next((_mark_at(at, *one) for one in lane if one[0] <= at <= one[1]), "") for lane in self.lanes]
+
+    def _ties_at(self, at: int) -> str:
+        if not self.are_ties_written:
+            return ""
+        of = [place for place, (first, last) in enumerate(self.places.brackets) if first <= at <= last]
+        return " ".join(letter_of(place).lower() for place in of)
+
     @property
     def first_words(self) -> str:
         """Which runs may be first, as the end of a sentence."""
@@ -167,7 +204,8 @@ class LeaderboardPage:
             return BoardRow(letter, ranked, main, None, [], "", others)
         place = self.places.ranges[at]
         drawing = leaderboard_charts.place_cell(ranked.run.tag, main, place, self.bounds)
-        return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others)
+        ties = self._lanes_at(at), self._ties_at(at)
+        return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others, *ties)
 
     def _in_pairs(self, at: int) -> list[str]:
         runs = {
@@ -193,6 +231,13 @@ def board(
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
     ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit, part)
     return LeaderboardPage(measures, lines, shown, ranked, hit)
+
+
+def _mark_at(at: int, first: int, last: int) -> str:
+    """A bracket as it passes the run at this place."""
+    if at == first:
+        return "tie starts"
+    return "tie ends" if at == last else "tie"
 
 
 def letter_of(at: int) -> str:

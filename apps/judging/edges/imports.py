@@ -465,9 +465,9 @@ def _beside(project: Project, draft: JudgementDraft, options: dict[str, Any]) ->
 
 
 def _with_questions(plan: ImportPlan, draft: JudgementDraft, source: TableFile) -> ImportPlan:
-    """The plan with what has to be decided about grades that are here already, as mistakes."""
+    """The plan with what has to be decided about grades that are here already."""
     for reason in open_questions(draft.standing) if draft.standing else []:
-        plan.errors.add(source.error(None, "", "", reason))
+        plan.ask(source.error(None, "", "", reason))
     return plan
 
 

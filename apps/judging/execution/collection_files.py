@@ -96,10 +96,11 @@ class Collection(NamedTuple):
         return [split for split in self.paths.qrels if not chosen or split in chosen]
 
     def corpus_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options with which its passages are imported."""
+        """The options with which its passages are imported. The corpus was chosen, not proposed: it may be emptied."""
         named = {name: options[name] for name in ("corpus", "name", "mode")}
         is_lines = not self.paths.corpus.endswith(".parquet")
-        return {"format": "beir" if is_lines else AUTO, "ids": "file", "recipe": "", **named}
+        read = {"format": "beir" if is_lines else AUTO, "ids": "file", "recipe": ""}
+        return {**read, "empties": named["corpus"], **named}
 
     def queries_options(self) -> dict[str, Any]:
         return {"format": _form(self.paths.queries, "beir"), "ids": "file", "source": ""}

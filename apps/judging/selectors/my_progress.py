@@ -298,7 +298,7 @@ def _progress(round_: Round, found: Mapping[str, Any], place: OwnPlace | None) -
 
 
 def even_share(round_: Round, people: int, shared: int | None = None) -> int:
-    """How many pairs each person would judge in equal shares, in a round from before shares were planned.
+    """How many pairs each person would judge in equal shares, in a round that closed before shares were planned.
 
     `shared` counts the seats of a round from before that was stored.
     """

@@ -87,6 +87,21 @@ class Places(NamedTuple):
         ahead, behind = self.better.sum(axis=0), self.better.sum(axis=1)
         return [RankRange(1 + int(a), len(ahead) - int(b)) for a, b in zip(ahead, behind, strict=True)]
 
+    @property
+    def brackets(self) -> list[tuple[int, int]]:
+        """The longest rows of neighbours of which none is better than another, as first and last run. Best first."""
+        apart = self.better | self.better.T
+        found: list[tuple[int, int]] = []
+        last = -1
+        for first in range(len(apart)):
+            end = max(first, last)
+            while end + 1 < len(apart) and not apart[first : end + 1, end + 1].any():
+                end += 1
+            if end > max(first, last):
+                found.append((first, end))
+                last = end
+        return found
+
     def worse_than(self, run: int) -> list[int]:
         """The runs that this run is clearly better than."""
         return np.flatnonzero(self.better[run]).tolist()

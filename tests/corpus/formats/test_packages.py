@@ -220,6 +220,7 @@ def test_a_package_is_the_same_whatever_order_the_files_come_in():
 def test_a_package_is_called_after_its_folder():
     assert package_name({"docs/a.md": 1, "docs/b.md": 1}) == "docs.zip"
     assert package_name({"a.md": 1, "b.md": 1}) == "2 files.zip"
+    assert package_name({"a.md": 1, "b.md": 1, ".DS_Store": 1, "Thumbs.db": 1}) == "2 files.zip"
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -3,6 +3,7 @@
 from copy import deepcopy
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -10,10 +11,12 @@ from apps.accounts.enums import Role
 from apps.common.templatetags.karat import day
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
+from apps.evaluation.pages import leaderboard
 from apps.evaluation.pages.leaderboard import Trend, letter_of
 from apps.evaluation.pages.trends import Costs
 from apps.evaluation.selectors.leaderboard import scored_runs
 from apps.goldsets.enums import VersionState
+from apps.metrics.statistics.places import Places
 from tests.evaluation import hits
 from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
@@ -102,9 +105,30 @@ def test_runs_that_are_not_told_apart_share_their_places(client):
     assert "better is better than base; third cannot be told apart from it." in said
     assert "first place may be better or third (hollow dots). 3 pairs" in said
 
+    assert "A bracket joins runs of which none is better than another." in said
+    rows = [row.split("</td>")[0] for row in said.split('<td class="ties">')[1:]]
+    assert rows == ['<i class="tie starts"></i>', '<i class="tie ends"></i>', "<i></i>"]
     assert said.count("1 to 2<small>of 3</small>") == 2
     assert said.count("3<small>of 3</small>") == 1
     assert said.count("<small>not told apart from") == 2
+
+
+def test_a_board_of_runs_that_are_all_told_apart_has_no_bracket(client, scored):
+    said = read(client, scored, "overview")
+
+    assert "bracket" not in said
+    assert 'class="ties"' not in said
+
+
+def test_more_brackets_than_fit_side_by_side_are_written_as_letters(client, scored, monkeypatch):
+    monkeypatch.setattr(leaderboard.LeaderboardPage, "places", Places(np.zeros((2, 2), dtype=bool), 1))
+    assert '<i class="tie starts"></i>' in read(client, scored, "overview")
+    monkeypatch.setattr(leaderboard, "MOST_LANES", 0)
+
+    said = read(client, scored, "overview")
+
+    assert "Of runs with the same small letter, none is better than another." in said
+    assert said.count('data-label="Not told apart">a</td>') == 2
 
 
 def test_a_board_says_what_the_comparisons_of_its_runs_say(client):

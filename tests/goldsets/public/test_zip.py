@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -331,7 +332,8 @@ def test_the_ten_lines_of_the_readme_lead_to_a_score(
 
     out, report = capsys.readouterr().out, (tmp_path / "report.html").read_text()
     assert len([line for line in readme_of(path) if line[:1].isdigit()]) == 10
-    assert len(commands) == (7 if has_triples else 6)
+    assert len(commands) == (9 if has_triples else 7)
+    assert not any("--program" in words for words in commands), "a process for each question"
     assert ("nDCG@10" in report) == has_grades
     assert ("Success@5" in report) == has_triples
     assert ("hit rule evidence" in out) == has_triples
@@ -342,13 +344,25 @@ def test_the_ten_lines_of_the_readme_lead_to_a_score(
 
 def test_the_example_cuts_its_own_passages_with_document_and_text(release, tmp_path):
     unpacked(release, tmp_path)
-    program = [sys.executable, str(tmp_path / "handbook-v1-public/example/search.py"), "--own-passages"]
+    example, out = tmp_path / "handbook-v1-public/example/search.py", tmp_path / "own.jsonl"
 
-    ended = subprocess.run(program, input=b"access", capture_output=True, check=True)
+    subprocess.run([sys.executable, str(example), "--own-passages", str(out)], check=True)
 
-    first, *_ = json.loads(ended.stdout)
-    assert set(first) >= {"text", "document_id"}
-    assert "id" not in first
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert all(set(row) >= {"qid", "rank", "text", "document_id"} for row in rows)
+    assert not any("id" in row for row in rows)
+
+
+def test_the_example_answers_every_question_in_one_process(release, tmp_path):
+    path = unpacked(release, tmp_path)
+    example, out = tmp_path / "handbook-v1-public/example/search.py", tmp_path / "run.trec"
+
+    subprocess.run([sys.executable, str(example), str(out)], check=True)
+
+    asked = {query.query_id: query.text for query in read_release(path).asked}
+    assert runpy.run_path(str(example))["questions"]() == asked
+    answered = {line.split()[0] for line in out.read_text().splitlines()}
+    assert answered == asked.keys() - {"T-0001"}, "a question without a word of the corpus has no line"
 
 
 def test_every_question_of_both_splits_is_asked(tmp_path):

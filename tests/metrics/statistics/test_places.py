@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from apps.metrics.comparison import RunValues, compare_runs
-from apps.metrics.statistics.places import RankRange, places
+from apps.metrics.statistics.places import Places, RankRange, places
 from apps.metrics.statistics.significance import summaries
 
 HARD = np.linspace(0.0, 0.7, 30)
@@ -32,6 +32,24 @@ def test_runs_that_are_not_told_apart_share_their_places_and_that_does_not_carry
 
     assert [place.words for place in found.ranges] == ["1 to 2", "1 to 3", "2 to 3"]
     assert (found.worse_than(0), found.better_than(2), found.not_told_apart_from(1)) == ([2], [0], [0, 2])
+
+
+@pytest.mark.parametrize(
+    ("better", "brackets"),
+    [
+        ([], [(0, 4)]),
+        ([(0, 3), (0, 4), (1, 3), (1, 4), (2, 4)], [(0, 2), (2, 3), (3, 4)]),
+        ([(0, 1), (0, 2), (0, 3), (0, 4), (1, 4), (2, 4), (3, 4)], [(1, 3)]),
+        ([(one, other) for one in range(5) for other in range(one + 1, 5)], []),
+        ([(1, 3)], [(0, 2), (2, 4)]),
+    ],
+)
+def test_a_bracket_joins_neighbours_of_which_none_is_better_than_another(better, brackets):
+    found = np.zeros((5, 5), dtype=np.bool_)
+    for one, other in better:
+        found[one, other] = True
+
+    assert Places(found, 10).brackets == brackets
 
 
 def test_p_is_corrected_over_all_pairs_shown():

@@ -17,13 +17,15 @@ DAMAGED = "damaged, or not what its name says"
 class SourceFile(NamedTuple):
     """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes.
 
-    `address` is that of its page when the site is known, so that a reader can complete links; else "".
+    `address` is that of its page when the site is known, so that a reader can complete links; else "". `first_row` is
+    what a person said of the first row of tables, one of `FIRST_ROWS`.
     """
 
     path: str
     stream: BinaryIO
     size: int
     address: str = ""
+    first_row: str = ""
 
 
 class Unreadable(Exception):

@@ -15,6 +15,7 @@ from xml.parsers import expat
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
+from apps.corpus.formats.documents.word_equations import with_equations
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -140,6 +141,7 @@ NOTES = ("#footnote-", "#endnote-")
 
 def read_docx(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
     """Headings, lists, tables, emphasis and links as the file's styles have them; a footnote follows its paragraph.
+    Equations are in one line of text.
 
     Macros, comments, running headers, pictures and deleted text are left out.
     """
@@ -149,8 +151,8 @@ def read_docx(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]
     with checked_zip(source.stream, NAME, limits) as archive:
         about = _properties(archive)
         has_macros = any(name.endswith(MACROS) for name in archive.namelist())
-    source.stream.seek(0)
-    tree = soup_of(_html_of(source.stream))
+    with with_equations(source.stream) as stream:
+        tree = soup_of(_html_of(stream))
     _move_notes(tree)
     text = markdown_of(tree)
     if not text.strip():

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from apps.common.files.encodings import encoding_of, name_of
 from apps.common.files.faults import ErrorList, fault
 from apps.corpus.core.documents import Document, ReadingNote
+from apps.corpus.core.import_plans import ColumnRole, plain_heading
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.rows import BlockRow
@@ -73,6 +74,8 @@ TEXTS = (
 )  # fmt: skip
 TITLES = ("title", "name", "heading", "headline", "subject", "question")
 ADDRESSES = ("url", "uri", "link", "href", "address", "permalink", "source_url", "webpage")
+HEADINGS = ColumnRole("field", "Field", tuple(map(plain_heading, (*IDS, *DOCUMENTS, *TEXTS, *TITLES, *ADDRESSES))))
+"""All names by which fields are found."""
 SAMPLE = 50
 LEAST_LETTERS = 20
 """The average length from which a field without a known name may be the text."""

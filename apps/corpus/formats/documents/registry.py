@@ -15,7 +15,8 @@ from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
 from apps.corpus.core.cutting import first_title
-from apps.corpus.core.documents import AS_TEXT, READ_AS, Document, ReadingNote
+from apps.corpus.core.documents import AS_DATA, AS_TEXT, READ_AS, Document, ReadingNote
+from apps.corpus.core.import_plans import has_known_heading
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
 from apps.corpus.formats.documents.html import read_html
@@ -23,7 +24,7 @@ from apps.corpus.formats.documents.json_records import read_json, read_parquet
 from apps.corpus.formats.documents.office_files import is_encrypted, read_docx
 from apps.corpus.formats.documents.oscal import read_opencontrol, read_oscal
 from apps.corpus.formats.documents.pdf import read_pdf
-from apps.corpus.formats.documents.records import NO_TEXT, read_records, text_of
+from apps.corpus.formats.documents.records import HEADINGS, NO_TEXT, read_records, text_of
 from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.trec import read_trec
 from apps.corpus.formats.rows import BlockRow, row_of, rows_from
@@ -31,6 +32,7 @@ from apps.corpus.formats.rows import BlockRow, row_of, rows_from
 OWN_FORM = {"block_id", "document_id", "text"}
 MOST_SHEETS = 100
 NO_TABLE = "the table is empty"
+ROW_AS_DATA = "read with the first row as a row like the others"
 PHRASES = {
     REASONS[EMPTY]: "spreadsheet without a visible sheet",
     REASONS[NOT_READ]: "damaged spreadsheet",
@@ -45,30 +47,36 @@ def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote
     """The rows of all tables in a file: CSV, or the visible sheets of a workbook.
 
     Sheets without a column of text are left out, unless all are. With the columns `block_id`, `document_id` and `text`
-    the rows are passages as in Karat's own CSV; else they are records (see `read_records`).
+    the rows are passages as in Karat's own CSV; else they are records (see `read_records`). A first row without a known
+    heading is read as a row like the others, unless a person said what it is.
     """
     if is_encrypted(source.stream):
         raise Unreadable(PHRASES[REASONS[LOCKED]])
     file, errors = TableFile(source.path, source.stream), ErrorList()
-    with_text = 0
-    first = _opened(file, errors, "")
+    has_headings: set[bool] = set()
+    first = _opened(source, file, errors, "")
     for sheet in first.sheets[:MOST_SHEETS] or [""]:
         try:
-            table = first if sheet == first.sheet else _opened(file, errors, sheet)
+            table = first if sheet == first.sheet else _opened(source, file, errors, sheet)
             yield from _rows(source, file, table, errors)
-            with_text += 1
+            has_headings.add(table.line > 0)
         except Unreadable as unreadable:
             if unreadable.reason not in {NO_TEXT, PHRASES[NO_TABLE]}:
                 raise
-    if not with_text:
+    if not has_headings:
         raise Unreadable(NO_TEXT)
+    if False in has_headings:
+        yield ReadingNote(ROW_AS_DATA)
     if errors:
         raise all_of(errors)
 
 
-def _opened(file: TableFile, errors: ErrorList, sheet: str) -> Table:
+def _opened(source: SourceFile, file: TableFile, errors: ErrorList, sheet: str) -> Table:
     try:
-        return open_table(file, errors, sheet=sheet)
+        table = open_table(file, errors, sheet=sheet)
+        is_known = has_known_heading([HEADINGS], table.headings, most_words=0)
+        has_headings = source.first_row != AS_DATA if source.first_row else is_known
+        return table if has_headings else open_table(file, errors, sheet=sheet, has_headings=False)
     except InputError as error:
         raise _unreadable(error) from error
 
@@ -201,3 +209,5 @@ KINDS: dict[str, Kind] = {
     "smart": Kind("SMART (.I .T .A .B .W)", passages_as("smart")),
 }
 """By the word that `recognise` returns, in the order of lists."""
+TABLES = frozenset(name for name, kind in KINDS.items() if kind.read is read_table)
+"""Those whose first row may be headings or not."""

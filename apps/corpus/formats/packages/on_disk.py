@@ -48,9 +48,10 @@ def pack(files: Mapping[str, Opener], out: BinaryIO, hidden: Counter[str] | None
 
 
 def package_name(paths: Collection[str]) -> str:
-    """What a package of these files is called: after their folder, or by their number."""
-    folder = common_folder(map(tidy, paths)).rstrip("/")
-    return f"{folder or f'{len(paths)} files'}.zip"
+    """What a package of these files is called: after their folder, or by the number of those that are not hidden."""
+    shown = [path for path in map(tidy, paths) if not hidden_by(path)]
+    folder = common_folder(shown).rstrip("/")
+    return f"{folder or f'{len(shown)} files'}.zip"
 
 
 def files_at(paths: Iterable[Path]) -> tuple[dict[str, Opener], Counter[str]]:

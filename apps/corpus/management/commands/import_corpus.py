@@ -13,10 +13,10 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.core.documents import DEFAULT, EXAMPLES, recipe_of
+from apps.corpus.core.documents import DEFAULT, EXAMPLES, FIRST_ROWS, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
-from apps.corpus.edges.import_api import NEW
+from apps.corpus.edges.import_api import EMPTIES, NEW
 from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
@@ -56,6 +56,11 @@ class Command(ImportCommand):
             help='address of the site, so that passages link to their pages; "" for none (default: as the corpus was)',
         )
         parser.add_argument(
+            "--first-row",
+            choices=list(FIRST_ROWS),
+            help='what the first row of a table is; "" where that is recognised (default: as the corpus was)',
+        )
+        parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
         parser.add_argument(
@@ -63,6 +68,12 @@ class Command(ImportCommand):
             choices=ImportMode.values,
             default=ImportMode.REPLACE,
             help="blocks missing from the files: replace removes them (default); merge keeps them",
+        )
+
+        parser.add_argument(
+            "--empty",
+            action="store_true",
+            help="let the files remove all blocks of a corpus that has none of their documents",
         )
 
     def add_file(self, parser: ArgumentParser) -> None:
@@ -106,6 +117,8 @@ class Command(ImportCommand):
             "recipe": recipe,
             "base_url": base_url,
             "also_text": also_text,
+            EMPTIES: corpus.slug if corpus and options["empty"] else "",
+            "first_row": reading["first_row"],
             "ids": options["ids"],
             "mode": options["mode"],
             "corpus": options["corpus"] if corpus else NEW,

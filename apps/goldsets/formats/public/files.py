@@ -99,14 +99,15 @@ def _path_of(module: str) -> Path | None:
     return next((one for one in known if (ROOT / one).is_file()), None)
 
 
-EXAMPLE = b'''"""Ranks the passages of this release for one question by TF-IDF. Needs Python, nothing else.
+EXAMPLE = b'''"""Ranks the passages of this release for each of its questions by TF-IDF. Needs Python, nothing else.
 
-    echo "your question" | python3 search.py
-    echo "your question" | python3 search.py --own-passages
+    python3 search.py run.trec
+    python3 search.py --own-passages own.jsonl
 
-The question is read from standard input. Printed are ids of passages, a line each, best first. With --own-passages the
-documents are cut anew, as a system would that knows nothing of our passages: printed is a JSON list with the text,
-document and pages of each, best first. Replace this by your own search, in whichever of the two forms it has.
+One process answers all questions, and reads the passages once. It writes a TREC run: ids of passages, best first. With
+--own-passages the documents are cut anew, as a system would that knows nothing of our passages: written is a JSON line
+for each with its text, document and pages. Replace `Search` by your own search, and keep the form that fits it:
+`karat eval` reads the first with --run, the second with --results.
 """
 
 import json
@@ -114,33 +115,41 @@ import math
 import re
 import sys
 from collections import Counter
+from heapq import nsmallest
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parent.parent / "jsonl" / "corpus.jsonl"
-RESULTS = 100
+DATA = Path(__file__).resolve().parent.parent / "jsonl"
+RESULTS, OWN_RESULTS = 100, 20
 LENGTH = 200
 
 
-def words_of(text):
-    return re.findall(r"\\w+", text.casefold())
+def rows_of(name):
+    path = DATA / name
+    if path.exists():
+        with path.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def questions():
+    """Texts by id: the graded queries, and the questions of Q&As that are none of them."""
+    texts = {row["query_id"]: row["text"] for row in rows_of("queries.jsonl")}
+    for row in rows_of("triples.jsonl"):
+        texts.setdefault(row["query_id"] or row["id"], row["question"])
+    return texts
 
 
 def passages():
-    with CORPUS.open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            yield row["block_id"], row["title"] + " " + row["text"]
+    for row in rows_of("corpus.jsonl"):
+        yield row["block_id"], row["title"] + " " + row["text"]
 
 
 def own_passages():
     """Each document in pieces of 200 words, with its pages where they are known."""
     documents = {}
-    with CORPUS.open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            pages = [page for page in (row["page_start"], row["page_end"]) if page is not None]
-            words = (row["title"] + " " + row["text"]).split()
-            documents.setdefault(row["document_id"], []).extend((word, pages) for word in words)
+    for row in rows_of("corpus.jsonl"):
+        pages = [page for page in (row["page_start"], row["page_end"]) if page is not None]
+        words = (row["title"] + " " + row["text"]).split()
+        documents.setdefault(row["document_id"], []).extend((word, pages) for word in words)
     for document_id, words in documents.items():
         for start in range(0, len(words), LENGTH):
             piece = words[start : start + LENGTH]
@@ -151,26 +160,49 @@ def own_passages():
             yield found, found["text"]
 
 
-def rank(query, corpus):
-    corpus = [(found, Counter(words_of(text))) for found, text in corpus]
-    known_in = Counter(word for _, counts in corpus for word in counts)
-    weight = {word: math.log(1 + len(corpus) / number) for word, number in known_in.items()}
-    scored = []
-    for place, (found, counts) in enumerate(corpus):
-        length = math.sqrt(sum((n * weight[word]) ** 2 for word, n in counts.items())) or 1.0
-        score = sum(counts[word] * weight.get(word, 0.0) ** 2 for word in set(words_of(query))) / length
-        if score:
-            scored.append((-score, place, found))
-    return [found for _, _, found in sorted(scored)[:RESULTS]]
+def words_of(text):
+    return re.findall(r"\\w+", text.casefold())
+
+
+class Search:
+    """Knows for each word the passages that have it, and what it counts there."""
+
+    def __init__(self, corpus):
+        self.found, having = [], {}
+        for place, (found, text) in enumerate(corpus):
+            self.found.append(found)
+            for word, number in Counter(words_of(text)).items():
+                having.setdefault(word, []).append((place, number))
+        weight = {word: math.log(1 + len(self.found) / len(rows)) for word, rows in having.items()}
+        squares = [0.0] * len(self.found)
+        for word, rows in having.items():
+            for place, number in rows:
+                squares[place] += (number * weight[word]) ** 2
+        self.counts = {
+            word: [(place, number * weight[word] ** 2 / math.sqrt(squares[place])) for place, number in rows]
+            for word, rows in having.items()
+        }
+
+    def rank(self, question, results):
+        """Pairs of passage and score, best first."""
+        scores = {}
+        for word in sorted(set(words_of(question)) & self.counts.keys()):
+            for place, count in self.counts[word]:
+                scores[place] = scores.get(place, 0.0) + count
+        best = nsmallest(results, scores, key=lambda place: (-scores[place], place))
+        return [(self.found[place], scores[place]) for place in best]
 
 
 if __name__ == "__main__":
-    question = sys.stdin.read()
-    if "--own-passages" in sys.argv[1:]:
-        print(json.dumps(rank(question, own_passages())))
-    else:
-        for block_id in rank(question, passages()):
-            print(block_id)
+    is_own = "--own-passages" in sys.argv[1:-1]
+    search = Search(own_passages() if is_own else passages())
+    with open(sys.argv[-1], "w", encoding="utf-8") as out:
+        for name, question in questions().items():
+            for rank, (found, score) in enumerate(search.rank(question, OWN_RESULTS if is_own else RESULTS), 1):
+                if is_own:
+                    print(json.dumps({"qid": name, "rank": rank, **found}), file=out)
+                else:
+                    print(name, "Q0", found, rank, score, "example", file=out)
 '''
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -333,11 +365,11 @@ def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
         "The command line is in it; it needs Python 3.11 or newer. Check that every byte is as released: "
         f"`{karat} verify {file}`",
         f"Fetch the packages that scoring needs, into this folder and each by its digest: `{install}`",
-        f"Score the small search of the example, {_measured_by(counts)}: "
-        f'`{score} --program "{example}" --html report.html --save-run example.trec`',
+        f"Rank all questions with the small search of the example, `{example} example.trec`, and score that,"
+        f" {_measured_by(counts)}: `{score} --run example.trec --html report.html`",
         "Read what it printed last: how sure the figures are, and what to do next. report.html has each with its n.",
-        "Ask your own system: `--program` starts it for each question, `--endpoint URL` asks it over HTTP, and files of"
-        " answers are read with `--run` and `--results`.",
+        "Measure your own system: files of answers, as the example writes them, are read with `--run` and `--results`;"
+        " `--endpoint URL` asks it over HTTP, and `--program` starts it once for each question.",
         _own_line(counts, score, example),
         f"See what was missed, and what came first instead: `{score} --run example.trec --misses misses.jsonl`",
         "In a pipeline add `--gates gates.toml`: a missed gate ends with code 1. Compare two systems question by"
@@ -360,7 +392,7 @@ def _own_line(counts: Mapping[str, int], score: str, example: str) -> str:
         return "It returns ids of passages, the block_id in jsonl/corpus.jsonl, best first: grades are of those."
     return (
         "It returns our ids of passages, or passages of its own with text, document and pages; `--hit` says when those"
-        f' count: `{score} --program "{example} --own-passages" --hit evidence --save-results own.jsonl`'
+        f" count: `{example} --own-passages own.jsonl`, `{score} --results own.jsonl --hit evidence`"
     )
 
 

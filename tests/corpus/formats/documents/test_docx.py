@@ -195,3 +195,64 @@ def test_tables_nested_as_deeply_as_the_limit_allows_are_read():
         body = f"<w:tbl><w:tr><w:tc>{body}</w:tc></w:tr></w:tbl>"
 
     assert "core" in one(read_docx, by_hand(body)).text
+
+
+MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+def sign(text):
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def of(name, **parts):
+    """A part of an equation; its own parts are signs, or parts that were made before."""
+    inner = (f"<m:{part}>{one if one.startswith('<') else sign(one)}</m:{part}>" for part, one in parts.items())
+    return f"<m:{name}>{''.join(inner)}</m:{name}>"
+
+
+SQUARE = of("sSup", e="c", sup="2")
+
+
+@pytest.mark.parametrize(
+    ("equation", "text"),
+    [
+        (sign("a=b"), "a=b"),
+        (of("sSup", e="10", sup="8"), "10⁸"),
+        (of("sSub", e="CO", sub="2"), "CO₂"),
+        (of("sSubSup", e="x", sub="i", sup="2"), "xᵢ²"),
+        (of("sPre", sub="6", sup="14", e="C"), "₆¹⁴C"),
+        (sign("E=m") + SQUARE, "E=mc²"),
+        (of("f", num="1", den="2"), "1/2"),
+        (of("f", num="a+b", den=SQUARE), "(a+b)/(c²)"),
+        (of("rad", e="x+1"), "√(x+1)"),
+        (of("rad", deg="3", e="x"), "³√x"),
+        (of("sSup", e="x", sup=of("f", num="1", den="2")), "x^(1/2)"),
+        (of("d", e="a+b"), "(a+b)"),
+        ('<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val=""/></m:dPr><m:e>' + sign("a") + "</m:e></m:d>", "[a"),
+        (
+            '<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>' + sign("i=1") + "</m:sub><m:sup>" + sign("n")
+            + "</m:sup><m:e>" + of("sSub", e="x", sub="i") + "</m:e></m:nary>",
+            "∑ᵢ₌₁ⁿ xᵢ",
+        ),
+        (of("func", fName="sin", e="x"), "sin x"),
+        (of("m", mr=of("e", r="1")), "1"),
+        ("<m:m>" + 2 * ("<m:mr>" + 2 * ("<m:e>" + sign("1") + "</m:e>") + "</m:mr>") + "</m:m>", "1, 1; 1, 1"),
+        (of("acc", e="x"), "x"),
+    ],
+)  # fmt: skip
+def test_an_equation_is_text_in_its_paragraph(equation, text):
+    content = by_hand(
+        f"<w:p {MATH}><w:r><w:t xml:space='preserve'>At </w:t></w:r><m:oMath>{equation}</m:oMath>"
+        "<w:r><w:t xml:space='preserve'> m</w:t></w:r></w:p>"
+    )
+
+    assert one(read_docx, content).text.replace("\\", "") == f"At {text} m"
+
+
+def test_an_equation_of_its_own_is_a_paragraph_and_one_of_a_footnote_stays_there():
+    content = by_hand(
+        f"<w:p {MATH}><m:oMathPara><m:oMath>{sign('a=b')}</m:oMath><m:oMath>{sign('c=d')}</m:oMath></m:oMathPara></w:p>"
+        f"<m:oMathPara {MATH}><m:oMath>{SQUARE}</m:oMath></m:oMathPara>" + paragraph("After.")
+    )
+
+    assert one(read_docx, content).text == "a=b c=d\n\nc²\n\nAfter."
