@@ -1,6 +1,7 @@
 """The forms of imports: files to upload, the options of each kind, the columns of a table."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, ClassVar, cast
@@ -44,6 +45,8 @@ class ImportForm(KaratForm):
     folded_title: ClassVar[str] = ""
     drop_heading: ClassVar[str] = ""
     """Above the place to drop files, of a form that takes folders."""
+    meanings: ClassVar[Mapping[str, str]] = {}
+    """What the API says of fields whose label and help are for the page."""
     drop_words: ClassVar[str] = ""
     """What may be dropped there, as sentences."""
 

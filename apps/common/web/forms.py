@@ -1,6 +1,6 @@
 """The common style of form fields, choices that are set per request, and what forms and the API say of wrong ones."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, TypeVar, cast
 
 from django import forms
@@ -30,6 +30,32 @@ class ChoiceField(serializers.ChoiceField):
             known = ", ".join(map(str, self.choices))
             raise serializers.ValidationError(f'"{values["input"]}" is none of: {known}.', code=key)
         super().fail(key, **values)
+
+
+def body_fields(form: type[forms.Form], *, but: Container[str] = (), **about: Any) -> dict[str, serializers.Field]:
+    """The fields of a form, but those named, for a body of the API and for its description.
+
+    A choice that is offered per request is a text here: the form decides. Raises TypeError for a kind of field that no
+    body has.
+    """
+    return {name: _as_serialized(field, about) for name, field in form.base_fields.items() if name not in but}
+
+
+def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Field:
+    about = {"help_text": field.help_text or str(field.label or ""), **about}
+    if isinstance(field, forms.BooleanField):
+        return serializers.BooleanField(**about)
+    if isinstance(field, forms.IntegerField):  # one of floats is one too
+        number = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
+        return number(**about, **{name: getattr(field, name) for name in ("min_value", "max_value")})
+    if isinstance(field, forms.ChoiceField) and (choices := list(cast(Iterable[Any], field.choices))):
+        if isinstance(field, forms.MultipleChoiceField):
+            return serializers.ListField(child=ChoiceField(choices=choices), **about)
+        return ChoiceField(choices=choices, **about)
+    if isinstance(field, (forms.CharField, forms.ChoiceField)):
+        longest = getattr(field, "max_length", None)
+        return serializers.CharField(max_length=longest, allow_blank=not field.required, **about)
+    raise TypeError(f"no field of a body is like {type(field).__name__}")
 
 
 class KaratForm(forms.Form):

@@ -22,7 +22,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
-from apps.common.web.forms import ChoiceField, offer
+from apps.common.web.forms import ChoiceField, body_fields, checked, offer
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
 from apps.corpus.core.import_plans import TableChoice
@@ -52,6 +52,8 @@ class CorpusTargetForm(ImportForm):
         widget=forms.RadioSelect,
         initial=ImportMode.REPLACE,
     )
+
+    meanings: ClassVar = {"corpus": f"The slug of the corpus, or {NEW} for a new one."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -127,6 +129,20 @@ class ImportOut(ImportRow):
     untouched = serializers.IntegerField()
 
 
+class OptionsInput(serializers.Serializer):
+    """The options of an import: the fields of the page's form, which parses them. What it proposes may be left out."""
+
+    form_class: ClassVar[type[ImportForm]]
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        fields = body_fields(self.form_class, but={"file", "pasted"})
+        for name, field in fields.items():
+            asked = self.form_class.base_fields[name]
+            field.required = asked.required and asked.initial is None
+            field.help_text = self.form_class.meanings.get(name, field.help_text)
+        return fields | super().get_fields()
+
+
 class FixInput(serializers.Serializer):
     """The name of one of `plan.fixes`."""
 
@@ -197,7 +213,7 @@ def uploaded(request: Request, project: Project, kind: type[ImportKind], actor: 
     for name, field in fields.items():
         if field.required and field.initial is not None:
             sent.setdefault(name, field.initial)  # as the page proposes it
-    form = _valid(kind.form_class(sent, request.FILES, project=project))
+    form = checked(kind.form_class(sent, request.FILES, project=project))
     return imports.start_import(
         project=project,
         kind=kind.name,
@@ -206,12 +222,6 @@ def uploaded(request: Request, project: Project, kind: type[ImportKind], actor: 
         actor=actor,
         at=timezone.now(),
     )
-
-
-def _valid(form: ImportForm) -> ImportForm:
-    if not form.is_valid():
-        raise ValidationError({name: [str(error) for error in errors] for name, errors in form.errors.items()})
-    return form
 
 
 class ImportView(ProjectAPIView):
@@ -265,7 +275,7 @@ class ImportOptions(ImportView):
         sent = self.validated(self.options_input(data=request.data, partial=True))
         name = item.upload.filename
         stored = {key: item.options[key] for key in item.options if key in self.options_input().fields}
-        form = _valid(
+        form = checked(
             self.kind.form_class({**stored, **sent}, project=self.project, uploaded=name, initial=item.options)
         )
         return self.out(
@@ -355,18 +365,15 @@ class ImportUndo(ImportView):
 
 
 def import_urls(
-    kind: type[ImportKind],
-    *,
-    noun: str,
-    file: type[serializers.Serializer],
-    options: type[serializers.Serializer],
-    reads: Scope,
-    writes: Scope | tuple[Scope, ...],
+    kind: type[ImportKind], *, noun: str, reads: Scope, writes: Scope | tuple[Scope, ...]
 ) -> list[URLPattern]:
-    """The endpoints of the imports of one kind. `noun` begins their operation ids, `file` is `options` with a file.
+    """The endpoints of the imports of one kind. `noun` begins their operation ids.
 
-    A token needs all of several scopes.
+    A token needs all of several scopes. `file` may be sent several times where the form takes folders.
     """
+    of_kind = {"form_class": kind.form_class}
+    options = type(f"{noun.capitalize()}OptionsInput", (OptionsInput,), of_kind)
+    file = type(f"{noun.capitalize()}FileInput", (OptionsInput,), {**of_kind, "file": serializers.FileField()})
 
     def described(view: type[ImportView], **methods: Any) -> Any:
         of_kind: Any = type(

@@ -51,7 +51,6 @@ from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progre
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
 PASTED_CELLS = "pasted.tsv"
-FORMAT_NAMES = [name for name, _ in FORMAT_CHOICES]
 
 
 class CorpusImportForm(CorpusTargetForm, PastedImportForm):

@@ -3,10 +3,8 @@
 What a setting may be is said once, by the fields of the page's form.
 """
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
-from django import forms
 from django.urls import path
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -19,39 +17,17 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.api import change_in
-from apps.common.web.forms import ChoiceField, checked
+from apps.common.web.forms import body_fields, checked
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import MOST_GRADES, SettingsForm, settings_of
-
-
-def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Field:
-    """The type and the limits of a form's field, for a body and for its description."""
-    about = {"help_text": field.help_text or str(field.label or ""), **about}
-    if isinstance(field, forms.BooleanField):
-        return serializers.BooleanField(**about)
-    if isinstance(field, forms.IntegerField):  # one of floats is one too
-        number = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
-        return number(**about, **{name: getattr(field, name) for name in ("min_value", "max_value")})
-    if isinstance(field, forms.ChoiceField):
-        choices = list(cast(Iterable[Any], field.choices))
-        if isinstance(field, forms.MultipleChoiceField):
-            return serializers.ListField(child=ChoiceField(choices=choices), **about)
-        return ChoiceField(choices=choices, **about)
-    if isinstance(field, forms.CharField):
-        return serializers.CharField(max_length=field.max_length, allow_blank=not field.required, **about)
-    raise TypeError(f"no field of a body is like {type(field).__name__}")
-
-
-def _fields_of_the_form(**about: Any) -> dict[str, serializers.Field]:
-    return {name: _as_serialized(field, about) for name, field in SettingsForm.base_fields.items()}
 
 
 class SettingsInput(serializers.Serializer):
     """The settings of the page, under the names that it gives them. What is left out stays as it is."""
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        return _fields_of_the_form(required=False)
+        return body_fields(SettingsForm, required=False)
 
 
 class GradeOut(serializers.Serializer):
@@ -70,7 +46,7 @@ class SettingsOut(serializers.Serializer):
     scale_refusal = serializers.CharField(allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        return _fields_of_the_form() | super().get_fields()
+        return body_fields(SettingsForm) | super().get_fields()
 
 
 class GradeInput(serializers.Serializer):

@@ -15,7 +15,7 @@ from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.edges.import_api import import_urls
 from apps.goldsets.actions.training import retire_training_manifest
-from apps.goldsets.edges.imports import FORMAT_NAMES, ID_KINDS, TrainingImport
+from apps.goldsets.edges.imports import TrainingImport
 from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import KnownBy, Split
 from apps.goldsets.models import TrainingManifest
@@ -121,27 +121,9 @@ class KnownItems(ProjectAPIView):
         return Response(KnownItemPage({**facts, "results": page.rows, "next": page.next}).data)
 
 
-class TrainingOptionsInput(serializers.Serializer):
-    """For the schema, and for the names of the options; the page's own form parses them."""
-
-    name = serializers.CharField(max_length=120, help_text="What was trained on it: Ranker of May 2026.")
-    format = ChoiceField(choices=FORMAT_NAMES, required=False, help_text="By default auto.")
-    ids = ChoiceField(
-        choices=ID_KINDS, required=False, help_text="Of what the ids in a plain list are; by default question."
-    )
-
-
-class TrainingFileInput(TrainingOptionsInput):
-    """The file and its options."""
-
-    file = serializers.FileField()
-
-
 IMPORT_URLS = import_urls(
     TrainingImport,
     noun="training",
-    file=TrainingFileInput,
-    options=TrainingOptionsInput,
     reads=Scope.VERSIONS_READ,
     writes=Scope.VERSIONS_WRITE,
 )

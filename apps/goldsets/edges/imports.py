@@ -24,17 +24,17 @@ from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors.training import KnownQuestion, live_manifests, questions_in
 
 CHOICES = {AUTO: "Recognise it", **FORMATS}
-FORMAT_NAMES, ID_KINDS = list(CHOICES), list(IDS)
+FORMAT_CHOICES, ID_CHOICES = list(CHOICES.items()), list(IDS.items())
 NEW = "new"
 SHOWN = 20
 
 
 class TrainingImportForm(PastedImportForm):
     name = forms.CharField(max_length=120, help_text="What was trained on it: Ranker of May 2026.")
-    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
+    format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     ids = forms.ChoiceField(
         label="Ids in a list are of",
-        choices=list(IDS.items()),
+        choices=ID_CHOICES,
         initial=EntryKind.QUESTION,
         help_text="For a plain list. JSON lines and CSV say it in their fields.",
     )

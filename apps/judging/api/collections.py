@@ -7,16 +7,13 @@ from typing import Any
 
 from django import forms
 from django.urls import reverse
-from rest_framework import serializers
 
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
-from apps.common.web.forms import ChoiceField
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.import_api import NEW, CorpusTargetForm, import_urls
 from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
-from apps.corpus.enums import ImportMode
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import FilesField
 from apps.corpus.models import Import
@@ -191,39 +188,10 @@ def _collection(source: TableFile) -> Iterator[Collection]:
         yield collection
 
 
-class CollectionOptionsInput(serializers.Serializer):
-    """For the schema, and for the names of the options; the page's own form parses them."""
-
-    corpus = serializers.CharField(
-        required=False, max_length=60, help_text=f"The slug of a corpus; by default {NEW}, a new one."
-    )
-    name = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Of a new corpus.")
-    mode = ChoiceField(
-        choices=ImportMode.values, required=False, help_text="Whether missing passages are removed; by default replace."
-    )
-    splits = serializers.CharField(
-        required=False, allow_blank=True, max_length=2_000, help_text="Such as test, or dev,test; by default all."
-    )
-    grades = serializers.CharField(
-        required=False, allow_blank=True, max_length=2_000, help_text="Such as 1=3,0=0,-1=skip."
-    )
-    skip_unknown = serializers.BooleanField(required=False)
-
-
-class CollectionFileInput(CollectionOptionsInput):
-    """The zip and its options."""
-
-    file = serializers.FileField()
-
-
-URLS = import_urls(
+app_name = "collections-api"
+urlpatterns = import_urls(
     CollectionImport,
     noun="collections",
-    file=CollectionFileInput,
-    options=CollectionOptionsInput,
     reads=Scope.CORPUS_READ,
     writes=(Scope.CORPUS_WRITE, Scope.JUDGING_WRITE),
 )
-
-app_name = "collections-api"
-urlpatterns = URLS

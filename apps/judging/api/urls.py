@@ -1,6 +1,9 @@
 from django.urls import path
 
-from apps.judging.api import decisions, guidelines, imports, placeholders, rounds
+from apps.accounts.enums import Scope
+from apps.corpus.edges.import_api import import_urls
+from apps.judging.api import decisions, guidelines, placeholders, rounds
+from apps.judging.edges.imports import JudgementImport
 
 app_name = "judging-api"
 urlpatterns = [
@@ -22,7 +25,7 @@ urlpatterns = [
     path("rounds/<int:pk>/open-the-rest/", rounds.OpenTheRestView.as_view(), name="open-the-rest"),
     path("rounds/<int:pk>/pairs/", decisions.PairsView.as_view(), name="pairs"),
     path("rounds/<int:pk>/judgements/", decisions.JudgementsView.as_view(), name="judgements"),
-    *imports.URLS,
+    *import_urls(JudgementImport, noun="judging", reads=Scope.JUDGING_WRITE, writes=Scope.JUDGING_WRITE),
     path("placeholders/", placeholders.PlaceholdersView.as_view(), name="placeholders"),
     path("placeholders/<int:pk>/claim/", placeholders.ClaimView.as_view(), name="claim"),
     path("placeholders/<int:pk>/end/", placeholders.EndClaimView.as_view(), name="end-claim"),

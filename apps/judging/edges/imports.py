@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django import forms
 from django.urls import reverse
@@ -57,7 +57,7 @@ CHOICES = {
     **TOOLS,
     **FORMATS,
 }
-FORMAT_NAMES = list(CHOICES)
+FORMAT_CHOICES = list(CHOICES.items())
 TABLES = frozenset({TABLE, *TOOLS})
 """The formats whose columns and grades are chosen on the page."""
 NEW_QUERIES = "new queries"
@@ -71,7 +71,7 @@ GRADED = {
 class JudgementImportForm(PastedImportForm):
     """The file, its columns, and the meaning of its grades here, which cannot be read from the file."""
 
-    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
+    format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     snapshot = forms.ChoiceField(help_text="The texts that were judged.")
     columns = forms.CharField(
         label="Columns",
@@ -110,6 +110,7 @@ class JudgementImportForm(PastedImportForm):
     )
     folded = ("grades", "columns", "name", "graded", "skip_unknown")
     folded_title = "For qrels and files with columns of their own names; the round's name."
+    meanings: ClassVar = {"snapshot": "The key of the snapshot whose texts were judged."}
     field_order = [
         "file", "pasted", "format", "snapshot", "person", "grades", "columns", "name", "graded", "skip_unknown",
     ]  # fmt: skip

@@ -1,6 +1,9 @@
 from django.urls import path
 
-from apps.queries.api import imports, sources, views
+from apps.accounts.enums import Scope
+from apps.corpus.edges.import_api import import_urls
+from apps.queries.api import sources, views
+from apps.queries.edges.imports import QueryImport
 
 app_name = "queries-api"
 
@@ -8,7 +11,7 @@ urlpatterns = [
     path("", views.QueryList.as_view(), name="list"),
     path("source/", views.QuerySource.as_view(), name="source"),
     path("change/", views.QueryChange.as_view(), name="change"),
-    *imports.URLS,
+    *import_urls(QueryImport, noun="queries", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
     path("sources/", sources.SourceList.as_view(), name="sources"),
     path("sources/<int:pk>/", sources.SourceDetail.as_view(), name="source-detail"),
     path("sources/<int:pk>/edit/", sources.SourceEdit.as_view(), name="source-edit"),

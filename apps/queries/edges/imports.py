@@ -27,14 +27,14 @@ from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
 CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
-FORMAT_NAMES = list(CHOICES)
+FORMAT_CHOICES, ID_CHOICES = list(CHOICES.items()), list(IDS.items())
 
 
 class QueryImportForm(PastedImportForm):
-    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
+    format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     ids = forms.ChoiceField(
         label="Query ids",
-        choices=list(IDS.items()),
+        choices=ID_CHOICES,
         widget=forms.RadioSelect,
         initial="file",
         help_text=(

@@ -1,11 +1,14 @@
 from django.urls import path
 
-from apps.triples.api import drafts, imports, triples
+from apps.accounts.enums import Scope
+from apps.corpus.edges.import_api import import_urls
+from apps.triples.api import drafts, triples
+from apps.triples.edges.imports import TripleImport
 
 app_name = "triples-api"
 urlpatterns = [
     path("", triples.TripleList.as_view(), name="list"),
-    *imports.URLS,
+    *import_urls(TripleImport, noun="triples", reads=Scope.TRIPLES_WRITE, writes=Scope.TRIPLES_WRITE),
     path("drafts/", drafts.DraftList.as_view(), name="drafts"),
     path("candidates/", drafts.MachineWrittenList.as_view(), name="candidates"),
     path("candidates/<int:pk>/adopt/", drafts.AdoptView.as_view(), name="adopt"),

@@ -33,10 +33,11 @@ LONGEST_MACHINE = 200
 
 
 CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
+FORMAT_CHOICES = list(CHOICES.items())
 
 
 class TripleImportForm(PastedImportForm):
-    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
+    format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     corpus = forms.ChoiceField(
         label="Corpus",
         required=False,

@@ -19,7 +19,6 @@ FORMATS = {
     "parquet": "Parquet, as a version has it",
     "rag": "RAG evaluation or ragas, JSONL with contexts by id or text",
 }
-FORMAT_NAMES = list(FORMATS)
 RAG = "rag"
 _READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {
     "jsonl": jsonl.read,
