@@ -28,6 +28,28 @@ def saved(book: Workbook) -> bytes:
     return stream.getvalue()
 
 
+MANIFEST = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+
+
+def open_workbook(rows: Iterable[Sequence[str]], styles: str = "") -> bytes:
+    """An ODS file with these texts, which may have XML in them, on one sheet."""
+    kinds = ("office", "table", "text", "style")
+    spaces = " ".join(f'xmlns:{kind}="urn:oasis:names:tc:opendocument:xmlns:{kind}:1.0"' for kind in kinds)
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    lines = "".join(f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>" for row in rows)
+    stream = io.BytesIO()
+    body = f'<office:spreadsheet><table:table table:name="A">{lines}</table:table></office:spreadsheet>'
+    automatic = f"<office:automatic-styles>{styles}</office:automatic-styles>"
+    content = (
+        f"<office:document-content {spaces}>{automatic}<office:body>{body}</office:body></office:document-content>"
+    )
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", MANIFEST)
+        archive.writestr("content.xml", content)
+    return stream.getvalue()
+
+
 def binary_workbook(rows: Iterable[Sequence[str]]) -> bytes:
     """An XLSB file with these texts on one sheet. No library writes that form, so its records are made by hand."""
     named = _record(156, struct.pack("<II", 0, 1) + _text("rId1") + _text("A"))

@@ -19,7 +19,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import not_text
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
-from apps.common.files.workbooks import is_workbook, read_sheet
+from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet
 
 Row = tuple[int, list[str]]
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", "^": "carets"}
@@ -31,6 +31,7 @@ HEAD_ROWS = 10
 LETTERED = "Column"
 MOST_ROWS = 1_000_000
 MOST_CELL = 100_000
+NO_SCRIPTS = "Superscripts and subscripts of XLS and XLSB are read as plain digits: save the file as XLSX to keep them."
 WIDE_BYTES = 50_000_000
 """The most that is recoded in memory, of files in UTF-16."""
 
@@ -62,15 +63,16 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
     """
     if is_workbook(source):
         names, name, rows = read_sheet(source, sheet)
+        notes = [] if knows_scripts(source) else [NO_SCRIPTS]
         how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
     elif is_parquet(source.head(len(MAGIC))):
-        names, name, rows, how = [], "", packed_rows(source), "Parquet"
+        names, name, rows, how, notes = [], "", packed_rows(source), "Parquet", []
     else:
-        names, name = [], ""
+        names, name, notes = [], "", []
         source, rows, how = _text_rows(source)
     first, rest = _from_headings(source, rows) if has_headings else _lettered(source, rows)
     headings = _headings(source, first)
-    return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0])
+    return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0], notes=notes)
 
 
 def is_packed_table(source: TableFile) -> bool:

@@ -26,6 +26,11 @@ SCRIPT = b"vertAlign"
 RUN = re.compile(rb"<r>(?:(?!</r>).)*</r>", re.DOTALL)
 STYLE = re.compile(rb'<vertAlign\s+val="(superscript|subscript)"')
 TEXT = re.compile(rb"(<t(?:\s[^>]*)?>)([^<]*)(</t>)")
+OPEN_TEXT, OPEN_SCRIPT = "content.xml", b"style:text-position"
+OPEN_STYLE = re.compile(
+    rb'<style:style\s[^>]*?style:name="([^"]+)"(?:(?!</style:style>).)*?style:text-position="([^" ]+)', re.DOTALL
+)
+SPAN = re.compile(rb'(<text:span\s[^>]*?text:style-name="([^"]+)"[^>]*>)([^<]*)(</text:span>)')
 
 
 def cell_text(value: Any) -> str:
@@ -70,18 +75,22 @@ def rows_of(data: bytes, wanted: str) -> Iterator[dict[str, Any] | list[Any]]:
 def with_marks(data: bytes) -> bytes:
     """The workbook with RAISED, LOWERED and LEVEL around what its cells have as superscripts and subscripts.
 
-    The reader knows no formats inside a cell. Other workbooks, and those that are no zip, stay as they are.
+    The reader knows no formats inside a cell. Other workbooks than XLSX and ODS, and those that are no zip, stay as
+    they are.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as book:
-            parts = [name for name in book.namelist() if WITH_TEXT.fullmatch(name)]
-            marked = {name: part for name in parts if SCRIPT in (part := book.read(name))}
+            names = book.namelist()
+            parts = [name for name in names if WITH_TEXT.fullmatch(name)]
+            marked = {name: RUN.sub(_marked, part) for name in parts if SCRIPT in (part := book.read(name))}
+            if OPEN_TEXT in names and OPEN_SCRIPT in (part := book.read(OPEN_TEXT)):
+                marked[OPEN_TEXT] = _marked_open(part)
             if not marked:
                 return data
             out = io.BytesIO()
             with zipfile.ZipFile(out, "w") as copy:
-                for name in book.namelist():
-                    copy.writestr(name, RUN.sub(_marked, marked[name]) if name in marked else book.read(name))
+                for name in names:
+                    copy.writestr(name, marked[name] if name in marked else book.read(name))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError):
         return data
     return out.getvalue()
@@ -92,6 +101,23 @@ def _marked(run: re.Match[bytes]) -> bytes:
     if kind is None:
         return run.group()
     return TEXT.sub(rb"\1" + MARKS[kind[1]] + rb"\2" + LEVEL + rb"\3", run.group())
+
+
+def _marked_open(content: bytes) -> bytes:
+    """The content of an ODS: its styles say how far up or down a text is, as `super 58%` or `-33% 58%`."""
+    marks = {name: _mark_at(position) for name, position in OPEN_STYLE.findall(content)}
+
+    def mark(span: re.Match[bytes]) -> bytes:
+        begin, name, text, end = span.groups()
+        return begin + marks[name] + text + LEVEL + end if marks.get(name) else span.group()
+
+    return SPAN.sub(mark, content)
+
+
+def _mark_at(position: bytes) -> bytes:
+    if position.startswith((b"sub", b"-")):
+        return MARKS[b"subscript"]
+    return b"" if position.rstrip(b"%").strip(b"0.") == b"" else MARKS[b"superscript"]
 
 
 def _limit(seconds: int, memory: int) -> None:

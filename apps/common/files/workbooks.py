@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from importlib import resources
 from typing import NamedTuple
@@ -44,6 +45,18 @@ def is_workbook(source: TableFile) -> bool:
     with source.seekable(MOST_FILE_BYTES) as stream:
         kind = archive_kind(stream)
     return kind == WORKBOOK or (kind != WORD and source.name.lower().removesuffix(".gz").endswith(ENDINGS))
+
+
+def knows_scripts(source: TableFile) -> bool:
+    """Whether superscripts and subscripts of this workbook are told from digits: not those of its binary forms."""
+    if not source.head(len(OLE)).startswith(ZIP_STARTS):
+        return False
+    with source.seekable(MOST_FILE_BYTES) as stream:
+        try:
+            names = zipfile.ZipFile(stream).namelist()
+        except (zipfile.BadZipFile, OSError, ValueError):
+            return True  # reading it says what is wrong
+    return not any(name.endswith("workbook.bin") for name in names)
 
 
 def read_sheet(source: TableFile, name: str = "") -> Sheets:

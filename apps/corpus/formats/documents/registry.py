@@ -32,6 +32,7 @@ from apps.corpus.formats.rows import BlockRow, row_of, rows_from
 OWN_FORM = {"block_id", "document_id", "text"}
 MOST_SHEETS = 100
 NO_TABLE = "the table is empty"
+SCRIPTS_LOST = "read with superscripts as plain digits, as XLS and XLSB are: save as XLSX to keep them"
 ROW_AS_DATA = "read with the first row as a row like the others"
 PHRASES = {
     REASONS[EMPTY]: "spreadsheet without a visible sheet",
@@ -65,6 +66,8 @@ def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote
                 raise
     if not has_headings:
         raise Unreadable(NO_TEXT)
+    if first.notes:
+        yield ReadingNote(SCRIPTS_LOST)
     if False in has_headings:
         yield ReadingNote(ROW_AS_DATA)
     if errors:

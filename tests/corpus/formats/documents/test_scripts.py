@@ -15,9 +15,9 @@ from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.registry import read_markdown, read_table
 from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.trec import read_trec
-from tests.common.workbooks import workbook
+from tests.common.workbooks import binary_workbook, open_workbook, workbook
 from tests.corpus.formats.documents.pdfs import Line, make_pdf
-from tests.corpus.formats.documents.reading import one, rows
+from tests.corpus.formats.documents.reading import notes, one, rows
 from tests.corpus.formats.documents.test_docx import written
 
 HTML = (
@@ -125,6 +125,27 @@ def test_workbooks():
 
     (row,) = rows(read_table, out.getvalue(), "a.xlsx")
     assert row.text == "At 10⁸ m/s, CO₂"
+
+
+@pytest.mark.parametrize(("up", "down"), [("super 58%", "sub 58%"), ("33% 58%", "-33% 58%")])
+def test_open_workbooks(up, down):
+    style = '<style:style style:name="{}" style:family="text"><style:text-properties {}/></style:style>'
+    styles = [("T0", 'fo:font-weight="bold" xmlns:fo="fo"'), ("T1", f'style:text-position="{up}"'),
+              ("T2", f'style:text-position="{down}"'), ("T3", 'style:text-position="0% 100%"')]  # fmt: skip
+    span = '<text:span text:style-name="T{}">{}</text:span>'
+    text = f"At 10{span.format(1, 8)} {span.format(0, 'm/s')}, CO{span.format(2, 2)} {span.format(3, 7)}"
+    content = open_workbook([["id", "text"], ["1", text]], "".join(style.format(*one) for one in styles))
+
+    (row,) = rows(read_table, content, "a.ods")
+
+    assert row.text == "At 10⁸ m/s, CO₂ 7"
+    assert notes(read_table, content, "a.ods") == ["read as records, text from text, id from id"]
+
+
+def test_a_binary_workbook_says_that_its_superscripts_are_lost_and_what_to_do():
+    said = notes(read_table, binary_workbook([["id", "text"], ["a", "one"]]), "a.xlsb")
+
+    assert said[1:] == ["read with superscripts as plain digits, as XLS and XLSB are: save as XLSX to keep them"]
 
 
 def test_a_pdf_keeps_a_sentence_together_around_a_mark_and_an_exponent():
