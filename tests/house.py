@@ -57,6 +57,7 @@ FLOOR_PLAN = {
     "pages": WORKS | {"forms", "serializers", "edges", "pages"},
     "api": WORKS | {"forms", "serializers", "edges", "api"},
     "management": WORKS | {"edges", "management"},
+    "urls": WORKS | {"edges", "pages", "api"},
     "apps": WORKS | {"edges", "apps"},
 }
 """Which layers of its own app each layer may import."""
@@ -74,14 +75,15 @@ LAYERS = {
     "forms": "input of pages",
     "serializers": "input and output of the API",
     "edges": "what several edges share: access checks, panels, import kinds",
-    "pages": "views, the context of templates, urls",
-    "api": "endpoints, urls",
+    "pages": "views, the context of templates",
+    "api": "endpoints",
     "management": "Django's commands",
+    "urls": "the addresses of pages and endpoints",
     "apps": "Django's AppConfig, which connects what registers itself",
 }
 """What each layer of the floor plan holds."""
 
-EDGES = frozenset({"pages", "api", "management"})
+EDGES = frozenset({"pages", "api", "management", "urls"})
 """Layers that no other app imports."""
 
 OWN_PLANS = {

@@ -2,8 +2,25 @@
 
 from django.urls import include, path
 
+from apps.accounts import urls as accounts
+from apps.agreement import urls as agreement
+from apps.audit import urls as audit
+from apps.calibration import urls as calibration
+from apps.corpus import urls as corpus
+from apps.dashboard import urls as dashboard
 from apps.dashboard.edges.health import healthz, readyz
 from apps.dashboard.edges.metrics import metrics
+from apps.editions import urls as editions
+from apps.evaluation import urls as evaluation
+from apps.gates import urls as gates
+from apps.goldsets import urls as goldsets
+from apps.jobs import urls as jobs
+from apps.judging import urls as judging
+from apps.queries import urls as queries
+from apps.reports import urls as reports
+from apps.retrieval import urls as retrieval
+from apps.review import urls as review
+from apps.triples import urls as triples
 
 handler400 = "apps.dashboard.edges.errors.bad_request"
 handler403 = "apps.dashboard.edges.errors.forbidden"
@@ -11,58 +28,58 @@ handler404 = "apps.dashboard.edges.errors.not_found"
 handler500 = "apps.dashboard.edges.errors.server_error"
 
 PROJECT_PAGES = [
-    path("", include("apps.accounts.pages.members")),
-    path("corpus/", include("apps.corpus.pages.urls")),
-    path("queries/", include("apps.queries.pages.urls")),
-    path("runs/", include("apps.retrieval.pages.urls")),
-    path("triples/", include("apps.triples.pages.urls")),
-    path("review/", include("apps.review.pages.urls")),
-    path("judging/", include("apps.judging.pages.urls")),
-    path("agreement/", include("apps.agreement.pages.urls")),
-    path("agreement/", include("apps.calibration.pages.urls")),
-    path("versions/", include("apps.goldsets.pages.urls")),
-    path("editions/", include("apps.editions.pages.urls")),
-    path("evaluation/gates/", include("apps.gates.pages.urls")),
-    path("evaluation/", include("apps.reports.pages.urls")),
-    path("evaluation/", include("apps.evaluation.pages.urls")),
-    path("jobs/", include("apps.jobs.pages.urls")),
-    path("notifications/", include("apps.jobs.pages.notification_urls")),
-    path("audit/", include("apps.audit.pages.views")),
+    path("", include((accounts.project_pages, "people"))),
+    path("corpus/", include((corpus.pages, "corpus"))),
+    path("queries/", include((queries.pages, "queries"))),
+    path("runs/", include((retrieval.pages, "retrieval"))),
+    path("triples/", include((triples.pages, "triples"))),
+    path("review/", include((review.pages, "review"))),
+    path("judging/", include((judging.pages, "judging"))),
+    path("agreement/", include((agreement.pages, "agreement"))),
+    path("agreement/", include((calibration.pages, "calibration"))),
+    path("versions/", include((goldsets.pages, "goldsets"))),
+    path("editions/", include((editions.pages, "editions"))),
+    path("evaluation/gates/", include((gates.pages, "gates"))),
+    path("evaluation/", include((reports.pages, "reports"))),
+    path("evaluation/", include((evaluation.pages, "evaluation"))),
+    path("jobs/", include((jobs.pages, "jobs"))),
+    path("notifications/", include((jobs.notification_pages, "notifications"))),
+    path("audit/", include((audit.pages, "audit"))),
 ]
 
 PROJECT_API = [
-    path("people/", include("apps.accounts.api.urls")),
-    path("settings/", include("apps.dashboard.api.settings")),
-    path("jobs/", include("apps.jobs.api.urls")),
-    path("notifications/", include("apps.jobs.api.notification_urls")),
-    path("corpus/", include("apps.corpus.api.urls")),
-    path("queries/", include("apps.queries.api.urls")),
-    path("runs/", include("apps.retrieval.api.urls")),
-    path("systems/", include("apps.retrieval.api.system_urls")),
-    path("triples/export/", include("apps.review.api.reviews")),
-    path("triples/", include("apps.triples.api.urls")),
-    path("review/", include("apps.review.api.urls")),
-    path("judging/", include("apps.judging.api.urls")),
-    path("collections/", include("apps.judging.api.collections")),
-    path("agreement/", include("apps.agreement.api.urls")),
-    path("agreement/", include("apps.calibration.api.urls")),
-    path("versions/", include("apps.goldsets.api.urls")),
-    path("editions/", include("apps.editions.api.urls")),
-    path("evaluation/gates/", include("apps.gates.api.urls")),
-    path("evaluation/", include("apps.reports.api.urls")),
-    path("evaluation/", include("apps.evaluation.api.urls")),
+    path("people/", include((accounts.api, "people-api"))),
+    path("settings/", include((dashboard.settings_api, "settings-api"))),
+    path("jobs/", include((jobs.api, "jobs-api"))),
+    path("notifications/", include((jobs.notification_api, "notifications-api"))),
+    path("corpus/", include((corpus.api, "corpus-api"))),
+    path("queries/", include((queries.api, "queries-api"))),
+    path("runs/", include((retrieval.api, "retrieval-api"))),
+    path("systems/", include((retrieval.system_api, "systems-api"))),
+    path("triples/export/", include((review.export_api, "triples-export"))),
+    path("triples/", include((triples.api, "triples-api"))),
+    path("review/", include((review.api, "review-api"))),
+    path("judging/", include((judging.api, "judging-api"))),
+    path("collections/", include((judging.collection_api, "collections-api"))),
+    path("agreement/", include((agreement.api, "agreement-api"))),
+    path("agreement/", include((calibration.api, "calibration-api"))),
+    path("versions/", include((goldsets.api, "goldsets-api"))),
+    path("editions/", include((editions.api, "editions-api"))),
+    path("evaluation/gates/", include((gates.api, "gates-api"))),
+    path("evaluation/", include((reports.api, "reports-api"))),
+    path("evaluation/", include((evaluation.api, "evaluation-api"))),
 ]
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
-    path("", include("apps.dashboard.pages.urls")),
-    path("", include("apps.accounts.pages.urls")),
-    path("", include("apps.jobs.pages.mail_urls")),
-    path("server/webhook/", include("apps.jobs.pages.server_urls")),
-    path("", include("apps.gates.pages.badge_urls")),
+    path("", include((dashboard.pages, "dashboard"))),
+    path("", include((accounts.pages, "accounts"))),
+    path("", include((jobs.mail_pages, "mail"))),
+    path("server/webhook/", include((jobs.server_webhook_pages, "server-webhook"))),
+    path("", include((gates.badges, "badges"))),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
-    path("api/", include("apps.dashboard.api.urls")),
+    path("api/", include((dashboard.api, "api"))),
 ]

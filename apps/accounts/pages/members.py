@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -174,16 +174,3 @@ def delete_secret(request: MemberRequest, project: Project, secret_id: int) -> H
     forget_secret(project=project, secret_id=secret.pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{secret.name} is deleted. Systems that use it can no longer sign in.")
     return redirect("people:secrets", slug=project.slug)
-
-
-app_name = "people"
-urlpatterns = [
-    path("people/", people, name="people"),
-    path("people/invite/", invite, name="invite"),
-    path("people/invitations/<int:invitation_id>/revoke/", revoke_invitation, name="revoke-invitation"),
-    path("people/<int:user_id>/roles/", set_roles, name="roles"),
-    path("settings/secrets/", secrets, name="secrets"),
-    path("settings/secrets/<int:secret_id>/delete/", delete_secret, name="delete-secret"),
-    path("settings/tokens/", tokens, name="tokens"),
-    path("settings/tokens/<int:token_id>/revoke/", revoke_token, name="revoke-token"),
-]

@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.views.decorators.http import require_safe
 
 from apps.accounts.edges.access import member_view
@@ -74,7 +73,3 @@ def changes(event: Event) -> list[tuple[str, object, object]]:
     before, after = event.before or {}, event.after or {}
     names = [*before, *(name for name in after if name not in before)]
     return [(name, before.get(name), after.get(name)) for name in names]
-
-
-app_name = "audit"
-urlpatterns = [path("", event_list, name="list")]

@@ -5,7 +5,6 @@ What a setting may be is said once, by the fields of the page's form.
 
 from typing import Any, ClassVar
 
-from django.urls import path
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -141,13 +140,3 @@ class BringBack(SettingsView):
     @extend_schema(operation_id="settings_bring_back", request=None, responses=SettingsOut)
     def post(self, request: Request, slug: str) -> Response:
         return self.facts(bring_back_project(project_id=self.project.pk, actor=self.member.user, at=timezone.now()))
-
-
-app_name = "settings-api"
-
-urlpatterns = [
-    path("", Settings.as_view(), name="settings"),
-    path("scale/", Scale.as_view(), name="scale"),
-    path("archive/", Archive.as_view(), name="archive"),
-    path("bring-back/", BringBack.as_view(), name="bring-back"),
-]

@@ -8,11 +8,10 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
-from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.import_api import NEW, CorpusTargetForm, import_urls
+from apps.corpus.edges.import_api import NEW, CorpusTargetForm
 from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import FilesField
@@ -186,12 +185,3 @@ def _collection(source: TableFile) -> Iterator[Collection]:
         raise source.error(None, "", "", "a collection is read from a file or folder only, not from standard input")
     with collection_at(source.path, source.name) as collection:
         yield collection
-
-
-app_name = "collections-api"
-urlpatterns = import_urls(
-    CollectionImport,
-    noun="collections",
-    reads=Scope.CORPUS_READ,
-    writes=(Scope.CORPUS_WRITE, Scope.JUDGING_WRITE),
-)

@@ -1,6 +1,5 @@
 """API of reviewing: one's own queue, seats and verdicts, and the lead's board."""
 
-from django.urls import path
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -15,7 +14,6 @@ from apps.common.web.api import body_with_key
 from apps.common.web.paging import only_known
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
-from apps.review.api.exports import TripleExport, TripleExportReport
 from apps.review.forms import BoardForm
 from apps.review.selectors.board import board_page
 from apps.review.selectors.queues import next_in_queue, place, review_queue
@@ -33,12 +31,6 @@ from apps.review.serializers import (
 )
 from apps.triples.selectors.triples import triple_for
 from apps.triples.serializers import triple_out
-
-app_name = "triples-export"
-urlpatterns = [
-    path("", TripleExport.as_view(), name="file"),
-    path("report/", TripleExportReport.as_view(), name="report"),
-]
 
 MOST_SHOWN = 1_000
 

@@ -1,9 +1,11 @@
+"""The addresses of the pages and of the API."""
+
 from django.urls import path
 
+from apps.agreement.api import grades
 from apps.agreement.pages import breakdowns, overview, people
 
-app_name = "agreement"
-urlpatterns = [
+pages = [
     path("", overview.overview, name="overview"),
     path("pair/<int:first>/<int:second>/", overview.pair, name="pair"),
     path("differences/", breakdowns.where, name="differences"),
@@ -11,4 +13,12 @@ urlpatterns = [
     path("items/", breakdowns.items, name="items"),
     path("people/", people.people, name="people"),
     path("people/<int:person>/", people.person, name="person"),
+]
+
+api = [
+    path("", grades.AgreementView.as_view(), name="agreement"),
+    path("pairs/", grades.PairsView.as_view(), name="pairs"),
+    path("differences/", grades.WhereView.as_view(), name="differences"),
+    path("improve/", grades.TightenView.as_view(), name="improve"),
+    path("people/<int:person>/", grades.PersonView.as_view(), name="person"),
 ]

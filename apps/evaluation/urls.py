@@ -1,5 +1,8 @@
-from django.urls import include, path
+"""The addresses of the pages and of the API."""
 
+from django.urls import URLPattern, URLResolver, include, path
+
+from apps.evaluation.api import drops, evaluations, version_runs
 from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, slices, trends
 
 PAIR = [
@@ -12,8 +15,7 @@ PAIR = [
     path("queries/<int:pk>/grades/", comparison.pool_unjudged, name="request-grades"),
 ]
 
-app_name = "evaluation"
-urlpatterns = [
+pages: list[URLPattern | URLResolver] = [
     path("", leaderboard.overview, name="overview"),
     path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
     path("<int:pk>/misses/<int:place>/", misses.miss, name="misses"),
@@ -28,4 +30,23 @@ urlpatterns = [
     path("ledger/<int:pk>/", trends.ledger_note, name="ledger-note"),
     path("compare/", comparison.pick, name="pick"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
+]
+
+PAIR = [
+    path("", evaluations.ComparisonDetail.as_view(), name="compare"),
+    path("drops/", drops.Drops.as_view(), name="drops"),
+    path("decide/", drops.DropDecision.as_view(), name="decide"),
+    path("close/", drops.ComparisonClose.as_view(), name="close"),
+    path("judge-again/", drops.JudgeAgain.as_view(), name="judge-again"),
+    path("unjudged/", drops.Unjudged.as_view(), name="unjudged"),
+]
+
+api: list[URLPattern | URLResolver] = [
+    path("", evaluations.EvaluationList.as_view(), name="list"),
+    path("<int:pk>/", evaluations.EvaluationDetail.as_view(), name="detail"),
+    path("<int:pk>/misses/", drops.Misses.as_view(), name="misses"),
+    path("versions/<int:version_pk>/rest/", version_runs.ScoreRest.as_view(), name="score-rest"),
+    path("versions/<int:version_pk>/run-again/", version_runs.SystemsAgain.as_view(), name="run-again"),
+    path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
+    path("ledger/<int:pk>/", evaluations.LedgerLine.as_view(), name="ledger"),
 ]

@@ -1,9 +1,13 @@
-from django.urls import path
+"""The addresses of the pages and of the API."""
 
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from apps.accounts.edges import authentication  # noqa: F401  the import registers the scheme
+from apps.dashboard.api import description, settings
 from apps.dashboard.pages import checklist, manual, search, server, views
 
-app_name = "dashboard"
-urlpatterns = [
+pages = [
     path("", views.start, name="start"),
     path("projects/", views.projects, name="projects"),
     path("demo/", views.load_demo, name="load-demo"),
@@ -24,4 +28,16 @@ urlpatterns = [
     path("p/<slug:slug>/delete/", views.delete, name="delete"),
     path("p/<slug:slug>/search/", search.search, name="search"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
+]
+
+api = [
+    path("v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("<path:rest>", description.not_found, name="not-found"),
+]
+
+settings_api = [
+    path("", settings.Settings.as_view(), name="settings"),
+    path("scale/", settings.Scale.as_view(), name="scale"),
+    path("archive/", settings.Archive.as_view(), name="archive"),
+    path("bring-back/", settings.BringBack.as_view(), name="bring-back"),
 ]

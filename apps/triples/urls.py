@@ -1,9 +1,15 @@
+"""The addresses of the pages and of the API."""
+
 from django.urls import path
 
+from apps.accounts.enums import Scope
+from apps.corpus.edges.import_api import import_urls
+from apps.triples.api import drafts
+from apps.triples.api import triples as triples_api
+from apps.triples.edges.imports import TripleImport
 from apps.triples.pages import bench, candidates, triples
 
-app_name = "triples"
-urlpatterns = [
+pages = [
     path("", triples.triples, name="list"),
     path("mine/", triples.mine, name="mine"),
     path("bench/", bench.bench, name="bench"),
@@ -27,4 +33,19 @@ urlpatterns = [
     path("<int:pk>/withdraw/", triples.withdraw, name="withdraw"),
     path("<int:pk>/reopen/", triples.reopen, name="reopen"),
     path("<int:pk>/retire/", triples.retire, name="retire"),
+]
+
+api = [
+    path("", triples_api.TripleList.as_view(), name="list"),
+    *import_urls(TripleImport, noun="triples", reads=Scope.TRIPLES_WRITE, writes=Scope.TRIPLES_WRITE),
+    path("drafts/", drafts.DraftList.as_view(), name="drafts"),
+    path("candidates/", drafts.MachineWrittenList.as_view(), name="candidates"),
+    path("candidates/<int:pk>/adopt/", drafts.AdoptView.as_view(), name="adopt"),
+    path("candidates/<int:pk>/reject/", drafts.RejectView.as_view(), name="reject"),
+    path("retire/", triples_api.RetireManyView.as_view(), name="retire-many"),
+    path("<int:pk>/draft/", drafts.DraftDetail.as_view(), name="draft"),
+    path("<int:pk>/withdraw/", drafts.WithdrawView.as_view(), name="withdraw"),
+    path("<int:pk>/reopen/", drafts.ReopenView.as_view(), name="reopen"),
+    path("<int:pk>/retire/", triples_api.RetireView.as_view(), name="retire"),
+    path("<int:pk>/", triples_api.TripleDetail.as_view(), name="detail"),
 ]

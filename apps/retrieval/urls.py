@@ -1,11 +1,24 @@
-"""The addresses of the pages of systems, runs and pools."""
+"""The addresses of the pages and of the API."""
 
 from django.urls import path
 
+from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing
+from apps.retrieval.api.runs import PushDetail, RunDetail, RunList
+from apps.retrieval.api.systems import (
+    FusionList,
+    LoadedDetail,
+    LoadedDrop,
+    LoadedList,
+    LoadedSystems,
+    RemoteList,
+    SystemDetail,
+    SystemList,
+    SystemPace,
+    SystemRuns,
+)
 from apps.retrieval.pages import pools, remote, runs, systems
 
-app_name = "retrieval"
-urlpatterns = [
+pages = [
     path("", systems.overview, name="overview"),
     path("all/", systems.all_runs, name="runs"),
     path("systems/new/", systems.new_system, name="new-system"),
@@ -32,4 +45,27 @@ urlpatterns = [
     path("pools/<int:pk>/grow/", pools.grow, name="grow-pool"),
     path("pools/<int:pk>/missing/", pools.missing, name="missing"),
     path("pools/<int:pk>/provenance/", pools.provenance, name="provenance"),
+]
+
+api = [
+    path("", RunList.as_view(), name="runs"),
+    path("<int:pk>/", RunDetail.as_view(), name="run"),
+    path("pushes/<int:pk>/", PushDetail.as_view(), name="push"),
+    path("pools/", PoolList.as_view(), name="pools"),
+    path("pools/<int:pk>/", PoolDetail.as_view(), name="pool"),
+    path("pools/<int:pk>/grow/", PoolGrow.as_view(), name="grow-pool"),
+    path("pools/<int:pk>/missing/", PoolMissing.as_view(), name="missing"),
+]
+
+system_api = [
+    path("", SystemList.as_view(), name="systems"),
+    path("fusions/", FusionList.as_view(), name="fusions"),
+    path("remote/", RemoteList.as_view(), name="remote"),
+    path("loaded/", LoadedList.as_view(), name="loaded"),
+    path("loaded/<int:pk>/", LoadedDetail.as_view(), name="loaded-index"),
+    path("loaded/<int:pk>/drop/", LoadedDrop.as_view(), name="drop-loaded"),
+    path("loaded/<int:pk>/systems/", LoadedSystems.as_view(), name="search-loaded"),
+    path("<int:pk>/", SystemDetail.as_view(), name="system"),
+    path("<int:pk>/pace/", SystemPace.as_view(), name="pace"),
+    path("<int:pk>/runs/", SystemRuns.as_view(), name="run"),
 ]

@@ -1,0 +1,51 @@
+"""The addresses of the pages and of the API."""
+
+from django.urls import path
+
+from apps.jobs.api import jobs as jobs_api
+from apps.jobs.api import notifications as notifications_api
+from apps.jobs.pages import jobs, notifications, server_webhook, webhooks
+
+pages = [
+    path("", jobs.job_list, name="list"),
+    path("<int:pk>/", jobs.job_page, name="job"),
+    path("<int:pk>/progress/", jobs.progress, name="progress"),
+    path("<int:pk>/cancel/", jobs.cancel, name="cancel"),
+    path("<int:pk>/retry/", jobs.retry, name="retry"),
+    path("webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("webhooks/<int:pk>/try/", webhooks.try_one, name="try-webhook"),
+    path("webhooks/<int:pk>/secret/", webhooks.change_secret, name="change-secret"),
+    path("webhooks/<int:pk>/enable/", webhooks.enable, name="enable-webhook"),
+    path("webhooks/<int:pk>/end/", webhooks.end, name="end-webhook"),
+    path("webhooks/messages/", webhooks.deliveries, name="deliveries"),
+    path("webhooks/messages/<int:pk>/again/", webhooks.send_again, name="send-again"),
+]
+
+api = [
+    path("", jobs_api.JobList.as_view(), name="jobs"),
+    path("deliveries/", jobs_api.DeliveryList.as_view(), name="deliveries"),
+    path("deliveries/<int:pk>/send-again/", jobs_api.DeliverySendAgain.as_view(), name="send-again"),
+    path("<int:pk>/", jobs_api.JobDetail.as_view(), name="job"),
+    path("<int:pk>/cancel/", jobs_api.JobCancel.as_view(), name="job-cancel"),
+    path("<int:pk>/retry/", jobs_api.JobRetry.as_view(), name="job-retry"),
+]
+
+mail_pages = [path("profile/mail/", notifications.mail_choice, name="choice")]
+
+notification_pages = [
+    path("", notifications.notification_list, name="list"),
+    path("read/", notifications.read_all, name="read-all"),
+    path("<int:pk>/open/", notifications.open_one, name="open"),
+]
+
+server_webhook_pages = [
+    path("", server_webhook.deliveries, name="deliveries"),
+    path("try/", server_webhook.try_it, name="try"),
+    path("<int:pk>/again/", server_webhook.send_again, name="send-again"),
+]
+
+notification_api = [
+    path("", notifications_api.NotificationList.as_view(), name="list"),
+    path("read-all/", notifications_api.NotificationReadAll.as_view(), name="read-all"),
+    path("<int:pk>/read/", notifications_api.NotificationRead.as_view(), name="read"),
+]

@@ -1,0 +1,41 @@
+"""The addresses of the pages and of the API."""
+
+from django.urls import path
+
+from apps.accounts.enums import Scope
+from apps.corpus.edges.import_api import import_urls
+from apps.queries.api import sources
+from apps.queries.api import views as views_api
+from apps.queries.edges.imports import QueryImport
+from apps.queries.pages import views
+
+pages = [
+    path("", views.query_list, name="list"),
+    path("new/", views.query_new, name="new"),
+    path("change/", views.change, name="change"),
+    path("balance/", views.balance, name="balance"),
+    path("sources/", views.source_list, name="sources"),
+    path("sources/new/", views.source_new, name="source-new"),
+    path("sources/<int:pk>/", views.source_page, name="source"),
+    path("sources/<int:pk>/edit/", views.source_edit, name="source-edit"),
+    path("sources/<int:pk>/permissions/", views.permission_grant, name="grant"),
+    path("permissions/<int:pk>/revoke/", views.permission_revoke, name="revoke"),
+    path("<int:pk>/", views.query_page, name="query"),
+    path("<int:pk>/edit/", views.query_edit, name="edit"),
+    path("<int:pk>/retire/", views.query_retire, name="retire"),
+]
+
+api = [
+    path("", views_api.QueryList.as_view(), name="list"),
+    path("source/", views_api.QuerySource.as_view(), name="source"),
+    path("change/", views_api.QueryChange.as_view(), name="change"),
+    *import_urls(QueryImport, noun="queries", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
+    path("sources/", sources.SourceList.as_view(), name="sources"),
+    path("sources/<int:pk>/", sources.SourceDetail.as_view(), name="source-detail"),
+    path("sources/<int:pk>/edit/", sources.SourceEdit.as_view(), name="source-edit"),
+    path("sources/<int:pk>/permissions/", sources.PermissionGrant.as_view(), name="grant"),
+    path("permissions/<int:pk>/revoke/", sources.PermissionRevoke.as_view(), name="revoke"),
+    path("<int:pk>/", views_api.QueryDetail.as_view(), name="query"),
+    path("<int:pk>/edit/", views_api.QueryEdit.as_view(), name="edit"),
+    path("<int:pk>/retire/", views_api.QueryRetire.as_view(), name="retire"),
+]

@@ -1,0 +1,40 @@
+"""The addresses of the pages and of the API."""
+
+from django.urls import path
+
+from apps.reports.api import analyses as analyses_api
+from apps.reports.api import negatives as negatives_api
+from apps.reports.pages import analyses, bias, negatives, stability
+
+pages = [
+    path("<int:pk>/report/", analyses.evaluation, name="evaluation"),
+    path("compare/<int:baseline>/<int:candidate>/report/", analyses.comparison, name="comparison"),
+    path("version/<int:version_pk>/report/", analyses.version, name="version"),
+    path("bias/", bias.bias_reports, name="bias-reports"),
+    path("bias/<int:pk>/", bias.bias_page, name="bias"),
+    path("bias/<int:pk>/first/", bias.judge_first, name="judge-next"),
+    path("version/<int:version_pk>/bias/", bias.request_bias, name="request-bias"),
+    path("stability/", stability.stability_reports, name="stability-reports"),
+    path("stability/<int:pk>/", stability.stability_page, name="stability"),
+    path("version/<int:version_pk>/stability/", stability.request_stability, name="request-stability"),
+    path("version/<int:version_pk>/negatives/", negatives.negatives, name="negatives"),
+    path("version/<int:version_pk>/negatives/measure/", negatives.measure, name="measure-negatives"),
+    path("version/<int:version_pk>/negatives/file/", negatives.negatives_file, name="negatives-file"),
+]
+
+api = [
+    path("<int:pk>/report/", analyses_api.EvaluationReport.as_view(), name="evaluation"),
+    path("compare/<int:baseline>/<int:candidate>/report/", analyses_api.ComparisonReport.as_view(), name="comparison"),
+    path("versions/<int:version_pk>/report/", analyses_api.VersionReport.as_view(), name="version"),
+    path("bias/", analyses_api.BiasReportList.as_view(), name="bias-reports"),
+    path("bias/<int:pk>/", analyses_api.BiasReportDetail.as_view(), name="bias"),
+    path("bias/<int:pk>/first/", analyses_api.FirstToJudge.as_view(), name="judge-next"),
+    path("stability/", analyses_api.StabilityReportList.as_view(), name="stability-reports"),
+    path("stability/<int:pk>/", analyses_api.StabilityReportDetail.as_view(), name="stability"),
+    path("versions/<int:version_pk>/negatives/", negatives_api.Negatives.as_view(), name="negatives"),
+    path(
+        "versions/<int:version_pk>/negatives/measured/",
+        negatives_api.NegativeEffects.as_view(),
+        name="negative-effects",
+    ),
+]
