@@ -206,7 +206,6 @@ MIDDLEWARE = [
     "apps.common.web.middleware.limit_bodies",
     "apps.dashboard.edges.health.answer_machines",
     "apps.common.web.forwarding.watch_forwarding",
-    "apps.judging.edges.plain_requests.answer_plainly",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
