@@ -31,6 +31,7 @@ PROJECT_PAGES = [
 ]
 
 PROJECT_API = [
+    path("judging/", include("apps.judging.api.urls")),  # asked most often, and looked at in this order
     path("people/", include("apps.accounts.api.urls")),
     path("settings/", include("apps.dashboard.api.settings")),
     path("jobs/", include("apps.jobs.api.urls")),
@@ -42,7 +43,6 @@ PROJECT_API = [
     path("triples/export/", include("apps.review.api.reviews")),
     path("triples/", include("apps.triples.api.urls")),
     path("review/", include("apps.review.api.urls")),
-    path("judging/", include("apps.judging.api.urls")),
     path("collections/", include("apps.judging.api.collections")),
     path("agreement/", include("apps.agreement.api.urls")),
     path("agreement/", include("apps.calibration.api.urls")),
@@ -54,6 +54,7 @@ PROJECT_API = [
 ]
 
 urlpatterns = [
+    path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
@@ -63,6 +64,5 @@ urlpatterns = [
     path("server/webhook/", include("apps.jobs.pages.server_urls")),
     path("", include("apps.gates.pages.badge_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
-    path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("api/", include("apps.dashboard.api.urls")),
 ]

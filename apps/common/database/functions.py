@@ -55,7 +55,7 @@ class Function:
 
     @property
     def drop_sql(self) -> str:
-        return f'DROP FUNCTION "{self.name}"'
+        return f'DROP FUNCTION IF EXISTS "{self.name}"'
 
 
 class InstallFunctions(Operation):
