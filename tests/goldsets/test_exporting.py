@@ -223,7 +223,14 @@ def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):
 def test_an_answer_that_was_changed_before_the_freeze_is_one_row(bench):
     first = bench.round.judgements.order_by("pk").first()
     answer = Answer(grade=first.grade, note="on second thought")
-    give_judgement(round_=first.round, seat_id=first.seat_id, annotator=first.annotator, answer=answer, idempotency_key="later", at=AT)
+    give_judgement(
+        round_=first.round,
+        seat_id=first.seat_id,
+        annotator=first.annotator,
+        answer=answer,
+        idempotency_key="later",
+        at=AT,
+    )
 
     rows = judged(make_version(VersionState.RELEASED, bench))
 

@@ -18,7 +18,7 @@ from django.contrib.auth.backends import BaseBackend
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import SessionBase, UpdateError
 from django.core import signing
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -28,7 +28,7 @@ from apps.accounts.core.browsers import browser_in
 from apps.accounts.edges.known_devices import remember_device
 from apps.accounts.models import User, Visit
 from apps.common.database.bulk import write_note
-from apps.common.database.statements import prepared_cursor, rows_of, time_value
+from apps.common.database.statements import prepared_cursor, row_of, rows_of, time_value
 from apps.common.web.outages import outage_of
 from apps.common.web.requests import client_address
 
@@ -135,9 +135,9 @@ class SessionBackend(BaseBackend):
             found = rows_of(cursor, f"SELECT {', '.join(PERSON)} FROM accounts_user WHERE id = %(id)s", {"id": user_id})
         if not found:
             return None
-        *texts, is_active, is_operator = found[0]
-        user = User.from_db(connection.alias, PERSON, [*texts, bool(is_active), bool(is_operator)])
-        return user if user.is_active else None
+        person = dict(zip(PERSON, found[0], strict=True))
+        truths = {name: bool(person[name]) for name in ("is_active", "is_operator")}
+        return row_of(User, person | truths) if truths["is_active"] else None
 
 
 BACKEND = f"{__name__}.{SessionBackend.__name__}"

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import connection, models
 from django.db.backends.utils import CursorWrapper
 
+M = TypeVar("M", bound=models.Model)
 LARGEST_KEY = 2**63 - 1
 """No row has a larger one, and SQLite takes none."""
 LOCK = re.compile(r"\[(FOR [A-Z a-z]+)\]")
@@ -37,6 +38,12 @@ def rows_of(cursor: CursorWrapper, statement: str, values: Mapping[str, Any]) ->
     """
     cursor.execute(_for_this_database(statement, locks=connection.features.has_select_for_update), values)
     return cursor.fetchall() if cursor.description else []
+
+
+def row_of(model: type[M], values: Mapping[str, Any]) -> M:
+    """A row as Django would read it, of columns by name; the others are read when asked for."""
+    names = [field.attname for field in model._meta.concrete_fields if field.attname in values]  # in this order
+    return model.from_db(connection.alias, names, [values[name] for name in names])
 
 
 @lru_cache(maxsize=256)

@@ -3,12 +3,11 @@
 import json
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.common.database.statements import LARGEST_KEY, prepared_cursor, rows_of
+from apps.common.database.statements import LARGEST_KEY, prepared_cursor, row_of, rows_of
 from apps.judging.models import Guideline, Round
 
 PROJECT = ("id", "slug", "name", "scale", "archived_at")
@@ -46,19 +45,20 @@ def hand_of(user: User, slug: str, pk: int) -> Hand:
     if not rows:
         raise Http404("No such project.")
     _, *values = rows[0]
-    project = _row_of(Project, PROJECT, values, json_in="scale")
-    round_ = _row_of(Round, ROUND, values[len(PROJECT) :], json_in="plan")
-    guideline = _row_of(Guideline, GUIDELINE, values[len(PROJECT) + len(ROUND) :])
+    project = row_of(Project, _named(PROJECT, values, json_in="scale"))
     member = Member(user=user, project=project, roles=frozenset(role for role, *_ in rows))
-    if round_.pk is None:
+    found = _named(ROUND, values[len(PROJECT) :], json_in="plan")
+    if found["id"] is None:
         return Hand(member, None)
+    round_ = row_of(Round, found)
     round_.project = project
-    round_.guideline = None if guideline.pk is None else guideline
+    if round_.guideline_id is not None:
+        round_.guideline = row_of(Guideline, _named(GUIDELINE, values[len(PROJECT) + len(ROUND) :]))
     return Hand(member, round_)
 
 
-def _row_of(model: Any, names: tuple[str, ...], values: list[Any], *, json_in: str = "") -> Any:
+def _named(names: tuple[str, ...], values: list[Any], *, json_in: str = "") -> dict[str, Any]:
     found = dict(zip(names, values, strict=False))
     if json_in and found[json_in]:
         found[json_in] = json.loads(found[json_in])
-    return model.from_db(connection.alias, [*found], [*found.values()])
+    return found
