@@ -202,13 +202,13 @@ def nothing_is_lost_doubled_or_beside_the_plan(kind, seed, overlap, steps):
 
 
 OF_A_KIND = {
-    "plain": {"given", "seat_lapsed", "grade_not_possible"},
+    "plain": {"given", "seat_lapsed"},
     "repeats": {"pass 2", "repeated"},
     "pilot": {"pilot", "seat_not_open"},
     "checks": {"pass 0"},
     "extra judges": {"extra"},
-    "remits": {"seat_not_open"},
-    "everything": {"pass 0", "pass 2", "seat_not_open", "extra"},
+    "remits": {"given"},
+    "everything": {"pass 0", "pass 2", "pilot"},
 }
 
 

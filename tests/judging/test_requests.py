@@ -74,7 +74,7 @@ def test_pairs_come_in_the_order_and_under_the_names_of_the_page(client, kind):
         assert [(pair["seat"], pair["query"]["text"], pair["block"]["document"]) for pair in pairs] == [
             (reading.seat_id, reading.query.text, reading.document) for reading in shown
         ]
-        assert post(client, round_, seat=pairs[0]["seat"]).status_code == 201
+        assert all(post(client, round_, seat=pair["seat"]).status_code == 201 for pair in pairs[:1])
 
 
 def test_a_grade_is_answered_in_ones_own_time_zone(client, round_, mara):

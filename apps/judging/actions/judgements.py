@@ -91,7 +91,7 @@ SELECT w.id FROM retrieval_poolquery w WHERE w.pool_id = %(pool)s AND w.query_id
 """
 
 
-class Standing(NamedTuple):
+class GradeStanding(NamedTuple):
     """One row of STANDING."""
 
     entry: int
@@ -153,7 +153,7 @@ def give_judgement(
     return given
 
 
-def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> Standing:
+def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> GradeStanding:
     """Lock the person's place and their role, and read what is there then. Raises Http404, NotAnnotator."""
     lock_place(cursor, facts)
     if connection.features.has_select_for_update:
@@ -161,13 +161,13 @@ def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> Standin
     rows = rows_of(cursor, STANDING, facts)
     if not rows:
         raise Http404("No such seat.")
-    standing = Standing(*rows[0])
+    standing = GradeStanding(*rows[0])
     if standing.place is None:
         raise NotAnnotator()
     return standing
 
 
-def _refuse(round_: Round, standing: Standing, answer: Answer, *, is_first: bool) -> None:
+def _refuse(round_: Round, standing: GradeStanding, answer: Answer, *, is_first: bool) -> None:
     """Every reason against a grade but those of its seat and its evidence. Raises JudgementRefused, ProjectArchived."""
     if reason := rules.annotator_refusal([Role.ANNOTATOR] if standing.is_annotator else []):
         raise JudgementRefused(reason, code="no_longer_annotator")
@@ -212,7 +212,7 @@ def _serialize(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan, *, m
         rows_of(cursor, QUERY, facts)
 
 
-def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: Standing) -> tuple[int, int]:
+def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: GradeStanding) -> tuple[int, int]:
     """Fill this person's seat of the pair, or else a free one; return its key and its number.
 
     The person's own place is locked, and a locked free seat is skipped, so no two requests wait for each other.
@@ -255,7 +255,7 @@ def _reserve_repeat(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan)
     rows_of(cursor, REPEAT, {**facts, "number": seat_number(2, facts["number"]), "due": due})
 
 
-def _same_answer(earlier: Judgement, standing: Standing, answer: Answer) -> Judgement:
+def _same_answer(earlier: Judgement, standing: GradeStanding, answer: Answer) -> Judgement:
     stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
     if stored != (standing.entry, answer.grade, answer.cant_judge, answer.note.strip()):
         raise JudgementRefused("This key was used for another grade.", code="key_reused")

@@ -121,7 +121,7 @@ SELECT EXISTS (SELECT 1 FROM judging_seat s
 MOVE = "UPDATE judging_roundannotator SET cursor = %(cursor)s WHERE id = %(place)s"
 
 
-class Standing(NamedTuple):
+class PlaceStanding(NamedTuple):
     """One row of STANDING."""
 
     place_id: int
@@ -210,13 +210,13 @@ def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
     return Seat.objects.filter(round=place.round_id, annotator=place.annotator_id, state=SeatState.LEASED)
 
 
-def locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> Standing:
+def locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceStanding:
     """Lock a person's place, and read what is there then. Raises NotAnnotator, SeatsRefused."""
     lock_place(cursor, facts)
     rows = rows_of(cursor, STANDING, facts)
     if not rows:
         raise NotAnnotator()
-    standing = Standing(*rows[0])
+    standing = PlaceStanding(*rows[0])
     if reason := rules.grading_refusal(standing.state):
         raise SeatsRefused(reason, code="round_not_open")
     return standing
@@ -275,7 +275,9 @@ class Bounds(NamedTuple):
 class _Lease:
     """What one step leases: `room` for more, `reached` as the last query, and whether it met locks of others there."""
 
-    def __init__(self, cursor: CursorWrapper, facts: Mapping[str, Any], standing: Standing, bounds: Bounds) -> None:
+    def __init__(
+        self, cursor: CursorWrapper, facts: Mapping[str, Any], standing: PlaceStanding, bounds: Bounds
+    ) -> None:
         self.cursor, self.bounds = cursor, bounds
         self.facts = {**facts, **bounds.values}
         self.room, self.reached, self.met_others = facts["n"] - standing.leased, standing.cursor, False
