@@ -28,7 +28,7 @@ from tests.test_statements import Statements
 pytestmark = pytest.mark.django_db
 
 IS_LOCKING = connection.vendor == "postgresql"
-"""Which locks a person's place, and their role, by statements of their own."""
+"""Which locks a person's place, and their role, by a statement of its own."""
 
 
 @pytest.fixture
@@ -196,4 +196,4 @@ def test_each_request_takes_few_statements(client, round_, mara):
     with Statements() as grading:
         assert post(client, round_, seat=seat).status_code == 201
 
-    assert (fetching.number, grading.number) == (6 + IS_LOCKING, 6 + 2 * IS_LOCKING)
+    assert (fetching.number, grading.number) == (6 + IS_LOCKING, 6 + IS_LOCKING)

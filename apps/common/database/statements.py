@@ -36,8 +36,13 @@ def rows_of(cursor: CursorWrapper, statement: str, values: Mapping[str, Any]) ->
     `[FOR UPDATE]` and the like are the only words that the databases do not share: SQLite has no rows to lock, for a
     transaction that writes is alone.
     """
+    run(cursor, statement, values)
+    return cursor.fetchall()
+
+
+def run(cursor: CursorWrapper, statement: str, values: Mapping[str, Any]) -> None:
+    """Execute a statement as `rows_of` does; what it returns is not read."""
     cursor.execute(_for_this_database(statement, locks=connection.features.has_select_for_update), values)
-    return cursor.fetchall() if cursor.description else []
 
 
 def row_of(model: type[M], values: Mapping[str, Any]) -> M:

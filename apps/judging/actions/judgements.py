@@ -13,10 +13,10 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.rules import ProjectArchived
 from apps.audit.actions import record
-from apps.common.database.statements import LARGEST_KEY, prepared_cursor, rows_of, time_value
+from apps.common.database.statements import LARGEST_KEY, prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import NotAnnotator, lock_place
+from apps.judging.actions.locks import NotAnnotator
 from apps.judging.actions.seats import Bounds
 from apps.judging.core.answer import Answer, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.core.plan import Plan, seat_number
@@ -29,10 +29,16 @@ from apps.metrics.agreement.counting import ordinal_alpha
 
 # Statements that SQLite and PostgreSQL share.
 
-ROLE = """
-SELECT m.id FROM accounts_membership m
- WHERE m.project_id = %(project)s AND m.user_id = %(person)s AND m.role = %(role)s AND m.ended_at IS NULL
-[FOR NO KEY UPDATE]
+# The person's place, and then the role by which they grade: removing somebody and archiving lock it too.
+PLACE_AND_ROLE = """
+WITH place AS MATERIALIZED (
+  SELECT p.id FROM judging_roundannotator p
+   WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s [FOR UPDATE]),
+role AS MATERIALIZED (
+  SELECT m.id FROM accounts_membership m
+   WHERE m.project_id = %(project)s AND m.user_id = %(person)s AND m.role = %(role)s AND m.ended_at IS NULL
+   [FOR NO KEY UPDATE])
+SELECT (SELECT count(*) FROM place), (SELECT count(*) FROM role)
 """
 # All that a grade is decided on. `o` is the seat that this person has of the pair, in the pass of the seat `s` they
 # name; `b` is their answer in force on it.
@@ -155,9 +161,8 @@ def give_judgement(
 
 def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> GradeStanding:
     """Lock the person's place and their role, and read what is there then. Raises Http404, NotAnnotator."""
-    lock_place(cursor, facts)
     if connection.features.has_select_for_update:
-        rows_of(cursor, ROLE, facts)  # archiving locks it too
+        run(cursor, PLACE_AND_ROLE, facts)
     rows = rows_of(cursor, STANDING, facts)
     if not rows:
         raise Http404("No such seat.")
@@ -207,9 +212,9 @@ def _serialize(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan, *, m
     if not connection.features.has_select_for_update:
         return
     if meets_pilot:
-        rows_of(cursor, ROUND, facts)
+        run(cursor, ROUND, facts)
     if plan.extra_bar is not None and facts["pass"] == 1:
-        rows_of(cursor, QUERY, facts)
+        run(cursor, QUERY, facts)
 
 
 def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: GradeStanding) -> tuple[int, int]:
@@ -252,7 +257,7 @@ def _give(
 def _reserve_repeat(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan) -> None:
     person = facts["person"]
     due = plan.repeated_after(judged_by(facts["round"], person), person, facts["entry"])
-    rows_of(cursor, REPEAT, {**facts, "number": seat_number(2, facts["number"]), "due": due})
+    run(cursor, REPEAT, {**facts, "number": seat_number(2, facts["number"]), "due": due})
 
 
 def _same_answer(earlier: Judgement, standing: GradeStanding, answer: Answer) -> Judgement:

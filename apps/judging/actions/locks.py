@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from apps.accounts.models import User
-from apps.common.database.statements import rows_of
+from apps.common.database.statements import run
 from apps.common.errors import Forbidden
 from apps.judging.models import Round, RoundAnnotator
 
@@ -34,7 +34,7 @@ def lock_place(cursor: CursorWrapper, facts: Mapping[str, Any]) -> None:
     A statement of its own: a row joined to one that was waited for is as it was before the wait.
     """
     if connection.features.has_select_for_update:
-        rows_of(cursor, PLACE, facts)
+        run(cursor, PLACE, facts)
 
 
 def locked_place(round_id: int, annotator: User) -> RoundAnnotator:

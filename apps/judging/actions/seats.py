@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.common.database.statements import prepared_cursor, rows_of, time_value
+from apps.common.database.statements import prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import NotAnnotator, lock_place, locked_place
@@ -228,11 +228,11 @@ def _lease_step(round_: Round, facts: Mapping[str, Any]) -> tuple[int, bool]:
     with prepared_cursor() as cursor:
         standing = locked_standing(cursor, facts)
         if standing.others_lapsed:
-            rows_of(cursor, RETURN_LAPSED, facts)
+            run(cursor, RETURN_LAPSED, facts)
         if standing.has_retired:
-            rows_of(cursor, RETURN_RETIRED, facts)
+            run(cursor, RETURN_RETIRED, facts)
         if standing.has_old:
-            rows_of(cursor, RENEW, facts)
+            run(cursor, RENEW, facts)
         lease = _Lease(cursor, facts, standing, Bounds.of(round_, standing.only, is_decided=standing.is_decided))
         if lease.room > 0 and standing.has_due:
             lease.reserved(is_due=True)
@@ -243,7 +243,7 @@ def _lease_step(round_: Round, facts: Mapping[str, Any]) -> tuple[int, bool]:
         if lease.room > 0 and not lease.met_others and not rows_of(cursor, HOLDS_OWN, facts)[0][0]:
             lease.by_query(own=False)
         if lease.reached != standing.cursor:
-            rows_of(cursor, MOVE, {"cursor": lease.reached, "place": standing.place_id})
+            run(cursor, MOVE, {"cursor": lease.reached, "place": standing.place_id})
     return lease.reached, lease.met_others
 
 
