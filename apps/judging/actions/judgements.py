@@ -145,17 +145,17 @@ def give_judgement(
         _refuse(round_, standing, answer, is_first=is_first)
         _check_spans(cursor, facts, answer)
         plan = plan_of(round_)
-        meets_pilot = standing.pass_number == 1 and not standing.is_decided and standing.query in pilot_queries(round_)
-        _serialize(cursor, facts, plan, meets_pilot=meets_pilot)
         if is_first:
             facts["own"], facts["number"] = _fill(cursor, facts, round_, standing)
         given = _give(cursor, facts, round_, answer, standing.before, at)
         if is_first and standing.pass_number == 1 and plan.is_repeated(annotator.pk, standing.entry):
             _reserve_repeat(cursor, facts, plan)
-    if meets_pilot:
-        _end_pilot(round_, plan, at)
-    if standing.pass_number == 1 and plan.extra_bar is not None:
-        _add_judges(round_, plan, standing.query)
+        if standing.pass_number == 1 and not standing.is_decided and standing.query in pilot_queries(round_):
+            _in_turn(cursor, ROUND, facts)
+            _end_pilot(round_, plan, at)
+        if standing.pass_number == 1 and plan.extra_bar is not None:
+            _in_turn(cursor, QUERY, facts)
+            _add_judges(round_, plan, standing.query)
     return given
 
 
@@ -201,20 +201,6 @@ def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer
     ((text,),) = rows_of(cursor, TEXT, facts)
     if reason := spans_refusal(answer.spans, text):
         raise JudgementRefused(reason, code="evidence_outside_text")
-
-
-def _serialize(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan, *, meets_pilot: bool) -> None:
-    """Serialize the grades of one pilot, or of one query that may get an extra judge.
-
-    Two people who give the last two grades at the same time would each miss the other's, and neither would be the last.
-    Before a seat is locked; without a lock in rounds without such a plan.
-    """
-    if not connection.features.has_select_for_update:
-        return
-    if meets_pilot:
-        run(cursor, ROUND, facts)
-    if plan.extra_bar is not None and facts["pass"] == 1:
-        run(cursor, QUERY, facts)
 
 
 def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: GradeStanding) -> tuple[int, int]:
@@ -265,6 +251,15 @@ def _same_answer(earlier: Judgement, standing: GradeStanding, answer: Answer) ->
     if stored != (standing.entry, answer.grade, answer.cant_judge, answer.note.strip()):
         raise JudgementRefused("This key was used for another grade.", code="key_reused")
     return earlier
+
+
+def _in_turn(cursor: CursorWrapper, lock: str, facts: Mapping[str, Any]) -> None:
+    """Let the grades of one pilot, or of one query that may get an extra judge, be looked at one after the other.
+
+    Two people who give the last two grades at the same time would each miss the other's, and neither would be the last.
+    """
+    if connection.features.has_select_for_update:
+        run(cursor, lock, facts)
 
 
 def _end_pilot(round_: Round, plan: Plan, at: datetime) -> None:
