@@ -209,7 +209,8 @@ def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):
     first = bench.round.judgements.order_by("pk").first()
 
     give_judgement(
-        seat=first.seat,
+        round_=first.round,
+        seat_id=first.seat_id,
         annotator=first.annotator,
         answer=Answer(grade=1, note="on second thought"),
         idempotency_key="later",
