@@ -1,25 +1,23 @@
 """Fetching one pair and grading it, by many people at once: how many loops a second, and what a loop costs.
 
-    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8] [--turns 4] [--beside 0]
-        [--kills 0] [--planned]
+    python benchmarks/grading.py [--kinds plain repeats …] [--pairs 10000 …] [--clients 32] [--seconds 8] [--turns 4]
+        [--beside 0] [--kills 0]
 
 For each size a database of its own (SQLite in a temporary folder, and one on PostgreSQL when DATABASE_URL names a
-server) gets an open round with 20 % of its pairs to be judged twice. `karat up` serves it; so many clients, each a
-person who is signed in, fetch one pair and grade it, again and again, from one other process on the same machine. The
-two sizes stand beside each other and take turns, `--turns` of them within their seconds, for the speed of a shared
-machine changes from one minute to the next.
+server) gets an open round of each kind with 20 % of its pairs to be judged twice (`judging.world.PLANS`). `karat up`
+serves them; so many clients, each a person who is signed in, fetch one pair and grade it, again and again, from one
+other process on the same machine. Several sizes stand beside each other and take turns, `--turns` of them within their
+seconds, for the speed of a shared machine changes from one minute to the next.
 
 Printed are loops a second, the time of a loop, the processor time that Karat's processes and PostgreSQL's take for one,
-the ratio of many pairs to few, and beside them the floor: the same web server answering with one INSERT. A loop is two
+and beside each kind the floor, measured just after it: the same web server answering with one INSERT. A loop is two
 requests, so its floor is half as many loops as inserts. The exit code is 1 when a request failed, an acknowledged grade
 is missing, or a pair has more grades than its plan asked for.
 
 `--beside 100000` has the server's worker import so many passages and build a pool from two systems meanwhile, and says
 how far both came. `--kills 6` kills all processes of the server so often and starts it again; clients then connect
-again, and the times of their loops include its start. With either, one size is measured after the other.
-
-`--planned` has a tenth of each person's pairs come back to be judged again, so that the full steps are taken, which a
-plain round does not need.
+again, and the times of their loops include its start. With either, sizes are measured one after the other, and one kind
+is measured.
 """
 
 import argparse
@@ -46,12 +44,19 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Measured(NamedTuple):
-    """One size on one database; processor times in milliseconds a loop."""
+    """One kind of round; processor times in milliseconds a loop."""
 
+    kind: str
     loops: loops.Loops
     karat_ms: float
     database_ms: float
     floor: float
+
+
+class Size(NamedTuple):
+    """One size on one database."""
+
+    kinds: list[Measured]
     faults: list[str]
     beside: str
 
@@ -80,11 +85,10 @@ def database_processes() -> list[int]:
 
 
 class Trouble(NamedTuple):
-    """What happens to the server while it is measured, and whether the round asks for more than a plain one."""
+    """What happens to the server while it is measured."""
 
     passages: int = 0
     kills: int = 0
-    is_planned: bool = False
 
 
 class Turns:
@@ -110,7 +114,9 @@ class Turns:
             raise
 
 
-def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble, turns: Turns) -> Measured:
+def measure(
+    pairs: int, kinds: list[str], clients: int, seconds: float, url: str, trouble: Trouble, turns: Turns
+) -> Size:
     """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
     with (
         turns.together(),
@@ -118,46 +124,48 @@ def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble
         world.OwnDatabase(url) as own,
     ):
         world.connect(folder, own)
-        there = world.fill(pairs, is_plain=not trouble.is_planned)
-        beside = Beside(world.project(there), folder, trouble.passages) if trouble.passages else None
-        with servers.karat(folder, own) as karat:
+        worlds = world.fill(pairs, kinds)
+        beside = Beside(world.project(worlds[0]), folder, trouble.passages) if trouble.passages else None
+        with servers.karat(folder, own) as karat, servers.floor(folder, own) as floor:
             kills = Kills(karat, trouble.kills, seconds) if trouble.kills else None
             turns.barrier.wait()  # until the other is filled too
             time.sleep(2)
-            seen, in_karat, in_database = [], 0.0, 0.0
-            for _ in range(turns.count):
+            found, seats, faults = [], [], list[str]()
+            for there in worlds:
+                seen, in_karat, in_database = [], 0.0, 0.0
+                for _ in range(turns.count):
+                    with turns.next():
+                        processes = family(karat.process.pid)
+                        before, database = processor_seconds(processes), processor_seconds(database_processes())
+                        if kills:
+                            kills.begin()
+                        if beside:
+                            beside.begin()
+                        seen.append(
+                            _loops(karat.port, there, clients, seconds / turns.count, comes_back=trouble.kills > 0)
+                        )
+                        in_karat += _since(before, processor_seconds(processes))
+                        in_database += _since(database, processor_seconds(database_processes()))
                 with turns.next():
-                    processes = family(karat.process.pid)
-                    before, database = processor_seconds(processes), processor_seconds(database_processes())
-                    if kills:
-                        kills.begin()
-                    if beside:
-                        beside.begin()
-                    seen.append(_loops(karat.port, there, clients, seconds / turns.count, comes_back=trouble.kills > 0))
-                    in_karat += _since(before, processor_seconds(processes))
-                    in_database += _since(database, processor_seconds(database_processes()))
+                    bare = load.insert_for(floor.port, there, clients, seconds / 2)
+                whole = loops.joined(seen)
+                seats += whole.seats
+                faults += [f"{there.kind}: {fault}" for fault in (*whole.errors, *bare.errors)]
+                n = max(1, len(whole.times)) / 1000
+                karat_ms, database_ms = in_karat / n, in_database / n if url else 0.0
+                speed = bare.grades / bare.seconds / 2
+                found.append(Measured(there.kind, whole, float("nan") if kills else karat_ms, database_ms, speed))
             state = beside.state() if beside else ""
-            faults = [kills.join() if kills else ""]
-        with turns.next(), servers.floor(folder, own) as floor:
-            bare = load.insert_for(floor.port, there, clients, seconds / 2)
-        whole = loops.joined(seen)
-        stands = world.inconsistent() if trouble.kills else world.broken(len(whole.seats))
-        faults += [*whole.errors, *bare.errors, *stands, *world.lost(whole.seats)]
+            faults += [kills.join() if kills else ""]
+        stands = world.inconsistent() if trouble.kills else world.broken(len(set(seats)))
+        faults += [*stands, *world.lost(seats)]
         world.leave()
-    n = max(1, len(whole.times)) / 1000
-    return Measured(
-        whole,
-        float("nan") if trouble.kills else in_karat / n,
-        in_database / n if url else 0.0,
-        bare.grades / bare.seconds / 2,
-        [*filter(None, faults)],
-        state,
-    )
+    return Size(found, [*filter(None, faults)], state)
 
 
-def both_sizes(
-    sizes: list[int], clients: int, seconds: float, url: str, trouble: Trouble, turns: int
-) -> list[Measured]:
+def all_sizes(
+    sizes: list[int], kinds: list[str], clients: int, seconds: float, url: str, trouble: Trouble, turns: int
+) -> list[Size]:
     """Beside each other in turns; one after the other when something else goes on beside them."""
     spawn = multiprocessing.get_context("spawn")
     apart = bool(trouble.kills or trouble.passages)
@@ -166,7 +174,7 @@ def both_sizes(
         order = [Turns(barrier, 0 if apart else place, 1 if apart else turns) for place in range(len(sizes))]
         measured = []
         for pairs, own in zip(sizes, order, strict=True):
-            measured.append(pool.submit(measure, pairs, clients, seconds, url, trouble, own))
+            measured.append(pool.submit(measure, pairs, kinds, clients, seconds, url, trouble, own))
             if apart:
                 wait(measured)
         return [one.result() for one in measured]
@@ -177,7 +185,8 @@ def _loops(port: int, there: world.World, clients: int, seconds: float, *, comes
     root = f"/api/v1/projects/{there.slug}/judging/rounds/{there.round_id}"
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         hands = there.hands[:clients]
-        return pool.submit(loops.loops, port, root, hands, seconds, comes_back=comes_back).result()
+        ways = {"kind": there.kind, "comes_back": comes_back}
+        return pool.submit(loops.loops, port, root, hands, seconds, **ways).result()
 
 
 def at(share: float, values: list[float]) -> float:
@@ -188,16 +197,16 @@ def at(share: float, values: list[float]) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--few", type=int, default=10_000)
-    parser.add_argument("--many", type=int, default=1_000_000)
+    parser.add_argument("--kinds", nargs="+", choices=[*world.PLANS], default=[*world.PLANS], metavar="KIND")
+    parser.add_argument("--pairs", nargs="+", type=int, default=[10_000])
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--beside", type=int, default=0, metavar="PASSAGES")
     parser.add_argument("--kills", type=int, default=0)
-    parser.add_argument("--planned", action="store_true")
     args = parser.parse_args()
-    trouble = Trouble(args.beside, args.kills, args.planned)
+    trouble = Trouble(args.beside, args.kills)
+    kinds = args.kinds[:1] if args.beside or args.kills else args.kinds
     databases = {"SQLite": ""}
     if url := os.environ.get("DATABASE_URL", ""):
         databases["PostgreSQL"] = url
@@ -211,21 +220,25 @@ def main() -> int:
         ("longest", 9),
         ("Karat ms", 10),
         ("database", 10),
+        ("floor", 7),
         ("÷ floor", 9),
     ]
-    print(f"{'':<12}{'pairs':>10}", *(f"{name:>{width}}" for name, width in columns), sep="")
+    print(f"{'':<12}{'':<14}{'pairs':>10}", *(f"{name:>{width}}" for name, width in columns), sep="")
     for name, where in databases.items():
-        both = both_sizes([args.few, args.many], args.clients, args.seconds, where, trouble, args.turns)
-        for pairs, one in zip((args.few, args.many), both, strict=True):
-            p50, p95, p99, longest = (at(share, one.loops.times) for share in (0.5, 0.95, 0.99, 1))
-            print(
-                f"{name:<12}{pairs:>10,}{one.loops.speed:>9.0f}{p50:>8.0f}{p95:>7.0f}{p99:>7.0f}{longest:>9.0f}"
-                f"{one.karat_ms:>10.2f}{one.database_ms:>10.2f}{one.loops.speed / one.floor:>9.2f}",
-                *filter(None, [one.beside]),
-            )
-            faults += [f"{name}, {pairs:,} pairs: {fault}" for fault in one.faults]
-        few, many = (one.loops.speed for one in both)
-        print(f"{name:<12}many : few, time of a loop {few / many:.2f}")
+        sizes = all_sizes(args.pairs, kinds, args.clients, args.seconds, where, trouble, args.turns)
+        for place, kind in enumerate(kinds):
+            for pairs, size in zip(args.pairs, sizes, strict=True):
+                one = size.kinds[place]
+                p50, p95, p99, longest = (at(share, one.loops.times) for share in (0.5, 0.95, 0.99, 1))
+                print(
+                    f"{name:<12}{kind:<14}{pairs:>10,}{one.loops.speed:>9.0f}{p50:>8.0f}{p95:>7.0f}{p99:>7.0f}"
+                    f"{longest:>9.0f}{one.karat_ms:>10.2f}{one.database_ms:>10.2f}{one.floor:>7.0f}"
+                    f"{one.loops.speed / one.floor:>9.2f}",
+                    *filter(None, [size.beside]),
+                    flush=True,
+                )
+        for pairs, size in zip(args.pairs, sizes, strict=True):
+            faults += [f"{name}, {pairs:,} pairs: {fault}" for fault in size.faults]
     print(f"errors, lost grades and pairs over quota: {len(faults) or 'none'}")
     for fault in faults[:20]:
         print(fault, file=sys.stderr)

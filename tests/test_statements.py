@@ -50,10 +50,10 @@ ON_RECORD = {
 }
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 VERDICT, VERDICT_AND_NEXT, VERDICT_AGAIN = 14, 21, 13
-UNDO, GRADE_AGAIN = 11, 12
+UNDO, GRADE_AGAIN = 11, 5
 AUTOSAVE, AUTOSAVE_OF_OTHER_BLOCKS, FIRST_AUTOSAVE = 12, 14, 17
 IS_LOCKING = connection.vendor == "postgresql"
-"""Which locks a person's place in a round by a statement of its own."""
+"""Which locks a person's place in a round, and their role, by a statement of its own."""
 EXACT = {
     "triples": (7, 7),
     "triples in review": (7, 7),
@@ -153,10 +153,10 @@ def test_undoing_a_grade_takes_exactly_these_however_many_are_left(blocks):
         grade(seat, 1)
     screen = reverse("judging:judge", args=[round_.project.slug, round_.pk])
 
-    assert statements_of(client, f"{screen}?seat={seats[1]}") == UNDO
+    assert statements_of(client, f"{screen}?seat={seats[1]}") == UNDO + IS_LOCKING
     with Statements() as found:
         grade(seats[1], 2)
-    assert found.number == GRADE_AGAIN + 2 * IS_LOCKING
+    assert found.number == GRADE_AGAIN + IS_LOCKING
 
 
 @pytest.mark.django_db

@@ -206,7 +206,6 @@ MIDDLEWARE = [
     "apps.common.web.middleware.limit_bodies",
     "apps.dashboard.edges.health.answer_machines",
     "apps.common.web.forwarding.watch_forwarding",
-    "apps.judging.edges.plain_requests.answer_plainly",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -282,6 +281,11 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
+# The first reads whose a session is; the second checks passwords, and reads whose the sessions of earlier versions are.
+AUTHENTICATION_BACKENDS = [
+    "apps.accounts.edges.sessions.SessionBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

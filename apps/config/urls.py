@@ -48,6 +48,7 @@ PROJECT_PAGES = [
 ]
 
 PROJECT_API = [
+    path("judging/", include((judging.api, "judging-api"))),  # asked most often, and looked at in this order
     path("people/", include((accounts.api, "people-api"))),
     path("settings/", include((dashboard.settings_api, "settings-api"))),
     path("jobs/", include((jobs.api, "jobs-api"))),
@@ -59,7 +60,6 @@ PROJECT_API = [
     path("triples/export/", include((review.export_api, "triples-export"))),
     path("triples/", include((triples.api, "triples-api"))),
     path("review/", include((review.api, "review-api"))),
-    path("judging/", include((judging.api, "judging-api"))),
     path("collections/", include((judging.collection_api, "collections-api"))),
     path("agreement/", include((agreement.api, "agreement-api"))),
     path("agreement/", include((calibration.api, "calibration-api"))),
@@ -71,6 +71,7 @@ PROJECT_API = [
 ]
 
 urlpatterns = [
+    path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
@@ -80,6 +81,5 @@ urlpatterns = [
     path("server/webhook/", include((jobs.server_webhook_pages, "server-webhook"))),
     path("", include((gates.badges, "badges"))),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
-    path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),
     path("api/", include((dashboard.api, "api"))),
 ]

@@ -101,7 +101,7 @@ def remits_refusal(unjudged: int, example: str, judges: int) -> str | None:
 
 def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None:
     """Why a lead can't open the rest of this round in spite of its pilot."""
-    if refusal := grading_refusal(round_):
+    if refusal := grading_refusal(round_.state):
         return refusal
     if not is_waiting:
         return "This round is not waiting for a pilot. All of its pairs are open."
@@ -117,20 +117,20 @@ def annotator_refusal(roles: Collection[str]) -> str | None:
     return None
 
 
-def grading_refusal(round_: Round) -> str | None:
-    """Why nobody can grade in this round now."""
-    if round_.state == RoundState.OPENING:
+def grading_refusal(state: str) -> str | None:
+    """Why nobody can grade now in a round of this state."""
+    if state == RoundState.OPENING:
         return OPENING
-    if round_.state == RoundState.CLOSED:
+    if state == RoundState.CLOSED:
         return CLOSED
     return None
 
 
-def regrade_refusal(round_: Round, *, is_adjudicated: bool) -> str | None:
-    """Why a grade can't be changed any more."""
+def regrade_refusal(state: str, *, is_adjudicated: bool) -> str | None:
+    """Why a grade can't be changed any more in a round of this state."""
     if is_adjudicated:
         return "A lead has already decided this pair. Your grade stays next to the decision."
-    return grading_refusal(round_)
+    return grading_refusal(state)
 
 
 def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str | None:

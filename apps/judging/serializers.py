@@ -30,18 +30,18 @@ class JudgementInput(serializers.Serializer):
     )
     idempotency_key = serializers.CharField(max_length=64, min_length=1)
 
-    def answer(self) -> Answer:
-        """The validated answer, for the action."""
-        values: dict[str, Any] = self.validated_data
-        return Answer(
-            grade=values["grade"],
-            cant_judge=values["cant_judge"],
-            note=values["note"],
-            spans=values["spans"] or [],
-            active_ms=values["active_ms"],
-            away_ms=values["away_ms"],
-            is_again=values["again"],
-        )
+
+def answer_in(values: dict[str, Any]) -> Answer:
+    """The answer in what `JudgementInput` has validated, for the action."""
+    return Answer(
+        grade=values["grade"],
+        cant_judge=values["cant_judge"],
+        note=values["note"],
+        spans=values["spans"] or [],
+        active_ms=values["active_ms"],
+        away_ms=values["away_ms"],
+        is_again=values["again"],
+    )
 
 
 class JudgementOut(serializers.Serializer):

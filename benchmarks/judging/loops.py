@@ -41,10 +41,13 @@ def joined(turns: list[Loops]) -> Loops:
 
 
 class Client:
-    """One person who is signed in, on a kept connection."""
+    """One person who is signed in, on a kept connection.
 
-    def __init__(self, port: int, root: str, session: str) -> None:
-        self.port = port
+    Of the kind `evidence` they mark a part of each text; of `regrade` they grade one pair again and again.
+    """
+
+    def __init__(self, port: int, root: str, session: str, kind: str = "plain") -> None:
+        self.port, self.kind, self.graded, self.number = port, kind, 0, 0
         cookie = f"karat-session={session}; karat-csrf={CSRF}"
         head = f"Host: 127.0.0.1:{port}\r\nCookie: {cookie}\r\nAccept: application/json\r\n"
         self.fetching = f"GET {root}/pairs/?n=1 HTTP/1.1\r\n{head}\r\n".encode()
@@ -67,8 +70,12 @@ class Client:
         self.sock.sendall(self.fetching)
 
     def grade(self, seat: int) -> None:
-        self.seat = seat
-        body = json.dumps({"seat": seat, "grade": seat % 4, "active_ms": 900, "idempotency_key": secrets.token_hex(16)})
+        self.seat = self.graded = (self.graded or seat) if self.kind == "regrade" else seat
+        self.number += 1
+        facts = {"seat": self.seat, "grade": (seat + self.number) % 4, "active_ms": 900}
+        if self.kind == "evidence":
+            facts["spans"] = [[0, 8], [20, 40]]
+        body = json.dumps({**facts, "idempotency_key": secrets.token_hex(16)})
         self.sock.sendall(f"{self.grading}Content-Length: {len(body)}\r\n\r\n{body}".encode())
 
     def answer(self) -> tuple[int, bytes] | None:
@@ -88,13 +95,15 @@ class Client:
         return int(lines[0].split()[1]), rest
 
 
-def loops(port: int, root: str, sessions: list[str], seconds: float, *, comes_back: bool = False) -> Loops:
+def loops(
+    port: int, root: str, sessions: list[str], seconds: float, *, kind: str = "plain", comes_back: bool = False
+) -> Loops:
     """Let these people work for so long; nobody starts a loop after the end, and all are waited for.
 
     With `comes_back` a lost connection is no error: the server was killed, and the client connects until it is back.
     What it had sent without an answer is forgotten, as it was never acknowledged.
     """
-    clients = [Client(port, root, session) for session in sessions]
+    clients = [Client(port, root, session, kind) for session in sessions]
     lost: list[Client] = []
     times: list[float] = []
     seats: list[int] = []

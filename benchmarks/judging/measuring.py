@@ -33,7 +33,7 @@ def measure(wanted: Wanted) -> Result:
     """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
     with tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder, world.OwnDatabase(wanted.url) as url:
         world.connect(folder, url)
-        there = world.fill(wanted.pairs)
+        (there,) = world.fill(wanted.pairs)
         with servers.karat(folder, url) as karat:
             page, pairs, faults = load.pages_of(karat.port, there, REPEATS)
             shown = browser.press(karat.port, there, times=wanted.presses, rhythm=wanted.rhythm)

@@ -4,6 +4,7 @@ import os
 import random
 import secrets
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -12,7 +13,20 @@ HANDS = 32
 BLOCKS = 2_000
 DEPTH = 100
 OVERLAP = 0.2
-AGAIN = 0.1
+CHECKS = 50
+LAW = "law"
+PLANS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "repeats": {"again": 0.1},
+    "pilot": {"pilot": 10},
+    "checks": {},
+    "extra judges": {"extra_bar": 0.99, "most_judges": 3},
+    "remits": {},
+    "evidence": {},
+    "regrade": {},
+}
+"""What the plan of each kind of round asks for beside 20 % of its pairs twice. Half of the queries are of a domain, to
+which remits confine half of the people; what people send makes evidence and regrades."""
 WORDS = [
     "archive",
     "backup",
@@ -61,6 +75,7 @@ WORDS = [
 class World(NamedTuple):
     """What the measuring needs to know: the round, one person for the browser, and the people behind the clients."""
 
+    kind: str
     slug: str
     round_id: int
     reader: str
@@ -109,21 +124,25 @@ class OwnDatabase:
             link.execute(statement)
 
 
-def fill(pairs: int, *, is_plain: bool = True) -> World:
-    """A project, its people, and an open round over so many pairs; one with repeated pairs where it is not plain."""
+def fill(pairs: int, kinds: Sequence[str] = ("plain",)) -> list[World]:
+    """A project, its people, and for each kind an open round over a pool of its own with so many pairs."""
     from apps.accounts.enums import Role
     from tests.factories import make_member, make_project
 
     project = make_project("Benchmark")
     reader, *hands = (make_member(project, Role.ANNOTATOR, name=f"Judge {n}") for n in range(HANDS + 1))
     snapshot = _texts(project)
-    pool = _pool(project, snapshot, pairs)
-    begun = time.perf_counter()
-    round_ = _open(project, pool, [reader, *hands], again=0.0 if is_plain else AGAIN)
-    opened_in = time.perf_counter() - begun
+    sessions = [_session(hand) for hand in hands]
+    worlds = []
+    for kind in kinds:
+        pool = _pool(project, snapshot, pairs, name=kind)
+        begun = time.perf_counter()
+        round_ = _open(kind, project, pool, [reader, *hands])
+        opened_in = time.perf_counter() - begun
+        seats = round_.seats.count()
+        worlds.append(World(kind, project.slug, round_.pk, _session(reader), sessions, opened_in, pairs, seats))
     _settle()
-    seats = round_.seats.count()
-    return World(project.slug, round_.pk, _session(reader), [_session(hand) for hand in hands], opened_in, pairs, seats)
+    return worlds
 
 
 def project(there: World) -> Any:
@@ -186,7 +205,7 @@ def _sentence(chance: random.Random, words: int) -> str:
     return " ".join(chance.choice(WORDS) for _ in range(words)).capitalize() + "."
 
 
-def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
+def _pool(project: Any, snapshot: Any, pairs: int, *, name: str) -> Any:
     """A complete pool of `pairs` pairs, 100 blocks a query, written by one statement."""
     from django.db import connection
 
@@ -199,7 +218,8 @@ def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
     queries = [
         Query(
             project=project,
-            outside_id=f"Q{number:05}",
+            outside_id=f"{name} {number:05}",
+            domain=LAW if number % 2 else "",
             text=_sentence(chance, 8).replace(".", "?"),
             intent="Fill in a questionnaire.",
             created_by=lead,
@@ -211,7 +231,7 @@ def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
     pool = Pool.objects.create(
         project=project,
         snapshot=snapshot,
-        name="Benchmark",
+        name=name,
         kind=PoolKind.DEPTH,
         depth=DEPTH,
         created_by=lead,
@@ -223,9 +243,9 @@ def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
         cursor.execute(
             "INSERT INTO retrieval_poolentry (pool_id, query_id, version_id, found_by)"
             " SELECT %s, q.id, s.version_id, '[[1, 1]]' FROM queries_query q, corpus_snapshotblock s"
-            " WHERE q.project_id = %s AND s.snapshot_id = %s"
+            " WHERE q.id IN (SELECT w.query_id FROM retrieval_poolquery w WHERE w.pool_id = %s) AND s.snapshot_id = %s"
             " AND (s.position + 7 * (q.id - %s)) %% %s < %s ORDER BY q.id, s.version_id LIMIT %s",
-            [pool.pk, project.pk, snapshot.pk, first, BLOCKS, DEPTH, pairs],
+            [pool.pk, pool.pk, snapshot.pk, first, BLOCKS, DEPTH, pairs],
         )
     pool.entry_count = PoolEntry.objects.filter(pool=pool).count()
     if pool.entry_count != pairs:
@@ -235,20 +255,21 @@ def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
     return pool
 
 
-def _open(project: Any, pool: Any, people: list[Any], *, again: float) -> Any:
+def _open(kind: str, project: Any, pool: Any, people: list[Any]) -> Any:
     """The round, opened by the action and, when it is large, by the job that a worker would run."""
-    from dataclasses import replace
-
     from django.utils import timezone
 
     from apps.jobs.execution.performing import perform
     from apps.jobs.models import Job
     from apps.judging.actions.rounds import open_round
     from apps.judging.core.plan import Plan
+    from apps.judging.selectors.rejudging import KnownGrade
     from tests.factories import lead_of
     from tests.judging.factories import make_guideline
 
-    plan = Plan(overlap=OVERLAP, judges=2, seed=11, again=again)
+    known = pool.entries.order_by("pk")[:CHECKS] if kind == "checks" else []
+    remits = {person.pk: {"domain": [LAW]} for person in people[::2]} if kind == "remits" else None
+    plan = Plan(overlap=OVERLAP, judges=2, seed=11, **PLANS[kind])
     round_ = open_round(
         project=project,
         actor=lead_of(project),
@@ -256,6 +277,8 @@ def _open(project: Any, pool: Any, people: list[Any], *, again: float) -> Any:
         guideline=make_guideline(project),
         annotators=people,
         plan=plan,
+        known=[KnownGrade(entry.query_id, entry.version_id, 2, "named") for entry in known],
+        remits=remits,
         at=timezone.now(),
     )
     if round_.state == "opening":
@@ -264,7 +287,7 @@ def _open(project: Any, pool: Any, people: list[Any], *, again: float) -> Any:
         while Job.objects.get(pk=job.pk).state in {"queued", "running"}:
             time.sleep(0.1)  # a worker has it
         round_.refresh_from_db()
-    planned = replace(plan, again=0.0).preview(pool.entry_count).judgements  # pairs come back once they were judged
+    planned = plan.preview(pool.entry_count).judgements if kind == "plain" else round_.seats.count()
     if (round_.state, round_.seats.count()) != ("open", planned):
         raise SystemExit(f"the round is {round_.state} with {round_.seats.count():,} seats instead of {planned:,}")
     return round_

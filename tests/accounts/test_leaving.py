@@ -126,7 +126,9 @@ class TestWork:
         round_ = make_round(queries=1, blocks=4, overlap=0.0, annotators=2, at=timezone.now())
         leaver, other = people_of(round_)
         first, *_ = claim_seats(round_=round_, annotator=leaver, n=4, at=timezone.now())
-        give_judgement(seat=first, annotator=leaver, answer=Answer(2), idempotency_key="k", at=timezone.now())
+        give_judgement(
+            round_=round_, seat_id=first.pk, annotator=leaver, answer=Answer(2), idempotency_key="k", at=timezone.now()
+        )
 
         gone(leaver, operator)
 

@@ -209,7 +209,8 @@ def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):
     first = bench.round.judgements.order_by("pk").first()
 
     give_judgement(
-        seat=first.seat,
+        round_=first.round,
+        seat_id=first.seat_id,
         annotator=first.annotator,
         answer=Answer(grade=1, note="on second thought"),
         idempotency_key="later",
@@ -223,7 +224,14 @@ def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):
 def test_an_answer_that_was_changed_before_the_freeze_is_one_row(bench):
     first = bench.round.judgements.order_by("pk").first()
     answer = Answer(grade=first.grade, note="on second thought")
-    give_judgement(seat=first.seat, annotator=first.annotator, answer=answer, idempotency_key="later", at=AT)
+    give_judgement(
+        round_=first.round,
+        seat_id=first.seat_id,
+        annotator=first.annotator,
+        answer=answer,
+        idempotency_key="later",
+        at=AT,
+    )
 
     rows = judged(make_version(VersionState.RELEASED, bench))
 

@@ -138,7 +138,9 @@ def people_of(round_: Round) -> list[User]:
 def give(seat: Seat, annotator: User, grade: int | None = 2, *, key: str = "", at=AT, **more) -> Judgement:
     answer = Answer(grade=grade, cant_judge="" if grade is not None else "unreadable", **more)
     key = key or f"key-{next(_keys)}"
-    return give_judgement(seat=seat, annotator=annotator, answer=answer, idempotency_key=key, at=at)
+    return give_judgement(
+        round_=seat.round, seat_id=seat.pk, annotator=annotator, answer=answer, idempotency_key=key, at=at
+    )
 
 
 def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT, **more) -> list[Judgement]:

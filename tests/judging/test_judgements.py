@@ -111,7 +111,7 @@ def test_a_grade_off_the_scale_is_refused(mara, seat, grade):
 @pytest.mark.parametrize("answer", [Answer(), Answer(grade=1, cant_judge="unreadable")])
 def test_a_judgement_is_either_a_grade_or_a_reason(mara, seat, answer):
     with pytest.raises(Refusal, match="either a grade or a reason"):
-        give_judgement(seat=seat, annotator=mara, answer=answer, idempotency_key="k", at=AT)
+        give_judgement(round_=seat.round, seat_id=seat.pk, annotator=mara, answer=answer, idempotency_key="k", at=AT)
 
 
 @pytest.mark.parametrize("spans", [[[0, 100_000]], [[5, 2]], "all of it", [[0, 4], [2, 6]]])

@@ -1,5 +1,7 @@
 """Leasing seats: K-of-N is exact, one person never has two seats of a pair, orders are blind."""
 
+from datetime import timedelta
+
 import pytest
 
 from apps.accounts.enums import Role
@@ -9,7 +11,6 @@ from apps.judging.actions.seats import claim_query_seats, claim_seats, release_s
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.my_progress import own_progress
-from apps.judging.selectors.plans import plan_of
 from apps.judging.selectors.progress import known_rounds
 from apps.queries.actions import retire_query
 from tests.factories import AT, lead_of, make_member
@@ -103,6 +104,19 @@ def test_requesting_again_extends_the_lease():
     assert claim(round_, sef, at=later(40)) == []
 
 
+def test_leases_are_renewed_when_they_are_a_minute_old():
+    round_ = make_round()
+    mara = people_of(round_)[0]
+    (seat,) = claim(round_, mara, n=1)
+    ends = []
+    for seconds in (30, 61):
+        claim(round_, mara, n=1, at=AT + timedelta(seconds=seconds))
+        seat.refresh_from_db()
+        ends.append(seat.lease_expires_at - AT)
+
+    assert ends == [timedelta(minutes=30), timedelta(minutes=30, seconds=61)]
+
+
 def test_released_seats_are_open_again():
     round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara, sef = people_of(round_)
@@ -160,11 +174,10 @@ def test_the_statements_of_a_claim_do_not_grow_with_the_pool(django_assert_max_n
             claim(round_, mara, n=3)
 
 
-@pytest.mark.parametrize("is_plain", [True, False])
-def test_nobody_is_given_pairs_of_a_retired_query_and_leases_of_them_return(is_plain):
+@pytest.mark.parametrize("again", [0.0, 0.5])
+def test_nobody_is_given_pairs_of_a_retired_query_and_leases_of_them_return(again):
     """Also what is reserved for a person, all pairs of a query together, and what people are told is left."""
-    round_ = make_round(queries=3, blocks=4, annotators=1, overlap=0.0, **({} if is_plain else {"again": 0.5}))
-    assert plan_of(round_).is_plain == is_plain
+    round_ = make_round(queries=3, blocks=4, annotators=1, overlap=0.0, again=again)
     (person,) = people_of(round_)
     claim = {"round_": round_, "annotator": person, "at": AT}
     held = claim_seats(n=3, **claim)

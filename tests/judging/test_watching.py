@@ -10,7 +10,8 @@ from django.utils import timezone
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from apps.judging.selectors.rounds import grade_metrics, lease_metrics
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.factories import AT
+from tests.judging.factories import give, judge_all, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -22,11 +23,14 @@ def value(metrics) -> float:
 
 def test_every_grade_counts_once_more():
     round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0)
+    (person,) = people_of(round_)
+    assert value(grade_metrics(timezone.now())) == 0
+    give(claim_seats(round_=round_, annotator=person, n=1, at=AT)[0], person)
     before = value(grade_metrics(timezone.now()))
 
-    judge_all(round_, people_of(round_)[0], lambda block: 1)
+    judge_all(round_, person, lambda block: 1)
 
-    assert value(grade_metrics(timezone.now())) - before == Judgement.objects.count() > 0
+    assert value(grade_metrics(timezone.now())) - before == Judgement.objects.count() - 1 == 3
 
 
 def test_a_lease_lapses_with_its_time():

@@ -32,12 +32,16 @@ class ProjectAPIView(APIView):
         """Whether a token asks, and not a person who is signed in."""
         return isinstance(self.request.auth, ApiToken)
 
+    def member_of(self, user: User, slug: str, **kwargs: Any) -> Member:
+        """The person's membership of the project in the address. Http404 for strangers."""
+        return membership_in(user, slug)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         token = request.auth if isinstance(request.auth, ApiToken) else None
         if token is not None and token.project.slug != kwargs["slug"]:
             raise exceptions.NotFound()
-        self.member = membership_in(cast(User, request.user), kwargs["slug"])
+        self.member = self.member_of(cast(User, request.user), **kwargs)
         self.project = self.member.project
         _refuse_packed_bodies(request)
         method = "GET" if request.method == "HEAD" else str(request.method)

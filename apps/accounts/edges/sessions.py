@@ -10,12 +10,11 @@ import threading
 import zoneinfo
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth import login as start_session
+from django.contrib.auth.backends import BaseBackend
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import SessionBase, UpdateError
 from django.core import signing
@@ -29,6 +28,7 @@ from apps.accounts.core.browsers import browser_in
 from apps.accounts.edges.known_devices import remember_device
 from apps.accounts.models import User, Visit
 from apps.common.database.bulk import write_note
+from apps.common.database.statements import prepared_cursor, row_of, rows_of, time_value
 from apps.common.web.outages import outage_of
 from apps.common.web.requests import client_address
 
@@ -56,6 +56,11 @@ LENT_MARK = "~"
 LENT_SECONDS = 15 * 60
 
 
+# Who asks is read with each request: by statements that are planned once.
+SESSION = "SELECT t.session_data FROM django_session t WHERE t.session_key = %(key)s AND t.expire_date > %(now)s"
+PERSON = ("id", "password", "email", "name", "time_zone", "is_active", "is_operator")
+
+
 class SessionStore(db.SessionStore):
     @property
     def is_lent(self) -> bool:
@@ -63,13 +68,20 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         if not self.is_lent:
-            return super().load()
+            return self._stored()
         assert self.session_key is not None
         try:
             return signing.loads(self.session_key.removeprefix(LENT_MARK), salt=SALT, max_age=LENT_SECONDS)
         except signing.BadSignature:
             self._session_key = None
             return {}
+
+    def _stored(self) -> dict[str, Any]:
+        with prepared_cursor() as cursor:
+            found = rows_of(cursor, SESSION, {"key": self.session_key, "now": time_value(timezone.now())})
+        if not found:
+            self._session_key = None
+        return self.decode(found[0][0]) if found else {}
 
     def save(self, must_create: bool = False) -> None:
         if self.is_lent:
@@ -114,26 +126,21 @@ def _database_error(problem: BaseException) -> BaseException:
     return problem if isinstance(problem, DatabaseError) else problem.__context__ or problem
 
 
-class Login(NamedTuple):
-    """Who signed in, and the hash that their password had then."""
+class SessionBackend(BaseBackend):
+    """Whose a session is. It signs nobody in: passwords are checked by Django's own backend."""
 
-    user_id: int
-    auth_hash: str
-
-
-@lru_cache(maxsize=4096)
-def signed_in(session_data: str) -> Login | None:
-    """The sign-in that the stored data of a session holds; None for a session of nobody, and for data not of ours.
-
-    Whether it still counts depends on the session's end, the account and the password now.
-    """
-    data = SessionStore().decode(session_data)
-    if data.get(BACKEND_SESSION_KEY) not in settings.AUTHENTICATION_BACKENDS or not str(data[SESSION_KEY]).isdigit():
-        return None
-    return Login(int(data[SESSION_KEY]), data.get(HASH_SESSION_KEY, ""))
+    def get_user(self, user_id: int) -> User | None:
+        """The person, unless they are deactivated; fields that a request rarely needs are read when asked for."""
+        with prepared_cursor() as cursor:
+            found = rows_of(cursor, f"SELECT {', '.join(PERSON)} FROM accounts_user WHERE id = %(id)s", {"id": user_id})
+        if not found:
+            return None
+        person = dict(zip(PERSON, found[0], strict=True))
+        truths = {name: bool(person[name]) for name in ("is_active", "is_operator")}
+        return row_of(User, person | truths) if truths["is_active"] else None
 
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = f"{__name__}.{SessionBackend.__name__}"
 GRAIN = timedelta(minutes=5)
 MOST_REMEMBERED = 10_000
 

@@ -5,11 +5,7 @@ from contextlib import nullcontext
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection, connections, models, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Exists
-from django.db.models.sql import UpdateQuery
-from django.db.models.sql.compiler import SQLCompiler
+from django.db import DatabaseError, connection, models, transaction
 
 from apps.common.web.outages import outage_of
 
@@ -39,29 +35,6 @@ def share(row: models.Model) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f'SELECT 1 FROM "{row._meta.db_table}" WHERE "id" = %s FOR KEY SHARE', [row.pk])
-
-
-class ExistsForEach(Exists):
-    """EXISTS by one look into an index for each row.
-
-    PostgreSQL may read all the rows of the inner table instead and join them, which is right for what its statistics
-    describe. In a round that fills they describe an empty table long after: each lease would read all that was graded.
-    OFFSET 0, which changes nothing, keeps it from that.
-    """
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **more: Any) -> Any:
-        return super().as_sql(compiler, connection, template="EXISTS(%(subquery)s OFFSET 0)", **more)
-
-
-def update_returning(rows: models.QuerySet[Any], column: str, **values: Any) -> list[Any]:
-    """As `rows.update(**values)`; return this column of each row that was changed, in no order."""
-    connection = connections[rows.db]
-    query: Any = rows.query.chain(UpdateQuery)
-    query.add_update_values(values)
-    sql, params = query.get_compiler(connection=connection).as_sql()
-    with connection.cursor() as cursor:
-        cursor.execute(f"{sql} RETURNING {connection.ops.quote_name(column)}", params)
-        return [row[0] for row in cursor.fetchall()]
 
 
 T = TypeVar("T")

@@ -1,83 +1,279 @@
-"""Give a grade, and what the plan requires after one: end a pilot, seat an extra judge."""
+"""Give a grade, and what the plan requires after one: the pair again, the end of a pilot, an extra judge."""
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from django.db import transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, Subquery
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+from django.http import Http404
 
-from apps.accounts.models import User
-from apps.accounts.rules import locked_roles
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.rules import ProjectArchived
 from apps.audit.actions import record
-from apps.common.database.questions import Question, first_with
+from apps.common.database.statements import LARGEST_KEY, prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import locked_place_with
-from apps.judging.actions.seats import may_lease
+from apps.judging.actions.locks import NotAnnotator
+from apps.judging.actions.seats import Bounds
 from apps.judging.core.answer import Answer, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.core.plan import Plan, seat_number
 from apps.judging.enums import SeatState
-from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
-from apps.judging.selectors.plans import judges_left, plan_of, undecided_pilot_queries
+from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, Seat
+from apps.judging.selectors.leases import judged_by
+from apps.judging.selectors.plans import judges_left, pilot_queries, plan_of
 from apps.judging.selectors.rounds import alpha_over, answers_over, is_filled
 from apps.metrics.agreement.counting import ordinal_alpha
-from apps.retrieval.models import PoolQuery
+
+# Statements that SQLite and PostgreSQL share.
+
+# The person's place, and then the role by which they grade: removing somebody and archiving lock it too.
+PLACE_AND_ROLE = """
+WITH place AS MATERIALIZED (
+  SELECT p.id FROM judging_roundannotator p
+   WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s [FOR UPDATE]),
+role AS MATERIALIZED (
+  SELECT m.id FROM accounts_membership m
+   WHERE m.project_id = %(project)s AND m.user_id = %(person)s AND m.role = %(role)s AND m.ended_at IS NULL
+   [FOR NO KEY UPDATE])
+SELECT (SELECT count(*) FROM place), (SELECT count(*) FROM role)
+"""
+# All that a grade is decided on. `o` is the seat that this person has of the pair, in the pass of the seat `s` they
+# name; `b` is their answer in force on it.
+STANDING = """
+SELECT s.entry_id, s.query_id, s.pass_number, r.state, p.id, p."only", j.archived_at IS NOT NULL,
+       (SELECT g.id FROM judging_judgement g WHERE g.annotator_id = %(person)s AND g.idempotency_key = %(key)s),
+       EXISTS (SELECT 1 FROM accounts_membership m
+                WHERE m.project_id = r.project_id AND m.user_id = %(person)s AND m.role = %(role)s
+                  AND m.ended_at IS NULL),
+       EXISTS (SELECT 1 FROM judging_pilotdecision d WHERE d.round_id = r.id),
+       EXISTS (SELECT 1 FROM judging_adjudication a WHERE a.round_id = r.id AND a.entry_id = s.entry_id),
+       o.id, o.state, b.id, b.grade
+  FROM judging_seat s
+  JOIN judging_round r ON r.id = s.round_id
+  JOIN accounts_project j ON j.id = r.project_id
+  LEFT JOIN judging_roundannotator p ON p.round_id = r.id AND p.annotator_id = %(person)s
+  LEFT JOIN judging_seat o ON o.round_id = s.round_id AND o.annotator_id = %(person)s AND o.entry_id = s.entry_id
+        AND o.pass_number = s.pass_number
+  LEFT JOIN judging_judgement b ON b.seat_id = o.id
+        AND (SELECT count(*) FROM judging_judgement l WHERE l.supersedes_id = b.id) = 0
+ WHERE s.id = %(seat)s AND s.round_id = %(round)s
+"""
+FILL = """
+UPDATE judging_seat SET state = 'done', lease_expires_at = NULL
+ WHERE id = %(own)s AND annotator_id = %(person)s AND state = 'leased' RETURNING id, number
+"""
+# A free seat of the pair that nobody is about to take: of this person's share, or else of anybody's.
+FILL_FREE = """
+WITH chosen AS MATERIALIZED (
+  SELECT f.id FROM judging_seat f
+   WHERE f.round_id = %(round)s AND f.entry_id = %(entry)s AND f.pass_number = %(pass)s AND f.state = 'open'
+     AND (f.reserved_for_id IS NULL OR f.reserved_for_id = %(person)s)
+   ORDER BY CASE WHEN f.meant_for_id = %(person)s THEN 0 ELSE 1 END, f.id
+   LIMIT 1 [FOR UPDATE OF f SKIP LOCKED])
+UPDATE judging_seat SET state = 'done', annotator_id = %(person)s, lease_expires_at = NULL
+ WHERE id IN (SELECT id FROM chosen) RETURNING id, number
+"""
+IS_WITHIN = "SELECT count(*) FROM judging_seat s WHERE s.id = %(seat)s AND {}"
+GIVE = """
+INSERT INTO judging_judgement (round_id, seat_id, entry_id, annotator_id, pass_number, grade, cant_judge, note, spans,
+                               guideline_id, active_ms, away_ms, idempotency_key, supersedes_id, given_at)
+VALUES (%(round)s, %(own)s, %(entry)s, %(person)s, %(pass)s, %(grade)s, %(cant_judge)s, %(note)s, %(spans)s,
+        %(guideline)s, %(active_ms)s, %(away_ms)s, %(key)s, %(supersedes)s, %(at)s)
+RETURNING id
+"""
+REPEAT = """
+INSERT INTO judging_seat (round_id, entry_id, query_id, number, pass_number, state, reserved_for_id, due_after)
+VALUES (%(round)s, %(entry)s, %(query)s, %(number)s, 2, 'open', %(person)s, %(due)s)
+"""
+TEXT = """
+SELECT v.text FROM retrieval_poolentry e JOIN corpus_blockversion v ON v.id = e.version_id WHERE e.id = %(entry)s
+"""
+ROUND = "SELECT r.id FROM judging_round r WHERE r.id = %(round)s [FOR NO KEY UPDATE]"
+QUERY = """
+SELECT w.id FROM retrieval_poolquery w WHERE w.pool_id = %(pool)s AND w.query_id = %(query)s [FOR NO KEY UPDATE]
+"""
 
 
-def serialize_grades(round_: Round, seat: Seat) -> None:
-    """Serialize the grades of one pilot, or of one query that may get an extra judge.
+class GradeStanding(NamedTuple):
+    """One row of STANDING."""
 
-    Two people who give the last two grades at the same time would each miss the other's, and neither would be the last.
-    Called before a seat is locked; takes no lock in rounds without such a plan.
+    entry: int
+    query: int
+    pass_number: int
+    state: str
+    place: int | None
+    only: str | None
+    is_archived: bool
+    sent: int | None
+    is_annotator: bool
+    is_decided: bool
+    is_settled: bool
+    own: int | None
+    own_state: str | None
+    before: int | None
+    before_grade: int | None
+
+
+class JudgementRefused(Refusal):
+    """A grade cannot be stored."""
+
+
+@transaction.atomic
+def give_judgement(
+    *, round_: Round, seat_id: int, annotator: User, answer: Answer, idempotency_key: str, at: datetime
+) -> Judgement:
+    """Store a person's grade of the pair of this seat. Raises Http404 for a seat that is not of the round.
+
+    The same key again returns the judgement it made, whatever has happened since. A second grade by the same person is
+    a new row that supersedes the first. A grade for a lapsed lease is stored as long as the pair has an empty seat;
+    when others have filled them all it is refused, since a pair never gets more judgements than planned. What the plan
+    requires after it (the repeated pair, the end of a pilot, an extra judge) is part of the same transaction.
     """
-    if seat.pass_number != 1:
+    facts = {
+        "round": round_.pk, "pool": round_.pool_id, "project": round_.project_id, "person": annotator.pk,
+        "role": Role.ANNOTATOR.value, "seat": min(seat_id, LARGEST_KEY), "key": idempotency_key,
+    }  # fmt: skip
+    with prepared_cursor() as cursor:
+        standing = _locked_standing(cursor, facts)
+        if standing.sent is not None:
+            return _same_answer(Judgement.objects.get(pk=standing.sent), standing, answer)
+        facts |= {"entry": standing.entry, "query": standing.query, "pass": standing.pass_number, "own": standing.own}
+        is_first = standing.own_state != SeatState.DONE
+        _refuse(round_, standing, answer, is_first=is_first)
+        _check_spans(cursor, facts, answer)
+        plan = plan_of(round_)
+        if is_first:
+            facts["own"], facts["number"] = _fill(cursor, facts, round_, standing)
+        given = _give(cursor, facts, round_, answer, standing.before, at)
+        if is_first and standing.pass_number == 1 and plan.is_repeated(annotator.pk, standing.entry):
+            _reserve_repeat(cursor, facts, plan)
+        if standing.pass_number == 1 and not standing.is_decided and standing.query in pilot_queries(round_):
+            _in_turn(cursor, ROUND, facts)
+            _end_pilot(round_, plan, at)
+        if standing.pass_number == 1 and plan.extra_bar is not None:
+            _in_turn(cursor, QUERY, facts)
+            _add_judges(round_, plan, standing.query)
+    return given
+
+
+def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> GradeStanding:
+    """Lock the person's place and their role, and read what is there then. Raises Http404, NotAnnotator."""
+    if connection.features.has_select_for_update:
+        run(cursor, PLACE_AND_ROLE, facts)
+    rows = rows_of(cursor, STANDING, facts)
+    if not rows:
+        raise Http404("No such seat.")
+    standing = GradeStanding(*rows[0])
+    if standing.place is None:
+        raise NotAnnotator()
+    return standing
+
+
+def _refuse(round_: Round, standing: GradeStanding, answer: Answer, *, is_first: bool) -> None:
+    """Every reason against a grade but those of its seat and its evidence. Raises JudgementRefused, ProjectArchived."""
+    if reason := rules.annotator_refusal([Role.ANNOTATOR] if standing.is_annotator else []):
+        raise JudgementRefused(reason, code="no_longer_annotator")
+    if standing.is_archived:
+        ProjectArchived.unless_open(Project.objects.get(pk=round_.project_id))
+    if reason := rules.answer_refusal(round_.project, answer.grade, answer.cant_judge):
+        raise JudgementRefused(reason, code="not_an_answer")
+    if is_first:
+        reason = rules.grading_refusal(standing.state)
+    else:
+        reason = rules.regrade_refusal(standing.state, is_adjudicated=standing.is_settled)
+    if reason:
+        raise JudgementRefused(reason, code="grade_not_possible")
+    if not is_first and not answer.is_again:
+        raise JudgementRefused(_elsewhere(standing.before_grade), code="graded_elsewhere")
+
+
+def _elsewhere(grade: int | None) -> str:
+    words = "“can’t judge”" if grade is None else f"grade {grade}"
+    return f"You already answered {words} for this pair, in another window. That answer counts; undo returns to it."
+
+
+def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer) -> None:
+    if not answer.spans:
         return
-    queries = undecided_pilot_queries(round_)
-    if queries is not None and seat.query_id in queries:
-        Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
-    if plan_of(round_).extra_bar is not None:
-        query = PoolQuery.objects.select_for_update(no_key=True)
-        query.filter(pool=round_.pool_id, query=seat.query_id).first()
+    ((text,),) = rows_of(cursor, TEXT, facts)
+    if reason := spans_refusal(answer.spans, text):
+        raise JudgementRefused(reason, code="evidence_outside_text")
 
 
-def follow_up(round_: Round, judgement: Judgement, *, is_first: bool, at: datetime) -> None:
-    """Do what the plan requires after a grade of the first pass; `is_first` where it supersedes none."""
-    plan = plan_of(round_)
-    if judgement.pass_number != 1:
-        return
-    if is_first and plan.is_repeated(judgement.annotator_id, judgement.entry_id):
-        _reserve_repeat(round_, plan, judgement)
-    query_id = judgement.seat.query_id
-    queries = undecided_pilot_queries(round_)
-    if queries is not None and query_id in queries:
-        _end_pilot(round_, plan, queries, at)
-    if plan.extra_bar is not None:
-        _add_judges(round_, plan, query_id)
+def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: GradeStanding) -> tuple[int, int]:
+    """Fill this person's seat of the pair, or else a free one; return its key and its number.
 
-
-def _reserve_repeat(round_: Round, plan: Plan, judgement: Judgement) -> None:
-    person, entry, first = judgement.annotator_id, judgement.entry_id, judgement.seat
-    judged = Seat.objects.filter(round=round_, annotator=person, state=SeatState.DONE).count()
-    Seat.objects.create(
-        round=round_,
-        entry_id=entry,
-        query_id=first.query_id,
-        number=seat_number(2, first.number),
-        pass_number=2,
-        reserved_for_id=person,
-        due_after=plan.repeated_after(judged, person, entry),
+    The person's own place is locked, and a locked free seat is skipped, so no two requests wait for each other.
+    """
+    if standing.own is not None and (filled := rows_of(cursor, FILL, facts)):
+        return filled[0]
+    bounds = Bounds.of(round_, standing.only, is_decided=standing.is_decided)
+    ((within,),) = rows_of(cursor, IS_WITHIN.format(bounds.on("s")), {**facts, **bounds.values})
+    if not within:
+        raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
+    if filled := rows_of(cursor, FILL_FREE, facts):
+        return filled[0]
+    raise JudgementRefused(
+        "This pair was assigned to somebody else in the meantime. Your grade is no longer needed.",
+        code="seat_lapsed",
     )
 
 
-def _end_pilot(round_: Round, plan: Plan, queries: list[int], at: datetime) -> None:
+def _give(
+    cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, answer: Answer, before: int | None, at: datetime
+) -> Judgement:
+    spans = stored(parse_spans(answer.spans)) if answer.spans else []
+    values = {
+        "grade": answer.grade, "cant_judge": answer.cant_judge, "note": answer.note.strip(),
+        "active_ms": milliseconds(answer.active_ms), "away_ms": milliseconds(answer.away_ms),
+    }  # fmt: skip
+    guideline = round_.guideline_id
+    more = {"spans": json.dumps(spans), "guideline": guideline, "supersedes": before, "at": time_value(at)}
+    ((pk,),) = rows_of(cursor, GIVE, {**facts, **values, **more})
+    return Judgement(
+        pk=pk, round=round_, seat_id=facts["own"], entry_id=facts["entry"], annotator_id=facts["person"],
+        pass_number=facts["pass"], spans=spans, guideline_id=guideline, idempotency_key=facts["key"],
+        supersedes_id=before, given_at=at, **values,
+    )  # fmt: skip
+
+
+def _reserve_repeat(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan) -> None:
+    person = facts["person"]
+    due = plan.repeated_after(judged_by(facts["round"], person), person, facts["entry"])
+    run(cursor, REPEAT, {**facts, "number": seat_number(2, facts["number"]), "due": due})
+
+
+def _same_answer(earlier: Judgement, standing: GradeStanding, answer: Answer) -> Judgement:
+    stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
+    if stored != (standing.entry, answer.grade, answer.cant_judge, answer.note.strip()):
+        raise JudgementRefused("This key was used for another grade.", code="key_reused")
+    return earlier
+
+
+def _in_turn(cursor: CursorWrapper, lock: str, facts: Mapping[str, Any]) -> None:
+    """Let the grades of one pilot, or of one query that may get an extra judge, be looked at one after the other.
+
+    Two people who give the last two grades at the same time would each miss the other's, and neither would be the last.
+    """
+    if connection.features.has_select_for_update:
+        run(cursor, lock, facts)
+
+
+def _end_pilot(round_: Round, plan: Plan, at: datetime) -> None:
     """Open the rest of the round once the pilot is judged and its α reaches its bar."""
+    queries = pilot_queries(round_)
     if not is_filled(round_, queries):
         return
     alpha = alpha_over(round_, queries)
     if not plan.passes(alpha):
         return
-    PilotDecision.objects.create(round=round_, alpha=alpha, decided_at=at)
-    after = {"alpha": alpha, "bar": plan.pilot_bar}
-    record(project=round_.project, actor=None, action="round.pilot_passed", obj=round_, after=after, at=at)
+    _, is_new = PilotDecision.objects.get_or_create(round=round_, defaults={"alpha": alpha, "decided_at": at})
+    if is_new:
+        after = {"alpha": alpha, "bar": plan.pilot_bar}
+        record(project=round_.project, actor=None, action="round.pilot_passed", obj=round_, after=after, at=at)
 
 
 def _add_judges(round_: Round, plan: Plan, query_id: int) -> None:
@@ -92,121 +288,3 @@ def _add_judges(round_: Round, plan: Plan, query_id: int) -> None:
         for entry, grades in sorted(answers.items())
         if 1 < len(grades) < left and entry not in decided and plan.wants_extra(alpha, len(grades))
     )
-
-
-class JudgementRefused(Refusal):
-    """A grade cannot be stored."""
-
-
-@transaction.atomic
-def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_key: str, at: datetime) -> Judgement:
-    """Store a person's grade of the pair of this seat.
-
-    The same key again returns the judgement it made, whatever has happened since. A second grade by the same person is
-    a new row that supersedes the first. A grade for a lapsed lease is stored as long as the pair has an empty seat;
-    when others have filled them all it is refused, since a pair never gets more judgements than planned. What the plan
-    requires after it (the repeated pair, the end of a pilot, an extra judge) is part of the same transaction.
-    """
-    sent = Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).values("pk")
-    earlier = Question({"pk": Subquery(sent[:1])}, lambda found: found["pk"])
-    place, given = locked_place_with(seat.round_id, annotator, earlier)
-    if given is not None:
-        return _same_answer(Judgement.objects.get(pk=given), seat, answer)
-    if reason := rules.annotator_refusal(locked_roles(annotator, place.round.project)):
-        raise JudgementRefused(reason, code="no_longer_annotator")
-    _check(place.round, seat, answer)
-    serialize_grades(place.round, seat)
-    own = _own_seat(place, seat)
-    judged = own.state == SeatState.DONE
-    before, is_settled = _before(place.round, own) if judged else (None, False)
-    if reason := _state_refusal(place.round, judged=judged, is_settled=is_settled):
-        raise JudgementRefused(reason, code="grade_not_possible")
-    if before and not answer.is_again:
-        raise JudgementRefused(_elsewhere(before), code="graded_elsewhere")
-    judgement = _write(place.round, own, annotator, answer, idempotency_key, before, at)
-    if not judged:
-        own.state, own.annotator, own.lease_expires_at = SeatState.DONE, annotator, None
-        own.save(update_fields=["state", "annotator", "lease_expires_at"])
-    follow_up(place.round, judgement, is_first=not judged, at=at)
-    return judgement
-
-
-def _elsewhere(before: Judgement) -> str:
-    words = "“can’t judge”" if before.grade is None else f"grade {before.grade}"
-    return f"You already answered {words} for this pair, in another window. That answer counts; undo returns to it."
-
-
-def _check(round_: Round, seat: Seat, answer: Answer) -> None:
-    if reason := rules.answer_refusal(round_.project, answer.grade, answer.cant_judge):
-        raise JudgementRefused(reason, code="not_an_answer")
-    if answer.spans and (reason := spans_refusal(answer.spans, seat.entry.version.text)):
-        raise JudgementRefused(reason, code="evidence_outside_text")
-
-
-def _before(round_: Round, seat: Seat) -> tuple[Judgement, bool]:
-    """The answer in force on a judged seat, and whether a lead has decided on its pair."""
-    settled = Exists(Adjudication.objects.filter(round=round_, entry=seat.entry_id))
-    asked = Question({"settled": settled}, lambda found: bool(found["settled"]))
-    found = first_with(Judgement.objects.filter(seat=seat, superseded_by=None), asked)
-    assert found is not None, "a seat is done with its judgement"
-    return found
-
-
-def _state_refusal(round_: Round, *, judged: bool, is_settled: bool) -> str | None:
-    return rules.regrade_refusal(round_, is_adjudicated=is_settled) if judged else rules.grading_refusal(round_)
-
-
-def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:
-    """Lock this person's seat of this pair, or else a free one that nobody is about to take.
-
-    The person's own row is locked already, and a locked free seat is skipped, so no two requests wait for each other.
-    """
-    pair = Seat.objects.filter(round=seat.round_id, entry=seat.entry_id, pass_number=seat.pass_number)
-    if own := pair.select_for_update().filter(annotator=place.annotator_id).first():
-        return own
-    if not may_lease(place, seat.query_id):
-        raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
-    theirs = Q(reserved_for=None) | Q(reserved_for=place.annotator_id)
-    is_mine = ExpressionWrapper(Q(meant_for=place.annotator_id), output_field=BooleanField())
-    free = pair.filter(theirs, state=SeatState.OPEN).order_by(is_mine.desc(nulls_last=True), "pk")
-    if open_seat := free.select_for_update(skip_locked=True).first():
-        return open_seat
-    raise JudgementRefused(
-        "This pair was assigned to somebody else in the meantime. Your grade is no longer needed.",
-        code="seat_lapsed",
-    )
-
-
-def _write(
-    round_: Round,
-    seat: Seat,
-    annotator: User,
-    answer: Answer,
-    key: str,
-    before: Judgement | None,
-    at: datetime,
-) -> Judgement:
-    return Judgement.objects.create(
-        round=round_,
-        seat=seat,
-        entry_id=seat.entry_id,
-        annotator=annotator,
-        pass_number=seat.pass_number,
-        grade=answer.grade,
-        cant_judge=answer.cant_judge,
-        note=answer.note.strip(),
-        spans=stored(parse_spans(answer.spans)),
-        guideline_id=round_.guideline_id,
-        active_ms=milliseconds(answer.active_ms),
-        away_ms=milliseconds(answer.away_ms),
-        idempotency_key=key,
-        supersedes=before,
-        given_at=at,
-    )
-
-
-def _same_answer(earlier: Judgement, seat: Seat, answer: Answer) -> Judgement:
-    stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
-    if stored != (seat.entry_id, answer.grade, answer.cant_judge, answer.note.strip()):
-        raise JudgementRefused("This key was used for another grade.", code="key_reused")
-    return earlier

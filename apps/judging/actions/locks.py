@@ -4,38 +4,47 @@ Grading and claiming lock the person's own place in the round, so that people ne
 and deciding on its pairs lock all its places and then the round itself, always in this order.
 """
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from apps.accounts.models import User
-from apps.common.database.questions import Question, first_with
+from apps.common.database.statements import run
 from apps.common.errors import Forbidden
 from apps.judging.models import Round, RoundAnnotator
 
-T = TypeVar("T")
+PLACE = """
+SELECT p.id FROM judging_roundannotator p
+ WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s [FOR UPDATE]
+"""
 
 
 class NotAnnotator(Forbidden):
     """Somebody who is not an annotator of this round tried to grade in it."""
 
+    def __init__(self) -> None:
+        super().__init__("You are not an annotator in this round.", code="not_in_round")
+
+
+def lock_place(cursor: CursorWrapper, facts: Mapping[str, Any]) -> None:
+    """Lock the place of `person` in `round`, where rows are locked.
+
+    A statement of its own: a row joined to one that was waited for is as it was before the wait.
+    """
+    if connection.features.has_select_for_update:
+        run(cursor, PLACE, facts)
+
 
 def locked_place(round_id: int, annotator: User) -> RoundAnnotator:
     """This person's place in the round, locked, with the round as it is now. Raises NotAnnotator for others."""
-    return locked_place_with(round_id, annotator, Question({}, lambda _found: None))[0]
-
-
-def locked_place_with(round_id: int, annotator: User, question: Question[T]) -> tuple[RoundAnnotator, T]:
-    """The same, and the answer to a question about what is there once the place is locked."""
     places = RoundAnnotator.objects.filter(round=round_id, annotator=annotator)
-    if connection.features.has_select_for_update:
-        # A separate statement: a row joined to one that was waited for is as it was before the wait.
-        list(places.select_for_update().values_list("pk"))
-    found = first_with(places.select_related("round__project"), question)
-    if found is None:
-        raise NotAnnotator("You are not an annotator in this round.", code="not_in_round")
-    return found
+    list(places.select_for_update().values_list("pk"))
+    place = places.select_related("round__project").first()
+    if place is None:
+        raise NotAnnotator()
+    return place
 
 
 def locked_round(round_id: int) -> Round:

@@ -1,34 +1,140 @@
 """Seats of a round: leased to people by pair or by query, given back, returned to the queue."""
 
+import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models import PositiveBigIntegerField as Whole
-from django.db.models.functions import Coalesce
+from django.db import transaction
+from django.db.backends.utils import CursorWrapper
+from django.db.models import QuerySet
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.common.database.bulk import ExistsForEach, update_returning
-from apps.common.database.questions import CountOf, Expressions, Question
+from apps.common.database.statements import prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import locked_place, locked_place_with
-from apps.judging.actions.plain_rounds import RENEWED_AFTER, lease_plainly
-from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order, place_in_order
+from apps.judging.actions.locks import NotAnnotator, lock_place, locked_place
+from apps.judging.core.seeded_order import PRIME, own_order
 from apps.judging.enums import SeatState
-from apps.judging.models import NOT_RETIRED, PilotDecision, Round, RoundAnnotator, Seat
-from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit, undecided_pilot_queries
+from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.selectors.leases import JUDGED, in_order, leases_of
+from apps.judging.selectors.plans import pilot_queries, remit_in_sql
 from apps.judging.selectors.reading import with_texts
-from apps.queries.models import Query
-from apps.retrieval.models import PoolQuery
 
 MOST_SEATS = 20
+RENEWED_AFTER = timedelta(minutes=1)
+"""A lease is renewed when it is this old, not at each request."""
 
 
 class SeatsRefused(Refusal):
     """No pair can be assigned to this person now."""
+
+
+# Statements that SQLite and PostgreSQL share. PostgreSQL plans each once, and its statistics lag behind a round that
+# fills: nothing was this person's when the server last counted, so that it would read all of a round at once where one
+# look for each row is right. What is written as a subquery with a value, and not as EXISTS or a join, stays one look.
+
+RETIRED_AT = "(SELECT q.retired_at FROM queries_query q WHERE q.id = {0}.query_id)"
+IS_LIVE = f"{RETIRED_AT} IS NULL"
+
+# One row: the place, its round, and what is there to be done before and after pairs are leased.
+STANDING = f"""
+SELECT p.id, p.cursor, p."only", r.state,
+       (SELECT count(*) FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.annotator_id = p.annotator_id AND s.state = 'leased'
+           AND {IS_LIVE.format("s")}),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.annotator_id = p.annotator_id AND s.state = 'leased'
+           AND s.lease_expires_at < %(renewed)s),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.annotator_id = p.annotator_id AND s.state = 'leased'
+           AND {RETIRED_AT.format("s")} IS NOT NULL),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.state = 'leased' AND s.lease_expires_at < %(now)s
+           AND s.annotator_id <> p.annotator_id),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.reserved_for_id = p.annotator_id AND s.state = 'open'),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = p.round_id AND s.reserved_for_id = p.annotator_id AND s.state = 'open'
+           AND s.due_after <= {JUDGED}),
+       EXISTS (SELECT 1 FROM judging_pilotdecision d WHERE d.round_id = p.round_id)
+  FROM judging_roundannotator p JOIN judging_round r ON r.id = p.round_id
+ WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s
+"""
+
+RENEW = """
+UPDATE judging_seat SET lease_expires_at = %(expires)s
+ WHERE round_id = %(round)s AND annotator_id = %(person)s AND state = 'leased' AND lease_expires_at < %(renewed)s
+"""
+# Locked rows are skipped, never waited for: a row that turns out to be leased stays locked to the end of the
+# transaction, and two people waiting for each other's would be a deadlock.
+RETURN_LAPSED = """
+WITH lapsed AS MATERIALIZED (
+  SELECT s.id FROM judging_seat s
+   WHERE s.round_id = %(round)s AND s.state = 'leased' AND s.lease_expires_at < %(now)s
+     AND s.annotator_id <> %(person)s [FOR UPDATE OF s SKIP LOCKED])
+UPDATE judging_seat SET state = 'open', annotator_id = NULL, lease_expires_at = NULL
+ WHERE id IN (SELECT id FROM lapsed)
+"""
+RETURN_RETIRED = f"""
+UPDATE judging_seat SET state = 'open', annotator_id = NULL, lease_expires_at = NULL
+ WHERE round_id = %(round)s AND annotator_id = %(person)s AND state = 'leased'
+   AND {RETIRED_AT.format("judging_seat")} IS NOT NULL
+"""
+LEASE = """
+WITH chosen AS MATERIALIZED ({} LIMIT %(n)s [FOR UPDATE OF s SKIP LOCKED])
+UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expires_at = %(expires)s
+ WHERE id IN (SELECT id FROM chosen) RETURNING query_id
+"""
+RESERVED = f"""
+SELECT s.id FROM judging_seat s
+ WHERE s.round_id = %(round)s AND s.reserved_for_id = %(person)s AND s.state = 'open' AND {IS_LIVE.format("s")}"""
+
+# A pair on which this person has no seat in the same pass, reserved for nobody; of their share, or of anybody's.
+IS_FREE = """{0}.round_id = %(round)s AND {0}.state = 'open' AND {0}.reserved_for_id IS NULL
+     AND (SELECT count(*) FROM judging_seat m
+           WHERE m.round_id = {0}.round_id AND m.annotator_id = %(person)s AND m.entry_id = {0}.entry_id
+             AND m.pass_number = {0}.pass_number) = 0"""
+IS_OWN = " AND {0}.meant_for_id = %(person)s"
+# Of a pair that is in nobody's share, or in another's, the seat with the lowest number.
+IS_LOWEST = """
+     AND (SELECT count(*) FROM judging_seat l
+           WHERE l.round_id = s.round_id AND l.entry_id = s.entry_id AND l.pass_number = s.pass_number
+             AND l.state = 'open' AND l.number < s.number) = 0"""
+# The same as `OwnOrder.rank`.
+LINE = "((s.entry_id %% %(prime)s) * %(factor)s + %(shift)s) %% %(prime)s"
+OF_QUERY = "SELECT s.id FROM judging_seat s WHERE s.query_id = {query} AND {free}"
+IN_OWN_ORDER = f" ORDER BY ({LINE}) * ({LINE}) %% %(prime)s, s.entry_id"
+# The first query with such a pair from the cursor on, going round once.
+QUERY = """
+(SELECT w.query_id FROM retrieval_poolquery w
+  WHERE w.pool_id = %(pool)s AND w.query_id {way} %(cursor)s AND {live}
+    AND (SELECT count(*) FROM (
+          SELECT 1 FROM judging_seat f WHERE f.query_id = w.query_id AND {free} LIMIT 1) found) = 1
+  ORDER BY w.query_id LIMIT 1)"""
+HOLDS_OWN = """
+SELECT EXISTS (SELECT 1 FROM judging_seat s
+  WHERE s.round_id = %(round)s AND s.annotator_id = %(person)s AND s.state = 'leased'
+    AND (s.meant_for_id = %(person)s OR s.reserved_for_id = %(person)s))
+"""
+MOVE = "UPDATE judging_roundannotator SET cursor = %(cursor)s WHERE id = %(place)s"
+
+
+class PlaceStanding(NamedTuple):
+    """One row of STANDING."""
+
+    place_id: int
+    cursor: int
+    only: str | None
+    state: str
+    leased: int
+    has_old: bool
+    has_retired: bool
+    others_lapsed: bool
+    has_reserved: bool
+    has_due: bool
+    is_decided: bool
 
 
 def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list[Seat]:
@@ -54,15 +160,20 @@ def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
     the time does not depend on the pool. Where others are leasing the same seats at that time, the next step sees what
     is left.
     """
-    wanted = min(n, MOST_SEATS)
-    if plan_of(round_).is_plain:
-        reached = lease_plainly(round_=round_, annotator_id=annotator.pk, n=wanted, at=at)
-        if reached is not None:
-            return reached
+    facts = _facts(round_, annotator, at) | {"n": min(n, MOST_SEATS)}
     while True:
-        place, met_others = _lease_step(round_, annotator, wanted, at)
+        reached, met_others = _lease_step(round_, facts)
         if not met_others:
-            return place.cursor
+            return reached
+
+
+def _facts(round_: Round, annotator: User, at: datetime) -> dict[str, Any]:
+    expires, order = at + timedelta(minutes=round_.lease_minutes), own_order(round_.seed, annotator.pk)
+    return {
+        "round": round_.pk, "pool": round_.pool_id, "person": annotator.pk, "prime": PRIME, "factor": order.factor,
+        "shift": order.shift, "now": time_value(at), "expires": time_value(expires),
+        "renewed": time_value(expires - RENEWED_AFTER),
+    }  # fmt: skip
 
 
 @transaction.atomic
@@ -94,243 +205,121 @@ def return_all_seats_of(*, user: User, actor: User | None, at: datetime) -> None
         return_seats_of(round_=round_, holder=user, actor=actor, at=at)
 
 
-def leases_of(round_: Round, annotator: User) -> QuerySet[Seat]:
+def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
     """The seats that this person has leased and not graded."""
-    return Seat.objects.filter(round=round_, annotator=annotator, state=SeatState.LEASED)
+    return Seat.objects.filter(round=place.round_id, annotator=place.annotator_id, state=SeatState.LEASED)
 
 
-def in_order(seats: list[Seat], round_: Round, annotator_id: int, reached: int) -> list[Seat]:
-    """Sort seats in this person's order: queries as they were reached, pairs in their own order within.
-
-    Reserved seats come first when they are due, last when they are not, the oldest first.
-    """
-    own = own_order(round_.seed, annotator_id)
-    reserved = [seat for seat in seats if seat.reserved_for_id]
-    judged = _judged(round_, annotator_id).count() if reserved else 0
-    due = sorted((seat for seat in reserved if (seat.due_after or 0) <= judged), key=lambda seat: seat.pk)
-    early = sorted((seat for seat in reserved if (seat.due_after or 0) > judged), key=lambda seat: seat.pk)
-    others = [seat for seat in seats if not seat.reserved_for_id]
-    others.sort(key=lambda seat: place_in_order(seat.query_id, seat.entry_id, reached, own))
-    return [*due, *others, *early]
+def locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceStanding:
+    """Lock a person's place, and read what is there then. Raises NotAnnotator, SeatsRefused."""
+    lock_place(cursor, facts)
+    rows = rows_of(cursor, STANDING, facts)
+    if not rows:
+        raise NotAnnotator()
+    standing = PlaceStanding(*rows[0])
+    if reason := rules.grading_refusal(standing.state):
+        raise SeatsRefused(reason, code="round_not_open")
+    return standing
 
 
 @transaction.atomic
-def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[RoundAnnotator, bool]:
+def _lease_step(round_: Round, facts: Mapping[str, Any]) -> tuple[int, bool]:
     """Fill up with what is due, then query by query; True when others had locked the free seats of the last query."""
-    place, standing = locked_place_with(round_.pk, annotator, _standing(round_, annotator, at))
-    if reason := rules.grading_refusal(place.round):
-        raise SeatsRefused(reason, code="round_not_open")
-    if standing.others_lapsed:
-        _return_lapsed(place, at)
-    if standing.has_retired:
-        retired = leased_to(place).exclude(NOT_RETIRED)
-        retired.update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
-    expires = at + timedelta(minutes=place.round.lease_minutes)
-    if standing.first_end is not None and standing.first_end < expires - RENEWED_AFTER:
-        leased_to(place).filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
-    room = wanted - standing.leased
-    queries = None if standing.is_decided else pilot_queries(place.round) or None
-    met_others = False
-    if room > 0 and standing.has_reserved:
-        room -= _lease_reserved(place, queries, room, expires, is_due=True)
-    if room > 0:
-        added, met_others = _lease_from_queries(place, queries, room, expires, own=True)
-        room -= added
-    if room > 0 and standing.has_reserved and not met_others and queries is None:
-        room -= _lease_reserved(place, queries, room, expires, is_due=False)
-    if room > 0 and not met_others and not leased_to(place).filter(_of_share(place)).exists():
-        _, met_others = _lease_from_queries(place, queries, room, expires, own=False)
-    return place, met_others
+    with prepared_cursor() as cursor:
+        standing = locked_standing(cursor, facts)
+        if standing.others_lapsed:
+            run(cursor, RETURN_LAPSED, facts)
+        if standing.has_retired:
+            run(cursor, RETURN_RETIRED, facts)
+        if standing.has_old:
+            run(cursor, RENEW, facts)
+        lease = _Lease(cursor, facts, standing, Bounds.of(round_, standing.only, is_decided=standing.is_decided))
+        if lease.room > 0 and standing.has_due:
+            lease.reserved(is_due=True)
+        if lease.room > 0:
+            lease.by_query(own=True)
+        if lease.room > 0 and standing.has_reserved and not lease.met_others and not lease.bounds.is_pilot:
+            lease.reserved(is_due=False)
+        if lease.room > 0 and not lease.met_others and not rows_of(cursor, HOLDS_OWN, facts)[0][0]:
+            lease.by_query(own=False)
+        if lease.reached != standing.cursor:
+            run(cursor, MOVE, {"cursor": lease.reached, "place": standing.place_id})
+    return lease.reached, lease.met_others
 
 
-def _of_share(place: RoundAnnotator) -> Q:
-    """The seats that are this person's own: in their share, or reserved for them."""
-    return Q(meant_for=place.annotator_id) | Q(reserved_for=place.annotator_id)
+class Bounds(NamedTuple):
+    """What a person may judge now, in SQL on rows with a `query_id`: the pilot while it is not decided, their remit."""
+
+    pilot: str
+    remit: str
+    values: dict[str, str]
+
+    @classmethod
+    def of(cls, round_: Round, only: str | None, *, is_decided: bool) -> "Bounds":
+        queries = [] if is_decided else pilot_queries(round_)
+        pilot = f"{{0}}.query_id IN ({', '.join(str(int(query)) for query in queries)})" if queries else "TRUE"
+        remit = json.loads(only) if only else None
+        if not remit:
+            return cls(pilot, "TRUE", {})
+        words, values = remit_in_sql(remit)
+        return cls(pilot, f"(SELECT count(*) FROM queries_query q WHERE q.id = {{0}}.query_id AND {words}) = 1", values)
+
+    @property
+    def is_pilot(self) -> bool:
+        return self.pilot != "TRUE"
+
+    def on(self, alias: str) -> str:
+        return f"{self.pilot} AND {self.remit}".format(alias)
 
 
-class _Standing(NamedTuple):
-    """What a step decides on: how many pairs its person has leased, when the first lease ends, and what else is there.
+class _Lease:
+    """What one step leases: `room` for more, `reached` as the last query, and whether it met locks of others there."""
 
-    `has_reserved` is for open pairs that are reserved for them, `has_retired` for leases of theirs whose query is
-    retired and that `leased` does not count, `others_lapsed` for lapsed leases of others, `is_decided` for the pilot.
-    """
+    def __init__(
+        self, cursor: CursorWrapper, facts: Mapping[str, Any], standing: PlaceStanding, bounds: Bounds
+    ) -> None:
+        self.cursor, self.bounds = cursor, bounds
+        self.facts = {**facts, **bounds.values}
+        self.room, self.reached, self.met_others = facts["n"] - standing.leased, standing.cursor, False
 
-    leased: int
-    first_end: datetime | None
-    has_reserved: bool
-    has_retired: bool
-    others_lapsed: bool
-    is_decided: bool
+    def reserved(self, *, is_due: bool) -> None:
+        """What is reserved for this person, the oldest first: what is due, or all of it."""
+        due = f" AND s.due_after <= {JUDGED}" if is_due else ""
+        self.take(f"{RESERVED} AND {self.bounds.pilot.format('s')}{due} ORDER BY s.id")
 
+    def by_query(self, *, own: bool) -> None:
+        """Query by query from the one reached on: free pairs of this person's share, or of anybody's.
 
-def _standing(round_: Round, annotator: User, at: datetime) -> Question[_Standing]:
-    leased = leases_of(round_, annotator)
-    seats = Seat.objects.filter(round=round_)
-    asks: Expressions = {
-        "leased": CountOf(leased.filter(NOT_RETIRED).values("pk")),
-        "first_end": Subquery(leased.order_by("lease_expires_at").values("lease_expires_at")[:1]),
-        "has_reserved": Exists(seats.filter(NOT_RETIRED, reserved_for=annotator, state=SeatState.OPEN)),
-        "has_retired": Exists(leased.exclude(NOT_RETIRED)),
-        "others_lapsed": Exists(_lapsed(seats, at).exclude(annotator=annotator)),
-        "is_decided": Exists(PilotDecision.objects.filter(round=round_)),
-    }
-    return Question(asks, lambda found: _Standing(**found))
+        It ends at a query whose free seats others have locked and does not retry, since two such people would each keep
+        locked what the other needs.
+        """
+        free = IS_FREE + (IS_OWN if own else "")
+        to_come = QUERY.format(
+            way="{way}", live=f"{IS_LIVE.format('w')} AND {self.bounds.on('w')}", free=free.format("f")
+        )
+        following = f"coalesce({to_come.format(way='>=')}, {to_come.format(way='<')})"
+        while self.room > 0:
+            queries = self.take(_of_query(following, own=own))
+            if queries:
+                self.reached = queries[0]
+                continue
+            ((waits_at,),) = rows_of(self.cursor, f"SELECT {following}", self.facts | {"cursor": self.reached})
+            if waits_at is not None:
+                self.reached, self.met_others = waits_at, True
+            return
 
-
-def _lapsed(seats: QuerySet[Seat], at: datetime) -> QuerySet[Seat]:
-    return seats.filter(state=SeatState.LEASED, lease_expires_at__lt=at)
-
-
-def _return_lapsed(place: RoundAnnotator, at: datetime) -> None:
-    """Open seats whose lease has lapsed, of other people; locked rows are skipped."""
-    lapsed = _lapsed(Seat.objects.filter(round=place.round), at)
-    rows = lapsed.exclude(annotator=place.annotator_id).select_for_update(skip_locked=True)
-    if ids := list(rows.values_list("pk", flat=True)):
-        lapsed.filter(pk__in=ids).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
-
-
-def _lease_from_queries(
-    place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime, *, own: bool
-) -> tuple[int, bool]:
-    """Lease up to `n` seats, query by query from the cursor on, and set the cursor to the last of these queries.
-
-    `own`: those of this person's share only.
-
-    Returns how many they were, and whether it ended at a query whose free seats others had locked. The step ends there
-    and does not retry, since two such people would each keep locked what the other needs.
-    """
-    count, began, waits_at = 0, place.cursor, None
-    while count < n:
-        following = _next_query(place, queries, own=own)
-        reached = _lease(place, following, n - count, expires, own=own)
-        if not reached:
-            waits_at = RoundAnnotator.objects.filter(pk=place.pk).values_list(following, flat=True).get()
-            break
-        count += len(reached)
-        place.cursor = reached[0]
-    if waits_at is not None:
-        place.cursor = waits_at
-    if place.cursor != began:
-        place.save(update_fields=["cursor"])
-    return count, waits_at is not None
+    def take(self, chosen: str) -> list[int]:
+        """Lease what is chosen, as far as there is room; return the query of each."""
+        facts = self.facts | {"cursor": self.reached, "n": self.room}
+        queries = [query for (query,) in rows_of(self.cursor, LEASE.format(chosen), facts)]
+        self.room -= len(queries)
+        return queries
 
 
-def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
-    """The seats that this person has leased and not graded."""
-    return Seat.objects.filter(round=place.round, annotator=place.annotator_id, state=SeatState.LEASED)
-
-
-def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> None:
-    """Lease up to `n` pairs of a query, in this person's order; none where they may not judge it now.
-
-    Of their share, while any of it is left to them. Fewer when others were faster.
-    """
-    if may_lease(place, query_id):
-        mine = Seat.objects.filter(_of_share(place), round=place.round)
-        leased = Q(state=SeatState.LEASED, annotator=place.annotator_id)
-        own = mine.filter(leased | Q(state=SeatState.OPEN)).exists()
-        _lease(place, Value(query_id), n, expires, own=own)
-
-
-def may_lease(place: RoundAnnotator, query_id: int) -> bool:
-    """Whether this person may judge pairs of this query now: in their remit, and not blocked by a pilot."""
-    queries = undecided_pilot_queries(place.round)
-    if queries is not None and query_id not in queries:
-        return False
-    return not place.only or Query.objects.filter(query_in_remit(place.only, ""), pk=query_id).exists()
-
-
-def _judged(round_: Round, annotator_id: int) -> QuerySet[Seat]:
-    return Seat.objects.filter(round=round_, annotator=annotator_id, state=SeatState.DONE)
-
-
-def _free_for(place: RoundAnnotator, *, own: bool) -> QuerySet[Seat]:
-    """Open seats of pairs on which this person has no seat in the same pass, reserved for nobody, of a live query.
-
-    `own`: those of this person's share only.
-    """
-    mine = Seat.objects.filter(
-        round=OuterRef("round"),
-        entry=OuterRef("entry"),
-        pass_number=OuterRef("pass_number"),
-        annotator=place.annotator_id,
-    )
-    free = Seat.objects.filter(NOT_RETIRED, round=place.round, state=SeatState.OPEN, reserved_for=None)
-    free = free.filter(~ExistsForEach(mine))
-    return free.filter(meant_for=place.annotator_id) if own else free
-
-
-def _next_query(place: RoundAnnotator, queries: list[int] | None, *, own: bool) -> Coalesce:
-    """For the database: the first query from the cursor on, going round once, with a pair for this person.
-
-    With a remit the queries are checked one by one, for most seats on the way would be outside it.
-    """
-    free: QuerySet[Seat] | QuerySet[PoolQuery] = _free_for(place, own=own).order_by("query_id")
-    if place.only:
-        free_here = _free_for(place, own=own).filter(query=OuterRef("query"))
-        within = PoolQuery.objects.filter(query_in_remit(place.only), pool=place.round.pool_id)
-        free = within.filter(Exists(free_here)).order_by("query_id")
-    if queries is not None:
-        free = free.filter(query__in=queries)
-    rows = free.values("query_id")
-    on, before = rows.filter(query_id__gte=place.cursor), rows.filter(query_id__lt=place.cursor)
-    return Coalesce(Subquery(on[:1]), Subquery(before[:1]))
-
-
-def _lease(place: RoundAnnotator, query: Value | Coalesce, n: int, expires: datetime, *, own: bool) -> list[int]:
-    """Lease the free seats of up to `n` pairs of a query: of each pair their own, or the seat with the lowest number.
-
-    Return the key of the query for each.
-    """
-    lower = Seat.objects.filter(
-        round=OuterRef("round"),
-        entry=OuterRef("entry"),
-        pass_number=OuterRef("pass_number"),
-        state=SeatState.OPEN,
-        number__lt=OuterRef("number"),
-    )
-    order = own_order(place.round.seed, place.annotator_id)
-    free = _free_for(place, own=own).filter(query=query).order_by(_rank(order), "entry_id")
-    return _take(place, free if own else free.filter(~ExistsForEach(lower)), n, expires)
-
-
-def _lease_reserved(
-    place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime, *, is_due: bool
-) -> int:
-    """Lease what is reserved for this person, the oldest first: what is due, or all of it."""
-    reserved = Seat.objects.filter(NOT_RETIRED, round=place.round, state=SeatState.OPEN)
-    reserved = reserved.filter(reserved_for=place.annotator_id)
-    if queries is not None:
-        reserved = reserved.filter(query__in=queries)
-    if is_due:
-        reserved = reserved.filter(due_after__lte=CountOf(_judged(place.round, place.annotator_id).values("pk")))
-    return len(_take(place, reserved.order_by("pk"), n, expires))
-
-
-def _take(place: RoundAnnotator, seats: QuerySet[Seat], n: int, expires: datetime) -> list[int]:
-    """Lease the first `n` of these seats to a person, in one statement; return the key of the query of each.
-
-    Locked seats are skipped, never waited for: a row that turns out to be leased stays locked to the end of the
-    transaction, and two people waiting for each other's would be a deadlock. The selected seats are an array on
-    PostgreSQL, for a subquery with a limit may run more than once inside a join.
-    """
-    selected = seats.select_for_update(of=("self",), skip_locked=True).values("pk")[:n]
-    leased = {"state": SeatState.LEASED, "annotator": place.annotator_id, "lease_expires_at": expires}
-    return update_returning(Seat.objects.filter(_is_one_of(selected)), "query_id", **leased)
-
-
-def _is_one_of(selected: QuerySet[Seat, Any]) -> Q | Func:
-    if connection.vendor != "postgresql":
-        return Q(pk__in=selected)
-    among: Any = {"template": "%(expressions)s)", "arg_joiner": " = ANY("}
-    array = Subquery(selected, template="ARRAY(%(subquery)s)")  # Django's own imports psycopg on SQLite too
-    return Func(F("pk"), array, output_field=BooleanField(), **among)
-
-
-def _rank(own: OwnOrder) -> ExpressionWrapper:
-    """The same as `OwnOrder.rank`, for the database."""
-    line = (F("entry_id") % PRIME * own.factor + own.shift) % PRIME
-    return ExpressionWrapper(line * line % PRIME, output_field=Whole())
+def _of_query(query: str, *, own: bool) -> str:
+    """In this person's order, the free seats of a query: of each pair their own, or the one with the lowest number."""
+    whose = IS_OWN if own else IS_LOWEST
+    return OF_QUERY.format(query=query, free=(IS_FREE + whose).format("s")) + IN_OWN_ORDER
 
 
 MOST_OF_QUERY = 50
@@ -361,12 +350,25 @@ def _graded_in(queries: list[int], round_: Round, annotator: User) -> list[Seat]
     return list(with_texts(done.filter(query__in=queries)).order_by("-pk")[:MOST_OF_QUERY])
 
 
+OF_THIS_QUERY = f"""
+SELECT (SELECT count(*) FROM judging_seat s
+         WHERE s.round_id = %(round)s AND s.annotator_id = %(person)s AND s.state = 'leased'
+           AND s.query_id = %(query)s),
+       EXISTS (SELECT 1 FROM judging_seat s
+         WHERE s.round_id = %(round)s AND s.state = 'open'
+           AND (s.meant_for_id = %(person)s OR s.reserved_for_id = %(person)s))
+       OR ({HOLDS_OWN})
+"""
+
+
 @transaction.atomic
 def _complete(round_: Round, annotator: User, query_id: int, at: datetime) -> None:
-    leased = CountOf(leases_of(round_, annotator).filter(query=query_id).values("pk"))
-    room = Question({"leased": leased}, lambda found: MOST_OF_QUERY - int(found["leased"]))
-    place, n = locked_place_with(round_.pk, annotator, room)
-    if reason := rules.grading_refusal(place.round):
-        raise SeatsRefused(reason, code="round_not_open")
-    if n > 0:
-        lease_of_query(place, query_id, n, at + timedelta(minutes=place.round.lease_minutes))
+    """Lease the other pairs of a query: of this person's share, while any of it is left to them."""
+    facts = _facts(round_, annotator, at) | {"query": query_id}
+    with prepared_cursor() as cursor:
+        standing = locked_standing(cursor, facts)
+        bounds = Bounds.of(round_, standing.only, is_decided=standing.is_decided)
+        ((leased, own),) = rows_of(cursor, OF_THIS_QUERY, facts)
+        chosen = _of_query(f"%(query)s AND {bounds.on('s')} AND {IS_LIVE.format('s')}", own=bool(own))
+        if leased < MOST_OF_QUERY:
+            rows_of(cursor, LEASE.format(chosen), facts | bounds.values | {"n": MOST_OF_QUERY - leased})

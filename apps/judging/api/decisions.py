@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -11,27 +12,42 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.accounts.models import User
 from apps.accounts.rules import ProjectArchived
+from apps.accounts.selectors import Member
 from apps.common.web.api import body_with_key
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.propagation import carry_over, mark_of
-from apps.judging.actions.seats import MOST_SEATS, claim_seats
+from apps.judging.actions.seats import MOST_SEATS, lease_seats
 from apps.judging.actions.settling import IN_WORDS, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import settling
+from apps.judging.selectors.hands import hand_of
+from apps.judging.selectors.leases import leased_pairs
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, voices
 from apps.judging.selectors.propagation import CarryRule, carry_of
-from apps.judging.selectors.reading import readings
-from apps.judging.selectors.rounds import entries_in, entry_in, own_round, pool_in, round_in, rounds_of, seat_in
-from apps.judging.serializers import BlockOut, JudgementInput, JudgementOut, PairsOut, QueryOut, RoundFacts, RoundsOut
+from apps.judging.selectors.rounds import entries_in, entry_in, pool_in, round_in, rounds_of
+from apps.judging.serializers import (
+    BlockOut,
+    JudgementInput,
+    JudgementOut,
+    PairsOut,
+    QueryOut,
+    RoundFacts,
+    RoundOut,
+    RoundsOut,
+    answer_in,
+)
 
 N = OpenApiParameter("n", int, description=f"How many pairs to lease, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
+# Made once: a serializer copies its fields each time that one is made.
+ROUND, GRADE, GIVEN = RoundOut(), JudgementInput(), JudgementOut()
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="Instead of the field in the body.")
 
 
@@ -47,7 +63,24 @@ class RoundsView(ProjectAPIView):
         return Response(RoundsOut({"rounds": rounds}).data)
 
 
-class PairsView(ProjectAPIView):
+class HandView(ProjectAPIView):
+    """An endpoint of one round for its annotators. They ask thousands of times a day: all of it is read at once."""
+
+    _round: Round | None
+
+    def member_of(self, user: User, slug: str, **kwargs: Any) -> Member:
+        member, self._round = hand_of(user, slug, kwargs["pk"])
+        return member
+
+    @property
+    def round(self) -> Round:
+        """The round, or Http404 for a member who is no annotator of it."""
+        if self._round is None:
+            raise Http404("No such round.")
+        return self._round
+
+
+class PairsView(HandView):
     """The next pairs for you to grade, leased for a while. The same request again renews your leased pairs."""
 
     roles = {"GET": (Role.ANNOTATOR,)}
@@ -57,13 +90,13 @@ class PairsView(ProjectAPIView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
         ProjectArchived.unless_open(self.project)
-        round_ = own_round(person, self.project, pk)
-        seats = claim_seats(round_=round_, annotator=person, n=wanted(request.query_params.get("n")), at=timezone.now())
-        pairs = readings(seats, annotator_id=person.pk)
-        return Response(PairsOut({"round": round_, "pairs": pairs}).data)
+        n = wanted(request.query_params.get("n"))
+        reached = lease_seats(round_=self.round, annotator=person, n=n, at=timezone.now())
+        pairs = leased_pairs(self.round, person.pk, reached=reached)
+        return Response({"round": ROUND.to_representation(self.round), "pairs": pairs})
 
 
-class JudgementsView(ProjectAPIView):
+class JudgementsView(HandView):
     """Send one grade. The idempotency key, in the body or as a header, makes it safe to send it again."""
 
     roles = {"POST": (Role.ANNOTATOR,)}
@@ -73,18 +106,16 @@ class JudgementsView(ProjectAPIView):
         operation_id="judging_grade", parameters=[KEY], request=JudgementInput, responses={201: JudgementOut}
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        person = self.member.user
-        round_ = own_round(person, self.project, pk)
-        serializer = JudgementInput(data=body_with_key(request))
-        serializer.is_valid(raise_exception=True)
+        round_, values = self.round, GRADE.run_validation(body_with_key(request))
         judgement = give_judgement(
-            seat=seat_in(round_, serializer.validated_data["seat"]),
-            annotator=person,
-            answer=serializer.answer(),
-            idempotency_key=serializer.validated_data["idempotency_key"],
+            round_=round_,
+            seat_id=values["seat"],
+            annotator=self.member.user,
+            answer=answer_in(values),
+            idempotency_key=values["idempotency_key"],
             at=timezone.now(),
         )
-        return Response(JudgementOut(judgement).data, status=201)
+        return Response(GIVEN.to_representation(judgement), status=201)
 
 
 def wanted(text: str | None) -> int:

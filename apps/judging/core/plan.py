@@ -158,11 +158,6 @@ class Plan:
         if self.rule not in set(ResolutionRule):
             raise ValueError(f"{self.rule!r} is no rule that grades are settled by")
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether a grade requires nothing after it: no repeated pair, no pilot, no extra judge."""
-        return not self.again and not self.pilot and self.extra_bar is None
-
     def to_json(self) -> dict[str, Any]:
         """Everything but overlap, judges and seed, which are columns of a round."""
         return {name: getattr(self, name) for name in REST}

@@ -1,9 +1,8 @@
 from django.db import migrations
 
 from apps.common.database.derived_table_triggers import InstallKeepers, Keeper
-from apps.common.database.functions import InstallFunctions, SetForFunctions
+from apps.common.database.functions import SetForFunctions
 from apps.common.database.triggers import Guard, InstallGuards, append_only, same, with_project
-from apps.judging.migrations._plain_steps import GIVE, LEASE
 
 PLAN = [
     "project_id",
@@ -204,5 +203,4 @@ class Migration(migrations.Migration):
         # A connection plans what a trigger does once: where the first grades were given before the table was counted, it
         # read all grades of all rounds for each further one.
         SetForFunctions([keeper.trigger for keeper in KEEPERS[:2]], "enable_seqscan", "off"),
-        InstallFunctions([LEASE, GIVE]),
     ]

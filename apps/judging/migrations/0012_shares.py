@@ -1,39 +1,8 @@
-from dataclasses import replace
-
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.common.database.functions import Function, InstallFunctions
 from apps.common.database.triggers import KeepGuards
-from apps.judging.migrations._plain_steps import LEASE
-
-MINE = "f.query_id {} _reached AND f.meant_for_id = _person AND f.round_id"
-LOWEST = """
-            AND (s.number = 1 OR NOT EXISTS (
-                SELECT 1 FROM judging_seat l
-                 WHERE l.round_id = s.round_id AND l.entry_id = s.entry_id AND l.number < s.number
-                   AND l.pass_number = s.pass_number AND l.state = 'open'))"""
-
-
-def _of_ones_share(lease: Function) -> Function:
-    body = lease.body
-    for way in "=>":
-        old = f"f.query_id {way} _reached AND f.round_id"
-        assert old in body
-        body = body.replace(old, MINE.format(way))
-    assert LOWEST in body
-    return replace(lease, body=body.replace(LOWEST, "\n            AND s.meant_for_id = _person"))
-
-
-class UninstallFunctions(InstallFunctions):
-    """The way round: dropped here, created on the way back."""
-
-    def database_forwards(self, *how) -> None:
-        super().database_backwards(*how)
-
-    def database_backwards(self, *how) -> None:
-        super().database_forwards(*how)
 
 
 class Migration(migrations.Migration):
@@ -74,6 +43,4 @@ class Migration(migrations.Migration):
                 name="judging_seat_meant",
             ),
         ),
-        UninstallFunctions([LEASE]),
-        InstallFunctions([_of_ones_share(LEASE)]),
     ]

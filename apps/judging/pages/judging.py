@@ -79,7 +79,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """
     place = own_place(user_of(request), project, pk)
     round_ = place.round
-    if rules.grading_refusal(round_):
+    if rules.grading_refusal(round_.state):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
     view, own = _view_of(request), _own_answer(request, round_)
     progress, keys = _progress_and_keys(request, place)
@@ -246,7 +246,8 @@ def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return redirect(screen)
     try:
         give_judgement(
-            seat=seat_in(round_, form.cleaned_data["seat"]),
+            round_=round_,
+            seat_id=form.cleaned_data["seat"],
             annotator=user_of(request),
             answer=form.answer(),
             idempotency_key=form.cleaned_data["key"],

@@ -229,6 +229,24 @@ def query_in_remit(remit: Remit | None, prefix: str = "query__") -> Q:
     return condition
 
 
+IN_SQL = {
+    "domain": "q.domain",
+    "query_type": "q.query_type",
+    "difficulty": "q.difficulty",
+    "source": "(SELECT o.slug FROM queries_source o WHERE o.id = q.source_id)",
+}
+
+
+def remit_in_sql(remit: Remit | None) -> tuple[str, dict[str, str]]:
+    """The same in SQL, as a condition on a query `q`, and its values."""
+    conditions, values = ["TRUE"], dict[str, str]()
+    for name, allowed in (remit or {}).items():
+        named = {f"{name}_{place}": value for place, value in enumerate(allowed)}
+        conditions.append(f"{IN_SQL[name]} IN ({', '.join(f'%({each})s' for each in named)})")
+        values |= named
+    return " AND ".join(conditions), values
+
+
 def judges_by_query(queries: QuerySet[Query], remits: Mapping[int, Remit | None]) -> dict[int, list[int]]:
     """For each query, the keys of the people whose remit includes it."""
     facts = facts_of(queries)

@@ -10,9 +10,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
 from apps.common.database.questions import ListOf, Question
+from apps.common.database.statements import prepared_cursor, rows_of
 from apps.judging.core import keymap
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import NOT_RETIRED, Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.models import Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import pilot_queries, plan_of
 from apps.judging.selectors.progress import fixed_seat_count
 from apps.metrics.agreement.counting import ordinal_alpha
@@ -96,7 +97,11 @@ def held_pairs(user: User) -> list[Holding]:
     ]  # fmt: skip
 
 
-UNFILLED = (SeatState.OPEN, SeatState.LEASED)
+UNFILLED_SEATS = """
+SELECT EXISTS (SELECT 1 FROM judging_seat s
+  WHERE s.round_id = %(round)s AND s.state IN ('open', 'leased') AND s.query_id IN ({}) AND s.pass_number = 1
+    AND (SELECT q.retired_at FROM queries_query q WHERE q.id = s.query_id) IS NULL)
+"""
 
 
 class PilotProgress(NamedTuple):
@@ -132,9 +137,11 @@ def alpha_over(round_: Round, queries: list[int]) -> float | None:
 
 
 def is_filled(round_: Round, queries: list[int]) -> bool:
-    """Whether no first grade is missing on these queries."""
-    seats = Seat.objects.filter(NOT_RETIRED, round=round_, query__in=queries, pass_number=1)
-    return not seats.filter(state__in=UNFILLED).exists()
+    """Whether no first grade is missing on these queries. Asked after each grade of a pilot."""
+    statement = UNFILLED_SEATS.format(", ".join(str(int(query)) for query in queries))
+    with prepared_cursor() as cursor:
+        ((is_missing,),) = rows_of(cursor, statement, {"round": round_.pk})
+    return not is_missing
 
 
 def pilot_progress(round_: Round) -> PilotProgress | None:

@@ -83,9 +83,7 @@ def _grade_in_turns(
 def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int, day: float) -> int:
     at = stage.at(day)
     seats = claim_seats(round_=round_, annotator=user, n=wanted, at=at)
-    pairs = Seat.objects.filter(pk__in=[seat.pk for seat in seats]).select_related(
-        "query", "entry__version__block", "round__project"
-    )
+    pairs = Seat.objects.filter(pk__in=[seat.pk for seat in seats]).select_related("query", "entry__version__block")
     by_id = {seat.pk: seat for seat in pairs}
     for place, seat in enumerate((by_id[seat.pk] for seat in seats), start=1):
         at += timedelta(seconds=SECONDS_A_PAIR[key])
@@ -100,7 +98,9 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
             away_ms=0,
         )
         idempotency_key = f"demo-{round_.pk}-{seat.pk}"
-        give_judgement(seat=seat, annotator=user, answer=answer, idempotency_key=idempotency_key, at=at)
+        give_judgement(
+            round_=round_, seat_id=seat.pk, annotator=user, answer=answer, idempotency_key=idempotency_key, at=at
+        )
     return len(seats)
 
 
