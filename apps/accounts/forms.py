@@ -14,7 +14,7 @@ from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.invitees import MOST_GUESTS, PASTED, Guest, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
-from apps.common.files.encodings import encoding_of
+from apps.common.files.filekinds import encoding_of
 from apps.common.web.forms import KaratForm, offer_rows
 
 ROLE_WORDS = {

@@ -7,11 +7,11 @@ from rest_framework import serializers
 
 from apps.common.web.forms import ChoiceField
 from apps.goldsets import rules
-from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import LICENCES, SECTIONS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors import public
 
 MOST_ROUNDS = 1_000

@@ -15,6 +15,6 @@ class JobsConfig(AppConfig):
         set_poster(later("apps.jobs.execution.outbox.post_mail"))
         sender(DeliveryKind.WEBHOOK)(later("apps.jobs.actions.sending.send_webhook"))
         on_leaving(
-            later("apps.jobs.selectors.leaving.held_notifications"),
+            later("apps.jobs.selectors.jobs.held_notifications"),
             later("apps.jobs.actions.notifications.end_notifications"),
         )

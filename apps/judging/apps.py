@@ -10,8 +10,7 @@ class JudgingConfig(AppConfig):
         from apps.common.discovery import later
         from apps.judging.selectors import sealed
         from apps.retrieval.selectors.blinding import add_pool_check
-        from apps.retrieval.selectors.pools import add_grade_source
-        from apps.retrieval.selectors.withdrawn import add_withdrawn_check
+        from apps.retrieval.selectors.pools import add_grade_source, add_withdrawn_check
 
         sealed.register()
         add_pool_check(later("apps.judging.selectors.rounds.pools_judged_by"))

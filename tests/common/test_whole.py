@@ -1,7 +1,7 @@
 import stat
 from contextlib import suppress
 
-from apps.common.files.whole import whole_file
+from apps.common.files.private import whole_file
 
 
 def test_a_file_is_private_and_in_its_place_once_it_is_whole(tmp_path):

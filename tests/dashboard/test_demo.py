@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from apps.accounts.models import Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import membership_in
+from apps.common.database.functions import from_now
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.actions.projects import request_demo
 from apps.dashboard.core import demo_people
@@ -28,7 +29,6 @@ from apps.goldsets.enums import PublicState
 from apps.goldsets.models import PublicRelease, Version, VersionTriple
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors.pairs import adjudicable

@@ -3,10 +3,10 @@
 import pytest
 from django.db import DatabaseError, connection
 
+from apps.common.database.functions import from_now
 from apps.dashboard.edges import health
 from apps.jobs.execution import sweep
 from apps.jobs.models import WorkerBeat
-from apps.jobs.selectors.database_clock import from_now
 from tests.test_statements import Statements
 
 pytestmark = pytest.mark.django_db(transaction=True)

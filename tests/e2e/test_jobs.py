@@ -4,11 +4,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from apps.common.database.functions import from_now
 from apps.jobs.execution import sweep
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.performing import claim
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from tests.e2e.waiting import go, settled, turned
 from tests.factories import AT, lead_of, make_project
 from tests.jobs.factories import make_job

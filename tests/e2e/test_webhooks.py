@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
+from apps.common.database.functions import from_now
 from apps.common.web.addresses import parse_openings
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.database_clock import from_now
 from tests.e2e import looking
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared

@@ -15,9 +15,8 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job
-from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import create_remote_system
+from apps.retrieval.actions.systems import create_fusion, create_remote_system
 from apps.retrieval.execution.indexes import open_built
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.question_sets import QueryChoice

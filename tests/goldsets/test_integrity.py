@@ -22,9 +22,9 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.goldsets.execution.exporting import fault_of
 from apps.goldsets.execution.freezing import items_digest
-from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.folder import manifest_bytes
 from apps.goldsets.formats.verification import verify
+from apps.goldsets.formats.zipping import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.models import GoldSet, Version
 from apps.queries.models import Query, Source
 from tests.corpus.factories import import_text

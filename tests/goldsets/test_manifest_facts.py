@@ -4,9 +4,9 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.goldsets.actions.versions import freeze_version
-from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.goldsets.models import Version
+from apps.goldsets.rules import without_grades
 from apps.queries.enums import SourceKind
 from apps.queries.models import Source
 from apps.triples.enums import State

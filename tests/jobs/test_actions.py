@@ -2,10 +2,10 @@ import pytest
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
+from apps.common.database.functions import from_now
 from apps.jobs.actions.jobs import JobRefused, cancel_job, enqueue, retry_job
 from apps.jobs.execution import tasks
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import UnknownKind
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.jobs.factories import make_job

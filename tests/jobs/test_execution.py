@@ -5,11 +5,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.audit.models import Event
+from apps.common.database.functions import from_now
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, LeaseLost
 from apps.jobs.execution.performing import claim, extend_lease, perform
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.selectors.database_clock import from_now
 from tests.factories import AT, make_project
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects

@@ -8,9 +8,9 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from apps.common.database.functions import from_now
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
 from tests.running_jobs import run_jobs

@@ -6,12 +6,12 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from apps.common.database.functions import from_now
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.worker import Repeated, sweep
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import job_kind
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effect, effects

@@ -7,13 +7,13 @@ from django.core import mail
 from django.utils import timezone
 
 from apps.audit.models import Event
+from apps.common.database.functions import from_now
 from apps.common.errors import Forbidden
-from apps.jobs.actions.mail import send_mail_again
+from apps.jobs.actions.notifications import send_mail_again
 from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.watching import unsent
 from tests.factories import make_user
 

@@ -1,9 +1,9 @@
 import pytest
 from django.core import mail
 
+from apps.common.database.functions import from_now
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.database_clock import from_now
 from tests.factories import AT
 
 pytestmark = pytest.mark.django_db

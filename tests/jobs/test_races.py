@@ -6,10 +6,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from apps.common.database.functions import from_now
 from apps.jobs.execution.context import JobContext, LeaseLost
 from apps.jobs.execution.performing import claim, extend_lease, perform
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from tests.factories import AT
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effect, effects

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from apps.common.database.functions import from_now
 from apps.common.web.addresses import parse_openings
 from apps.jobs.actions import webhooks
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution import outbox
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.database_clock import from_now
 from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_project
 

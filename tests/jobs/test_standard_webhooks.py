@@ -8,6 +8,7 @@ from apps.accounts.actions.secrets import delete_secret, save_secret
 from apps.accounts.enums import Role
 from apps.accounts.selectors import secrets_in
 from apps.audit.models import Event
+from apps.common.database.functions import from_now
 from apps.common.web.addresses import parse_openings
 from apps.common.web.outbound import HttpAnswer
 from apps.jobs.actions import sending, webhooks
@@ -16,7 +17,6 @@ from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution import outbox
 from apps.jobs.execution.webhooks import post_to_operators, post_to_webhooks
 from apps.jobs.models import Notification, Outbox, Webhook
-from apps.jobs.selectors.database_clock import from_now
 from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.jobs.receiver import receiving

@@ -1,8 +1,8 @@
 import pytest
 
+from apps.common.database.functions import from_now
 from apps.jobs.execution import sweep
 from apps.jobs.models import Job, WorkerBeat
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.jobs import worker_last_seen, worker_notice
 from tests.factories import AT
 from tests.jobs.factories import make_job

@@ -2,8 +2,8 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.common.database.functions import from_now
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from tests.factories import lead_of, make_member, make_project
 from tests.jobs.factories import make_job
 from tests.running_jobs import run_jobs

@@ -8,11 +8,11 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from apps.common.database.functions import from_now
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.sweep import beat
 from apps.jobs.models import Job, Outbox, WorkerBeat
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.watching import job_metrics, outbox_metrics, worker_metrics
 from tests.factories import AT
 from tests.jobs.factories import make_job

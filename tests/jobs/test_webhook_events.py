@@ -11,12 +11,12 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.backups.execution.jobs import warn
 from apps.backups.models import Backup
+from apps.common.database.functions import from_now
 from apps.goldsets.enums import VersionState
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.execution.sweep import close_abandoned
 from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors import hidden_objects
-from apps.jobs.selectors.database_clock import from_now
 from apps.queries.actions import revoke_permission
 from apps.review.actions.reminding import escalate
 from apps.triples.models import Triple

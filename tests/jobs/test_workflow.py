@@ -5,10 +5,10 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from apps.audit.models import Event
+from apps.common.database.functions import from_now
 from apps.jobs import workflow
 from apps.jobs.enums import ENDED, JobState, JobStep
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from tests.conftest import REPO
 from tests.factories import AT
 from tests.jobs.factories import make_job

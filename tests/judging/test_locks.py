@@ -6,10 +6,9 @@ from apps.accounts.actions.projects import archive_project, set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.adjudication import adjudicate, settle_bulk
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_query_seats, claim_seats
-from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat

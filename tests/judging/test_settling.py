@@ -9,8 +9,7 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.adjudication import adjudicate
-from apps.judging.actions.settling import settle_bulk
+from apps.judging.actions.adjudication import adjudicate, settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
 from apps.judging.selectors.pairs import adjudicable, resolved_grades

@@ -18,9 +18,8 @@ from apps.dashboard.rules import is_fresh
 from apps.editions.selectors.applied import stays_question
 from apps.editions.selectors.usage import rounds_on
 from apps.goldsets.actions.versions import VersionRefused, draft_version, freeze_version
-from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
+from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate, settle_bulk
 from apps.judging.actions.propagation import GradeToCarry, carry_along
-from apps.judging.actions.settling import settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round

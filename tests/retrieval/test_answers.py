@@ -8,8 +8,8 @@ from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job, JobChunk
 from apps.retrieval import rules
-from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
 from apps.retrieval.execution import ranking

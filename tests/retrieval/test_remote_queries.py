@@ -14,10 +14,9 @@ from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
 from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
-from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.pools import PoolRefused, request_pool
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import change_pace, create_remote_system
+from apps.retrieval.actions.systems import change_pace, create_fusion, create_remote_system
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import remote_queries

@@ -10,8 +10,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
 from apps.review.actions.disputes import post_message
-from apps.review.actions.periodic import escalate_long_waits
-from apps.review.actions.reminding import ReminderRefused, remind_reviewers
+from apps.review.actions.reminding import ReminderRefused, escalate_long_waits, remind_reviewers
 from apps.review.actions.submitting import begin_revision
 from apps.review.enums import VerdictChoice
 from apps.review.models import Escalation

@@ -19,7 +19,6 @@ from apps.review.actions.candidate_blocks import (
     withdraw_candidate,
     withdraw_note,
 )
-from apps.review.core.outcome import candidate_step
 from apps.review.core.visibility import CandidatePart, candidate_sight
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, Resolution, Verdict
@@ -28,7 +27,7 @@ from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import waiting_for
 from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
 from apps.review.selectors.tracking import counted
-from apps.review.workflow import EDGES, IllegalStep, edge_for, move
+from apps.review.workflow import EDGES, IllegalStep, candidate_step, edge_for, move
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from apps.triples.models import AskedRevision

@@ -2,9 +2,9 @@ import itertools
 
 import pytest
 
-from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.core.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
 from apps.review.enums import ABOUT_ENTAILMENT, Category, Outcome, Reason, VerdictChoice
+from apps.review.workflow import STEP_AFTER, outcome_of
 from apps.triples.enums import Step
 
 EXPECTED = {

@@ -1,11 +1,35 @@
-"""Months and days in SQL, and the migration operation for a setting of PostgreSQL under which functions run."""
+"""Expressions of SQL that Django lacks: months and days, the order of bytes, the database's clock."""
 
+import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from django.db import connection
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
-from django.db.models import CharField, Func
+from django.db.models import CharField, DateTimeField, ExpressionWrapper, F, Func
+from django.db.models.functions import Collate, Now
+
+
+def from_now(seconds: float) -> ExpressionWrapper:
+    """An expression: so many seconds after the database's now (before it, when negative)."""
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
+
+def seconds_ahead() -> float:
+    """How far the database's clock is ahead of this machine's. SQLite has no other."""
+    if connection.vendor == "sqlite":
+        return 0.0
+    begun = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp())")
+        [theirs] = cursor.fetchone()
+    return float(theirs) - (begun + time.time()) / 2
+
+
+def bytewise(field: str) -> Collate:
+    return Collate(F(field), "C" if connection.vendor == "postgresql" else "BINARY")
 
 
 class Month(Func):

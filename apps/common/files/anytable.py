@@ -14,9 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import restore_cell
-from apps.common.files.encodings import encoding_of, name_of
 from apps.common.files.faults import ErrorList
-from apps.common.files.filekinds import not_text
+from apps.common.files.filekinds import encoding_of, name_of, not_text
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet

@@ -1,10 +1,13 @@
-"""Makes files and folders private: mode 0600, and 0700 for folders, whatever it was before."""
+"""Private files and folders (mode 0600, and 0700 for folders), and files that are written whole or not at all."""
 
 import logging
 import os
 import stat
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 log = logging.getLogger(__name__)
 
@@ -91,3 +94,18 @@ def _is_open(path: Path) -> bool:
         return bool(stat.S_IMODE(path.lstat().st_mode) & 0o077)
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A private file to write and read, which replaces `path` once the block has ended without an error."""
+    scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE), "w+b") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise

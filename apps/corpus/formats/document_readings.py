@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import as_row
-from apps.common.files.whole import whole_file
+from apps.common.files.private import whole_file
 from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
 from apps.corpus.formats.rows import BlockRow
 

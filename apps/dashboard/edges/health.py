@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import failed_deletions, standing
 from apps.common.database.deadline import read_in_time
+from apps.common.database.functions import seconds_ahead
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
@@ -36,7 +37,6 @@ from apps.dashboard.edges.metrics import metrics
 from apps.dashboard.enums import CheckStanding
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.execution.probes import broker_fault, broker_name, mail_server_fault, store_fault
-from apps.jobs.selectors.database_clock import seconds_ahead
 from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS, worker_last_seen
 from apps.jobs.selectors.watching import oldest_queued_seconds, unsent, workers_seen
 

@@ -34,7 +34,7 @@ from apps.judging.models import Guideline, Judgement, Round
 from apps.queries.models import Permission, Query, Source
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
-from apps.retrieval.selectors.withdrawn import without_withdrawn
+from apps.retrieval.selectors.pools import without_withdrawn
 from apps.triples.enums import State
 from apps.triples.models import Triple
 

@@ -34,7 +34,7 @@ from apps.agreement.selectors.grade_cache import GradesNotRead, cached, dated_in
 from apps.common.database.functions import Day
 from apps.common.database.questions import once
 from apps.common.drawing import charts
-from apps.common.drawing.sparklines import Spot, spark
+from apps.common.drawing.charts import Spot, spark
 from apps.common.text.wording import count, number, percent
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.judging.models import Round

@@ -36,7 +36,7 @@ from apps.dashboard.core.settings_table import SettingInForce, table, variables_
 from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.edges.health import NAMES, check_up, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
-from apps.jobs.actions.mail import send_mail_again
+from apps.jobs.actions.notifications import send_mail_again
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent
 from apps.jobs.enums import DeliveryKind

@@ -22,9 +22,8 @@ from apps.goldsets.formats import (
     trec,
     triples_yaml,
 )
-from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.content import Content
-from apps.goldsets.formats.zipping import write_zip
+from apps.goldsets.formats.zipping import CHECKSUMS, MANIFEST, checksums, write_zip
 
 Sign = Callable[[bytes], bytes]
 Files = Iterator[tuple[str, Iterator[bytes]]]

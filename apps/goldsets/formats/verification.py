@@ -27,8 +27,7 @@ from apps.corpus.core.passage_ids import (
     snapshot_digest,
 )
 from apps.goldsets.core.signing import SIGNATURE, BadSignature, Signer, signer_of
-from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
-from apps.goldsets.formats.zipping import write_zip
+from apps.goldsets.formats.zipping import CHECKSUMS, MANIFEST, checksums, write_zip
 
 CORPUS = "jsonl/corpus.jsonl"
 PUBLIC = "karat-public-release/1"

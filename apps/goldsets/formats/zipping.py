@@ -1,10 +1,23 @@
-"""The one form that a zip of an export has: the same files always give the same bytes."""
+"""The one form of an export: the same files always give the same checksums and the same bytes of a zip."""
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from collections.abc import Callable, Iterable
-from typing import IO
+from typing import IO, Any
+
+CHECKSUMS = "SHA256SUMS"
+MANIFEST = "manifest.json"
+
+
+def checksums(manifest: dict[str, Any], manifest_data: bytes) -> bytes:
+    """The file, from the manifest and its bytes; lines in the bytewise order of paths."""
+    digests = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
+    digests[MANIFEST] = hashlib.sha256(manifest_data).hexdigest()
+    lines = [f"{digests[path]}  {path}\n" for path in sorted(digests, key=str.encode)]
+    return "".join(lines).encode()
+
 
 BEGINNING_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 CHUNK_BYTES = 1 << 20

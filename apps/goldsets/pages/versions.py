@@ -26,7 +26,6 @@ from apps.goldsets.actions.versions import (
     make_signing_key,
     release_version,
 )
-from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
 from apps.goldsets.edges.panels import panels_of
@@ -35,6 +34,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
+from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.exclusions import losses_as_csv, losses_facts

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
+from apps.common.database.functions import bytewise
 from apps.common.database.questions import answer_to
 from apps.common.files.spool import Spool
 from apps.common.text.wording import utc_second
@@ -28,7 +29,6 @@ from apps.goldsets.formats.content import (
 )
 from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, wording_of
-from apps.goldsets.selectors.bytewise import bytewise
 from apps.goldsets.selectors.freeze_checks import reviewers_of
 from apps.goldsets.selectors.judgements import (
     CHUNK,

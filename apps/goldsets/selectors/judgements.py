@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, Q, QuerySet
 
+from apps.common.database.functions import bytewise
 from apps.common.database.questions import CountOf, ListOf, Question
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import FrozenQuery, JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.bytewise import bytewise
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry

@@ -18,6 +18,7 @@ from apps.accounts.actions.secrets import NoSecret, reveal
 from apps.accounts.enums import Role
 from apps.accounts.selectors import members_of
 from apps.audit.actions import record
+from apps.common.database.functions import from_now
 from apps.common.digests import canonical_json
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
@@ -27,7 +28,6 @@ from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.execution.outbox import Undeliverable, Undelivered
 from apps.jobs.execution.webhooks import give_up
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.selectors.database_clock import from_now
 
 PATIENCE = Limits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
 GONE = 410  # the answer by which a receiver says that it wants no more

@@ -11,6 +11,7 @@ from apps.accounts.actions.secrets import save_secret
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import secrets_in
 from apps.audit.actions import record
+from apps.common.database.functions import from_now
 from apps.common.errors import Refusal
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.jobs.core.signing import KEY_BYTES, secret_of
@@ -18,7 +19,6 @@ from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.enums import DeliveryState, WebhookEvent
 from apps.jobs.execution.webhooks import give_up, post
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.webhooks import webhooks_in
 
 MOST_WEBHOOKS = 20

@@ -14,10 +14,10 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
 from apps.accounts.models import Project, User
+from apps.common.database.functions import from_now
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.models import Job, JobChunk
-from apps.jobs.selectors.database_clock import from_now
 
 PROGRESS_EVERY = 0.25
 TEXT_LENGTH = 200

@@ -10,9 +10,9 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.accounts.models import Project
+from apps.common.database.functions import from_now
 from apps.jobs.enums import DeliveryKind, DeliveryState
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
 

@@ -13,20 +13,43 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
+from apps.common.database.functions import from_now
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.buckets import BucketAway
 from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
-from apps.jobs.enums import JobState, JobStep
+from apps.jobs.enums import JobState, JobStep, ServerEvent, WebhookEvent
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached
-from apps.jobs.execution.failing import give_up
+from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.webhooks import post_to_operators, post_to_webhooks
 from apps.jobs.models import Job
-from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
+
+
+@transaction.atomic
+def give_up(job_id: int, *, where: Q, error: str, at: datetime) -> Job | None:
+    """Let a job fail for good and tell the webhooks; None when somebody else was first, as of `workflow.move`.
+
+    They get the title and not the reason, which may quote what was in a file.
+    """
+    job = workflow.move(
+        job_id, JobStep.GIVE_UP, where=where, at=at, lease_expires_at=None, finished_at=Now(), error=error
+    )
+    if job is None:
+        return None
+    facts = {"job": job.pk, "kind": job.kind, "title": job.title}
+    if job.project is None:
+        post_to_operators(event=ServerEvent.JOB, facts=facts, at=at)
+    else:
+        url = absolute(reverse("jobs:job", args=[job.project.slug, job.pk]))
+        post_to_webhooks(project=job.project, event=WebhookEvent.JOB, facts={**facts, "url": url}, at=at)
+    return job
+
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from functools import cache
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from apps.common.database.functions import from_now
 from apps.common.discovery import load_layers
 from apps.jobs.models import PeriodicTask
-from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,12 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from apps.common.database.functions import from_now
 from apps.common.files.hosts import host_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
-from apps.jobs.execution.failing import give_up
-from apps.jobs.execution.performing import CAN_BE_CLAIMED
+from apps.jobs.execution.performing import CAN_BE_CLAIMED, give_up
 from apps.jobs.models import Job, WorkerBeat
-from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
 

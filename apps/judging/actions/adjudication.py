@@ -1,4 +1,4 @@
-"""Deciding a pair whose judges disagree."""
+"""Deciding pairs whose judges disagree: one by one, and trivial disagreements by a rule."""
 
 from datetime import datetime
 
@@ -9,12 +9,84 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_round
-from apps.judging.core.resolution import Resolved
+from apps.judging.core.resolution import ResolutionRule, Resolved
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
 from apps.judging.selectors.pairs import pair_of
 from apps.judging.selectors.placeholders import has_judged
+from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
 from apps.retrieval.models import PoolEntry
+
+ROWS = 500
+IN_WORDS = {
+    ResolutionRule.NEAR_MEDIAN: "the middle grade of an odd number, none more than one grade away from it",
+    ResolutionRule.LOWER: "the lower grade, all of them within one of each other",
+}
+
+
+class SettlingRefused(Refusal):
+    """Pairs cannot be settled by a rule."""
+
+
+@transaction.atomic
+def settle_bulk(
+    *,
+    round_: Round,
+    rule: ResolutionRule,
+    error_type: str,
+    adjudicator: User,
+    seen: str,
+    at: datetime,
+    words: str = "",
+) -> list[Adjudication]:
+    """Decide every pair of the round that the rule settles, with one decision for each, whose reason names the rule.
+
+    `seen` is the mark of the pairs that the lead was shown; when the pairs have changed since, nothing is settled.
+    Pairs that the lead judged are left to other leads. Every place of the round is locked meanwhile.
+    """
+    if rule not in IN_WORDS:
+        raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
+    round_ = locked_round(round_.pk)
+    if refusal := rules.withdrawn_refusal(round_):
+        raise SettlingRefused(refusal, code="round_withdrawn")
+    if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
+        message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
+        raise SettlingRefused(message, code="other_rule_planned")
+    if error_type not in dict(ErrorType.choosable()):
+        raise SettlingRefused("Choose why the judges differed.", code="error_type_missing")
+    pairs = _as_seen(round_, adjudicator, rule, seen)
+    reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(pairs)} pairs." + (f" {words.strip()}" if words else "")
+    decisions = Adjudication.objects.bulk_create(
+        (
+            Adjudication(
+                round=round_,
+                entry_id=each.pair.entry_id,
+                adjudicator=adjudicator,
+                grade=each.grade,
+                reason=reason,
+                error_type=error_type,
+                given_at=at,
+            )
+            for each in pairs
+        ),
+        batch_size=ROWS,
+    )
+    after = {"rule": rule, "pairs": len(pairs), "error_type": error_type, "reason": reason, "mark": seen}
+    record(project=round_.project, actor=adjudicator, action="pairs.settled", obj=round_, after=after, at=at)
+    return decisions
+
+
+def _as_seen(round_: Round, adjudicator: User, rule: ResolutionRule, seen: str) -> list[Trivial]:
+    """The pairs under the rule; rejected unless they are those that the lead was shown."""
+    pairs = trivial(round_, adjudicator, rule)
+    if not pairs:
+        raise SettlingRefused("No open pair matches this rule.", code="nothing_to_settle")
+    if mark_of(pairs) != seen:
+        message = (
+            "The pairs under this rule have changed since you looked at them. Nothing was settled; please check again."
+        )
+        raise SettlingRefused(message, code="pairs_changed")
+    return pairs
 
 
 class AdjudicationRefused(Refusal):

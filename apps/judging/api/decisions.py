@@ -18,11 +18,10 @@ from apps.accounts.selectors import Member
 from apps.common.web.api import body_with_key
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
-from apps.judging.actions.adjudication import adjudicate
+from apps.judging.actions.adjudication import IN_WORDS, adjudicate, settle_bulk
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.propagation import carry_over, mark_of
 from apps.judging.actions.seats import MOST_SEATS, lease_seats
-from apps.judging.actions.settling import IN_WORDS, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round

@@ -15,8 +15,8 @@ from django.conf import settings
 
 from apps.common.database.scratch import Scratch
 from apps.common.files.faults import ErrorList
+from apps.common.files.private import whole_file
 from apps.common.files.tabular import TableFile
-from apps.common.files.whole import whole_file
 from apps.corpus.execution.document_reading import reading_path
 from apps.jobs.actions.uploads import FOLDER
 from apps.judging.execution.graded_rows import GradedRows

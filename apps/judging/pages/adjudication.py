@@ -23,7 +23,6 @@ from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Round
 from apps.judging.selectors import board
-from apps.judging.selectors.deciders import deciders_of_left, deciders_of_pair
 from apps.judging.selectors.pairs import (
     JudgedPair,
     Voice,
@@ -35,6 +34,7 @@ from apps.judging.selectors.pairs import (
 )
 from apps.judging.selectors.placeholders import has_judged
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
+from apps.judging.selectors.settling import deciders_of_left, deciders_of_pair
 from apps.retrieval.models import PoolEntry
 
 ERROR_KEYS = "qwert"

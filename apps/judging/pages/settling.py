@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.judging.actions.settling import SettlingRefused, settle_bulk
+from apps.judging.actions.adjudication import SettlingRefused, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.judging import SettleForm
 from apps.judging.models import Round

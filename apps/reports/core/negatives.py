@@ -31,8 +31,7 @@ from apps.metrics.statistics.significance import (
     differences,
     summaries,
 )
-from apps.reports.core.document import Block, Paragraph, ReportChart, Table, dots, stacked
-from apps.reports.core.mean_parts import PLACES, interval_head
+from apps.reports.core.document import PLACES, Block, Paragraph, ReportChart, Table, dots, interval_head, stacked
 from apps.reports.core.unjudged_priority import Top
 
 HARD, EASY = "hard", "easy"

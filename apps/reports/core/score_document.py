@@ -19,18 +19,22 @@ from apps.metrics.statistics.places import places
 from apps.metrics.statistics.significance import Statistic, Summary
 from apps.metrics.statistics.strata import ComparedStratum
 from apps.reports.core.document import (
+    PLACES,
     WIDTH,
     Block,
     Document,
     Facts,
+    Mean,
     Paragraph,
     ReportChart,
     ReportSection,
     Table,
     dots,
+    interval_head,
+    means_chart,
     stacked,
+    summary_cells,
 )
-from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, summary_cells
 
 SUPPLEMENT_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "

@@ -19,17 +19,21 @@ from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import (
+    UNDEFINED,
     Block,
     Document,
     Facts,
+    Mean,
     Paragraph,
     ReportChart,
     ReportSection,
     Table,
     dots,
+    interval_head,
+    means_chart,
     stacked,
+    summary_cells,
 )
-from apps.reports.core.mean_parts import UNDEFINED, Mean, interval_head, means_chart, summary_cells
 from apps.reports.core.score_document import definitions_of
 
 HEAD = ["Gate", "State", "Value", "95 % interval", "n", "Result"]

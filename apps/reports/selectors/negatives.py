@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
+from apps.common.database.functions import bytewise
 from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.bytewise import bytewise
 from apps.goldsets.selectors.versions import revoked_question, sources_revoked
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (

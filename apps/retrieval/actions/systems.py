@@ -1,6 +1,6 @@
-"""Creating systems that Karat runs itself, and systems elsewhere."""
+"""Creating systems: those that Karat runs itself, fusions of runs, and systems elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,13 +10,35 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.web.addresses import BadAddress, parse_url
+from apps.retrieval import rules
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.registry import make
+from apps.retrieval.core.engines.registry import DEFAULT_K, Fusion, make
 from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
-from apps.retrieval.enums import BUILT_IN, ELSEWHERE, BlockText
+from apps.retrieval.enums import BUILT_IN, ELSEWHERE, BlockText, SystemKind
 from apps.retrieval.execution.run_reading import add_system
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused, secret_refusal
+from apps.retrieval.selectors.systems import system_in
+
+
+@transaction.atomic
+def create_fusion(
+    *, project: Project, name: str, system_ids: Sequence[int], k: float = DEFAULT_K, actor: User, at: datetime
+) -> System:
+    """Create a system that fuses the rankings of others by reciprocal rank. Its identity is the systems and k.
+
+    Raises SystemRefused.
+    """
+    systems = [system_in(project, pk) for pk in dict.fromkeys(system_ids)]
+    if reason := next(filter(None, map(rules.blocks_refusal, systems)), None):
+        raise SystemRefused(reason, code="own_passages")
+    try:
+        identity = Fusion(tuple(system.digest for system in systems), k).identity()
+    except BadParameters as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
+    parameters = {"systems": identity["systems"], "k": identity["k"]}
+    config = {"engine": parameters, "revision": identity["revision"]}
+    return add_system(project, name.strip(), SystemKind.FUSION, config, actor, at)
 
 
 @transaction.atomic

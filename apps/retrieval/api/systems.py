@@ -11,10 +11,9 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import only_known
-from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import change_pace, create_remote_system, create_system
+from apps.retrieval.actions.systems import change_pace, create_fusion, create_remote_system, create_system
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.selectors.question_sets import QueryChoice, question_sets
 from apps.retrieval.selectors.snapshots import snapshot_named

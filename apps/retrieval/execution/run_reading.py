@@ -24,8 +24,8 @@ from apps.common.digests import canonical_json, digest_of
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.linefiles import Extent, is_within, lines_in, name_of
+from apps.common.files.private import whole_file
 from apps.common.files.tabular import TableFile
-from apps.common.files.whole import whole_file
 from apps.common.text.words import plain_words
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in

@@ -30,6 +30,7 @@ from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
 from apps.retrieval.selectors.pools import (
     entries_of,
     estimate_pool,
+    is_withdrawn,
     missing_estimate,
     missing_job,
     pool_in,
@@ -39,7 +40,6 @@ from apps.retrieval.selectors.pools import (
     run_shares,
 )
 from apps.retrieval.selectors.question_sets import queries_in
-from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190

@@ -21,7 +21,29 @@ from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run, Syst
 from apps.retrieval.selectors.question_sets import found_in
 from apps.retrieval.selectors.runs import newest_runs_on, result_counts, reusable_run
 from apps.retrieval.selectors.systems import indexed_in
-from apps.retrieval.selectors.withdrawn import without_withdrawn
+
+WithdrawnCheck = Callable[[Project], QuerySet[Pool]]
+
+_checks: list[WithdrawnCheck] = []
+
+
+def add_withdrawn_check(check: WithdrawnCheck) -> WithdrawnCheck:
+    """Register `check(project)`: the pools that came with grades whose import was undone."""
+    if check not in _checks:
+        _checks.append(check)
+    return check
+
+
+def without_withdrawn(pools: QuerySet[Pool], project: Project) -> QuerySet[Pool]:
+    """Those of the project's pools that count: withdrawn ones keep their page and are in no list."""
+    for check in _checks:
+        pools = pools.exclude(pk__in=check(project).order_by().values("pk"))
+    return pools
+
+
+def is_withdrawn(pool: Pool) -> bool:
+    """Whether it came with grades whose import was undone."""
+    return pool.kind == PoolKind.IMPORTED and any(check(pool.project).filter(pk=pool.pk).exists() for check in _checks)
 
 
 class PoolForecast(NamedTuple):

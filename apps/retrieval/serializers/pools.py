@@ -12,8 +12,7 @@ from apps.retrieval import rules
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolMethod
 from apps.retrieval.models import Pool
-from apps.retrieval.selectors.pools import missing_estimate, missing_job, run_shares
-from apps.retrieval.selectors.withdrawn import is_withdrawn
+from apps.retrieval.selectors.pools import is_withdrawn, missing_estimate, missing_job, run_shares
 from apps.retrieval.serializers.systems import LARGEST_ID, KnownFieldsSerializer
 
 MOST_SOURCES = 1_000

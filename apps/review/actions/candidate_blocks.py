@@ -14,7 +14,6 @@ from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_participation, resolve
-from apps.review.core.outcome import candidate_step
 from apps.review.enums import (
     CandidateChoice,
     CandidateState,
@@ -27,7 +26,7 @@ from apps.review.enums import (
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import ASKED, live_answers
 from apps.review.selectors.participation import Participation
-from apps.review.workflow import move
+from apps.review.workflow import candidate_step, move
 from apps.triples.actions.triples import extended_revision
 from apps.triples.core.evidence import Span
 from apps.triples.enums import Step

@@ -1,7 +1,7 @@
 """Reminders that a lead sends, notices to leads when a triple has waited too long, and the export of triples."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import transaction
@@ -16,14 +16,16 @@ from apps.common.errors import Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.review import rules
 from apps.review.actions import notices
+from apps.review.actions.seating import free_abandoned_seats
 from apps.review.models import Escalation
 from apps.review.selectors.exports import Selection, WrongExport
 from apps.review.selectors.queues import escalates_at
-from apps.review.selectors.seats import live_seats
+from apps.review.selectors.seats import abandoned_rounds, live_seats
 from apps.triples.enums import State
 from apps.triples.execution.staleness import page_of
 from apps.triples.formats import WRITTEN, write_entries
@@ -147,3 +149,15 @@ def _notify_of_many(project: Project, lead: User, count: int, at: datetime) -> N
         key=f"project:{project.pk}:escalated:{at:%Y-%m-%dT%H}",
         at=at,
     )
+
+
+SEATS_AT_A_TIME = 200
+
+
+@periodic_task("review.escalate", every=timedelta(hours=1))
+def escalate_long_waits(at: datetime) -> None:
+    """Notify leads of triples that have waited too long, and reassign seats that nobody can answer any more."""
+    for project in Project.objects.standing().order_by("pk"):
+        escalate(project=project, at=at)
+        for triple_id in abandoned_rounds(project, escalates_at(project, at), at)[:SEATS_AT_A_TIME]:
+            free_abandoned_seats(project=project, triple_id=triple_id, at=at)

@@ -14,12 +14,12 @@ from apps.corpus.models import Snapshot
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import SubmitRefused, locked_with_participation, resolve, start_round
-from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import has_answered_about, is_doubted
 from apps.review.selectors.participation import Participation, participation_with
 from apps.review.selectors.seats import live_seats
+from apps.review.workflow import STEP_AFTER, outcome_of
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
 from apps.triples.core.checks import as_drafted, as_submitted, stop_sentence, stored_answers
 from apps.triples.enums import State, Step

@@ -27,8 +27,7 @@ from apps.review.selectors.candidate_blocks import doubts_about, offers_for, vie
 from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
 from apps.review.selectors.participation import Participation, participation_in, record_of
 from apps.review.selectors.reviews import RoundView, rounds_of
-from apps.triples.edges.bench import render_bench
-from apps.triples.edges.saving import save_bench
+from apps.triples.edges.bench import render_bench, save_bench
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import ExpectedBlock, Triple
 from apps.triples.selectors.staleness import compared

@@ -12,12 +12,12 @@ from apps.accounts.selectors import Member
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.review import rules
 from apps.review.core.claim_proposals import Span, likeliest, propose, sentences
-from apps.review.core.outcome import VERDICTS_PER_ROUND
 from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight
 from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
 from apps.review.rules import answer_refusal, decide_refusal
 from apps.review.selectors.participation import Participation, participation_for, participations_of
+from apps.review.workflow import VERDICTS_PER_ROUND
 from apps.triples import rules as writing
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple

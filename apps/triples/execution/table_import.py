@@ -14,8 +14,7 @@ from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoi
 from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.passage_matching import Passage, match_passages, passages_that_count
-from apps.corpus.selectors.text_matching import match_texts
+from apps.corpus.selectors.passage_matching import Passage, match_passages, match_texts, passages_that_count
 from apps.queries.selectors import source_slugs
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import TripleRecord

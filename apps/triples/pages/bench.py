@@ -18,8 +18,19 @@ from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.triples import rules
-from apps.triples.edges.bench import Bench, BlockReading, bench_of, context_of, render_bench, search
-from apps.triples.edges.saving import query_of, save_bench, snapshot_for, snapshot_or_404, started_draft
+from apps.triples.edges.bench import (
+    Bench,
+    BlockReading,
+    bench_of,
+    context_of,
+    query_of,
+    render_bench,
+    save_bench,
+    search,
+    snapshot_for,
+    snapshot_or_404,
+    started_draft,
+)
 from apps.triples.forms.bench import BenchForm
 from apps.triples.forms.block_fieldset import SentBlock, changed, whole
 from apps.triples.models import Triple

@@ -13,7 +13,7 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
 from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, reject_candidate
-from apps.triples.edges.saving import query_of, snapshot_or_404
+from apps.triples.edges.bench import query_of, snapshot_or_404
 from apps.triples.forms.block_fieldset import whole
 from apps.triples.models import Triple
 from apps.triples.pages.triples import WRITERS

@@ -6,10 +6,10 @@ import pytest
 
 from apps.cli.evaluate.released import read_release
 from apps.common.errors import InputError
-from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.content import FrozenQuery, GradeRow, SliceRow
 from apps.goldsets.formats.folder import manifest_bytes, zip_folder
 from apps.goldsets.formats.verification import NotAnExport
+from apps.goldsets.formats.zipping import checksums
 from apps.metrics.vocabulary import Vocabulary
 from tests.cli.evaluate.releases import CONTENT, write_release
 from tests.goldsets.content import ListContent

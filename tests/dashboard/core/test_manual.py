@@ -1,6 +1,6 @@
 """Pages of the documents as HTML."""
 
-from apps.dashboard.core.manual import anchor, rendered
+from apps.dashboard.pages.manual import anchor, rendered
 
 NAMES = frozenset({"glossary.md", "reference/pools.md", "images/a.png"})
 

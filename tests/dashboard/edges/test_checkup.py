@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.audit.actions import record
 from apps.backups.models import Backup
+from apps.common.database.functions import from_now
 from apps.common.database.schema import SchemaGap
 from apps.common.web import forwarding
 from apps.dashboard.edges import health
@@ -16,7 +17,6 @@ from apps.dashboard.enums import CheckStanding
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat
 from apps.jobs.models import WorkerBeat
-from apps.jobs.selectors.database_clock import from_now
 from tests.factories import AT
 
 pytestmark = pytest.mark.django_db(transaction=True)

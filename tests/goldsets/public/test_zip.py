@@ -23,10 +23,9 @@ from apps.cli.evaluate.released import read_release
 from apps.common.database import triggers
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip
-from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.folder import manifest_bytes
 from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
-from apps.goldsets.formats.zipping import write_zip
+from apps.goldsets.formats.zipping import checksums, write_zip
 from apps.goldsets.models import GoldSet
 from apps.queries.models import Query, Source
 from tests.factories import AT

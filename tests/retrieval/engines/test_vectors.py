@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines.vectors import nearest, unit, unit_rows
+from apps.retrieval.core.engines.encoder import nearest, unit, unit_rows
 
 
 def slowly(rows, vector, k):

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from apps.accounts.actions.people import deactivate_user
 from apps.audit.models import Event
-from apps.review.actions.periodic import escalate_long_waits
+from apps.review.actions.reminding import escalate_long_waits
 from apps.review.actions.seating import free_abandoned_seats
 from apps.review.models import ReviewSeat
 from apps.triples.enums import State

@@ -1,14 +1,124 @@
-"""The converter from a tree of HTML to Markdown: what each tag becomes, and what of a text is escaped."""
+"""From a tree of HTML to Markdown: how the tree is read, what each tag and table becomes, what of a text is escaped."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from bs4 import Tag
+from bs4 import BeautifulSoup, Tag
 from markdownify import ATX, MarkdownConverter
 
-from apps.corpus.formats.documents.html_tables import grid_of, pipe_table, rows_of
-from apps.corpus.formats.documents.html_tree import BLOCKS, CELLS
+from apps.corpus.formats.documents import Unreadable
+
+MOST_TAGS = 200_000
+DEEPEST = 150
+"""Converters call themselves for each level."""
+BLOCKS = frozenset(
+    {"address", "article", "aside", "blockquote", "center", "details", "div", "dl", "fieldset", "figure", "footer"}
+    | {"form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table"}
+    | {"ul"}
+)
+CELLS, ROWS, PARTS = frozenset({"td", "th"}), frozenset({"tr"}), frozenset({"thead", "tbody", "tfoot"})
+ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    **dict.fromkeys(BLOCKS, (frozenset({"p"}), BLOCKS | CELLS | {"li", "dd", "dt"} - {"p"})),
+    "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu"})),
+    **dict.fromkeys(("dt", "dd"), (frozenset({"dt", "dd"}), frozenset({"dl"}))),
+    **dict.fromkeys(CELLS, (CELLS, frozenset({"tr", "table"}))),
+    "tr": (ROWS, frozenset({"table"}) | PARTS),
+    **dict.fromkeys(PARTS, (PARTS, frozenset({"table"}))),
+    "option": (frozenset({"option"}), frozenset({"select"})),
+}
+"""For a tag: the open elements it ends, where HTML lets end tags be left out, and where the search for them stops."""
+
+
+class Soup(BeautifulSoup):
+    tags = 0
+
+    def handle_starttag(self, name: str, *args: Any, **options: Any) -> Any:
+        self.tags += 1
+        if self.tags > MOST_TAGS:
+            raise Unreadable(f"HTML with more than {MOST_TAGS:,} tags")
+        if len(self.tagStack) > DEEPEST:
+            raise Unreadable("HTML nested too deeply")
+        if ended := self._ended_by(name):
+            self.endData()
+            self._popToTag(ended)
+        return super().handle_starttag(name, *args, **options)
+
+    def _ended_by(self, name: str) -> str:
+        """The open element that a tag ends, or ""."""
+        ended, within = ENDS.get(name, (frozenset(), frozenset()))
+        if not ended:
+            return ""
+        for element in reversed(self.tagStack):
+            if element.name in ended:
+                return element.name
+            if element.name in within:
+                return ""
+        return ""
+
+
+WIDEST = 200
+"""Columns or rows that one cell may span."""
+LARGEST_TABLE = 5_000_000
+"""Characters, with repetitions; an empty cell counts as one."""
+LARGE_TABLE = "table that is too large"
+
+
+def rows_of(table: Tag) -> Iterator[list[Tag]]:
+    """The rows of a table with their cells, without those of tables inside it."""
+    for part in table.find_all(["tr", *PARTS], recursive=False):
+        rows = [part] if part.name == "tr" else part.find_all("tr", recursive=False)
+        for row in rows:
+            yield row.find_all(list(CELLS), recursive=False)
+
+
+def grid_of(rows: list[list[tuple[Tag, str]]]) -> list[list[str]]:
+    """Rows of equal length: a cell over several columns or rows is repeated in each, so that every row can be read."""
+    grid: list[list[str]] = []
+    below: dict[int, tuple[int, str]] = {}
+    size = 0
+    for row in rows:
+        line: list[str] = []
+        for cell, text in row:
+            _fill(line, below)
+            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
+            size += (len(text) + 1) * across * down
+            if size > LARGEST_TABLE:
+                raise Unreadable(LARGE_TABLE)
+            for _ in range(across):
+                if down > 1:
+                    below[len(line)] = (down - 1, text)
+                line.append(text)
+        _fill(line, below)
+        if any(line):
+            grid.append(line)
+    width = max(map(len, grid), default=0)
+    if width * len(grid) > LARGEST_TABLE:
+        raise Unreadable(LARGE_TABLE)
+    return [line + [""] * (width - len(line)) for line in grid]
+
+
+def pipe_table(grid: list[list[str]]) -> str:
+    """Rows of equal length as a table in Markdown; the first one is its head."""
+    head, *rows = [[cell.replace("|", "\\|") for cell in row] for row in grid]
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _fill(line: list[str], below: dict[int, tuple[int, str]]) -> None:
+    """Add the cells of rows above that reach down to the next place of this line."""
+    while found := below.pop(len(line), None):
+        left, text = found
+        if left > 1:
+            below[len(line)] = (left - 1, text)
+        line.append(text)
+
+
+def _span(cell: Tag, name: str) -> int:
+    value = str(cell.get(name) or "1")
+    return max(1, min(int(value), WIDEST)) if re.fullmatch(r"\d{1,6}", value) else 1
+
 
 LINE_ENDS = BLOCKS | {"br"}
 LINE_STARTS = BLOCKS | {"li", "dd", "dt", "body", "html", "[document]"}

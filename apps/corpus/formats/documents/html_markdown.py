@@ -27,7 +27,7 @@ def soup_of(html: str) -> "BeautifulSoup":
 
     Raises Unreadable for what is too large or deep.
     """
-    from apps.corpus.formats.documents.html_tree import Soup
+    from apps.corpus.formats.documents.html_converter import Soup
 
     tree = Soup(html, "html.parser")
     _write_scripts(tree)

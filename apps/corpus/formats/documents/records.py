@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from apps.common.files.encodings import encoding_of, name_of
 from apps.common.files.faults import ErrorList, fault
+from apps.common.files.filekinds import encoding_of, name_of
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.core.import_plans import ColumnRole, plain_heading
 from apps.corpus.formats.documents import SourceFile, Unreadable

@@ -14,8 +14,7 @@ from typing import BinaryIO, cast
 
 from apps.common.errors import InputError
 from apps.common.files.faults import fault
-from apps.corpus.formats.packages.hidden import as_comment, counted, hidden_by
-from apps.corpus.formats.packages.paths import GIT, common_folder, tidy
+from apps.corpus.formats.packages.paths import GIT, as_comment, common_folder, counted, hidden_by, tidy
 from apps.corpus.formats.packages.unpacking import LIMITS, TWICE, commit_at, members_of, refusal_of
 
 Opener = Callable[[], BinaryIO]

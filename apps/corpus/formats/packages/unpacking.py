@@ -23,8 +23,16 @@ from apps.common.files.filekinds import DIRECTORY_BYTES, is_directory_too_long
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.recognition import ZIP, recognise
-from apps.corpus.formats.packages.hidden import counted, hidden_by, in_comment
-from apps.corpus.formats.packages.paths import GIT, common_folder, is_plain, is_safe, tidy
+from apps.corpus.formats.packages.paths import (
+    GIT,
+    common_folder,
+    counted,
+    hidden_by,
+    in_comment,
+    is_plain,
+    is_safe,
+    tidy,
+)
 
 READ_BYTES = 2_000_000
 """Of a file in `.git`; `packed-refs` of large projects have some hundred kilobytes."""

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 
 import apps
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.checksums import MANIFEST
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.folder import Files, write_files
 from apps.goldsets.formats.public import card
 from apps.goldsets.formats.public.words import WordSearch, texts_in
-from apps.goldsets.formats.zipping import write_zip
+from apps.goldsets.formats.zipping import MANIFEST, write_zip
 
 CLIENT = "client/karat.pyz"
 REQUIREMENTS = "client/requirements.txt"

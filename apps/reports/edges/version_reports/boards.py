@@ -24,8 +24,7 @@ from apps.metrics.expected.measures import hit_summaries
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
-from apps.reports.core.document import Block, Paragraph, ReportSection, Table
-from apps.reports.core.mean_parts import Mean
+from apps.reports.core.document import Block, Mean, Paragraph, ReportSection, Table
 from apps.reports.core.negatives import MeasuredSplit, negative_parts
 from apps.reports.core.version_document import SplitBoard, Stratum, strata_section
 from apps.reports.edges.version_reports.questions import VersionQuestions, divided, in_order

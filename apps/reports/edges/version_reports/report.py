@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from apps.evaluation.edges.hit_score_tables import LOWER_END
-from apps.goldsets.core.blind import without_grades
 from apps.goldsets.models import Version
+from apps.goldsets.rules import without_grades
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
 from apps.reports.core.version_document import ReleaseSummary, released_document

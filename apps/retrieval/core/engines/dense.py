@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from apps.retrieval.core.engines import postings as lists
 from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
-from apps.retrieval.core.engines.encoder import Encoder, encoder_of
+from apps.retrieval.core.engines.encoder import NOTHING, Encoder, encoder_of, nearest, unit, unit_rows
 from apps.retrieval.core.engines.postings import Postings, TfIdf, mapped
-from apps.retrieval.core.engines.vectors import NOTHING, nearest, unit, unit_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -5,9 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from apps.corpus.formats.documents import Unreadable, html_tables, html_tree
+from apps.corpus.formats.documents import Unreadable, html_converter
+from apps.corpus.formats.documents.html_converter import DEEPEST
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
-from apps.corpus.formats.documents.html_tree import DEEPEST
 
 
 def markdown(html):
@@ -102,8 +102,8 @@ def test_lines_of_the_source_are_no_lines_of_the_text():
     ids=["depth", "tags", "cells that span", "one wide row and many short ones"],
 )
 def test_hostile_pages_stay_unread(monkeypatch, html, reason):
-    monkeypatch.setattr(html_tree, "MOST_TAGS", 1_000)
-    monkeypatch.setattr(html_tables, "LARGEST_TABLE", 50_000)
+    monkeypatch.setattr(html_converter, "MOST_TAGS", 1_000)
+    monkeypatch.setattr(html_converter, "LARGEST_TABLE", 50_000)
 
     with pytest.raises(Unreadable, match=reason):
         markdown(html)
