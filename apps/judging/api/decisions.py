@@ -27,7 +27,7 @@ from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import settling
-from apps.judging.selectors.hands import hand_of
+from apps.judging.selectors.graders import grader_of
 from apps.judging.selectors.leases import leased_pairs
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, voices
 from apps.judging.selectors.propagation import CarryRule, carry_of
@@ -68,7 +68,7 @@ class HandView(ProjectAPIView):
     _round: Round | None
 
     def member_of(self, user: User, slug: str, **kwargs: Any) -> Member:
-        member, self._round = hand_of(user, slug, kwargs["pk"])
+        member, self._round = grader_of(user, slug, kwargs["pk"])
         return member
 
     @property

@@ -18,7 +18,7 @@ ROUND = (
 GUIDELINE = ("id", "number")
 
 # A row for each role; without a round for somebody who is no annotator of it.
-HAND = f"""
+GRADER = f"""
 SELECT m.role, {", ".join(f"p.{name}" for name in PROJECT)}, {", ".join(f"r.{name}" for name in ROUND)},
        {", ".join(f"g.{name}" for name in GUIDELINE)}
   FROM accounts_membership m
@@ -31,17 +31,17 @@ SELECT m.role, {", ".join(f"p.{name}" for name in PROJECT)}, {", ".join(f"r.{nam
 """
 
 
-class Hand(NamedTuple):
+class Grader(NamedTuple):
     """A member of a project, and the round in which they are an annotator; its other fields are read when asked for."""
 
     member: Member
     round: Round | None
 
 
-def hand_of(user: User, slug: str, pk: int) -> Hand:
+def grader_of(user: User, slug: str, pk: int) -> Grader:
     """As `membership_in` and `own_round`. Http404 for strangers."""
     with prepared_cursor() as cursor:
-        rows = rows_of(cursor, HAND, {"round": min(pk, LARGEST_KEY), "slug": slug, "person": user.pk})
+        rows = rows_of(cursor, GRADER, {"round": min(pk, LARGEST_KEY), "slug": slug, "person": user.pk})
     if not rows:
         raise Http404("No such project.")
     _, *values = rows[0]
@@ -49,12 +49,12 @@ def hand_of(user: User, slug: str, pk: int) -> Hand:
     member = Member(user=user, project=project, roles=frozenset(role for role, *_ in rows))
     found = _named(ROUND, values[len(PROJECT) :], json_in="plan")
     if found["id"] is None:
-        return Hand(member, None)
+        return Grader(member, None)
     round_ = row_of(Round, found)
     round_.project = project
     if round_.guideline_id is not None:
         round_.guideline = row_of(Guideline, _named(GUIDELINE, values[len(PROJECT) + len(ROUND) :]))
-    return Hand(member, round_)
+    return Grader(member, round_)
 
 
 def _named(names: tuple[str, ...], values: list[Any], *, json_in: str = "") -> dict[str, Any]:
