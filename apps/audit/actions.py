@@ -1,9 +1,10 @@
 """Actions that write events and sign chain heads. No action changes an event."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -15,6 +16,7 @@ from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
 from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
+from apps.common.errors import IllegalStep
 from apps.common.web.current_work import current_request_id
 
 LABEL_LENGTH = 200
@@ -48,6 +50,32 @@ def record(
     )
     transaction.on_commit(seal_soon, robust=True)
     return event
+
+
+def save_step(
+    row: Any,
+    step: str,
+    target: str | None,
+    *,
+    project: Project,
+    actor: User | None,
+    action: str,
+    after: Mapping[str, Any] = MappingProxyType({}),
+    at: datetime,
+    **changes: Any,
+) -> None:
+    """Store the state that a step leads to, with `changes` to other fields of the locked row, and write the event.
+
+    Raises IllegalStep for no target: the table of states does not list the step.
+    """
+    if target is None:
+        raise IllegalStep(f"{row} is {row.get_state_display()}: “{step}” is no step from there.")
+    before = row.state
+    for name, value in {"state": target, **changes}.items():
+        setattr(row, name, value)
+    row.save(update_fields=["state", *changes])
+    states = {"before": {"state": before}, "after": {"state": target, **after}}
+    record(project=project, actor=actor, action=action, obj=row, at=at, **states)
 
 
 def record_all(

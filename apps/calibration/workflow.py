@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.accounts.models import User
-from apps.audit.actions import record
+from apps.audit.actions import save_step
 from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration
 
@@ -15,26 +15,17 @@ STEPS: dict[tuple[str, str], str] = {
 }
 
 
-class IllegalStep(Exception):
-    """A step that is not in the table; only a fault of the program raises it."""
-
-
 def move(calibration: Calibration, step: str, *, actor: User, at: datetime, **changes: Any) -> Calibration:
-    """Make `step` on the locked row, with `changes` to other fields, and write its event."""
-    before = calibration.state
-    if (before, step) not in STEPS:
-        raise IllegalStep(f"{calibration} is {before}; {step} is no step from there.")
-    changes = {"state": STEPS[before, step], **changes}
-    for name, value in changes.items():
-        setattr(calibration, name, value)
-    calibration.save(update_fields=list(changes))
-    record(
+    """Make `step` on the locked row, with `changes` to other fields, and write its event. Raises IllegalStep."""
+    save_step(
+        calibration,
+        step,
+        STEPS.get((calibration.state, step)),
         project=calibration.project,
         actor=actor,
         action=f"calibration.{step}",
-        obj=calibration,
-        before={"state": before},
-        after={"state": calibration.state, "note": calibration.note},
+        after={"note": changes.get("note", calibration.note)},
         at=at,
+        **changes,
     )
     return calibration

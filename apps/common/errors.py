@@ -17,6 +17,13 @@ class Refusal(Exception):
         self.code = code
 
 
+class IllegalStep(Refusal):
+    """A step that no table of states lists from here. Rules refuse it before, unless somebody was faster."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, code="illegal_step")
+
+
 class Forbidden(Refusal):
     """A refusal because of who acts, not because of the state of the object."""
 

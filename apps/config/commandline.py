@@ -262,7 +262,7 @@ def run_restore(arguments: list[str]) -> int:
     parser.add_argument("--without-secrets", action="store_true", help="leave the keys in the backup out")
     parser.add_argument("--without-search", action="store_true", help=argparse.SUPPRESS)
     options = parse_in_data_dir(parser, arguments)
-    from apps.backups.execution.making import place_of
+    from apps.backups.execution.places import place_of
     from apps.config.restore import Wanted, restore
 
     wanted = Wanted(

@@ -18,7 +18,7 @@ import dj_database_url
 
 from apps.backups.core.secrets import WrongPassphrase, unseal_keys
 from apps.backups.edges.progress import read_passphrase
-from apps.backups.execution.making import opened
+from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
 from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from apps.accounts.models import User
-from apps.audit.actions import record
+from apps.audit.actions import save_step
 from apps.goldsets.enums import PublicState, PublicStep, VersionState, VersionStep
 from apps.goldsets.models import PublicRelease, Version
 
@@ -21,10 +21,6 @@ EDGES = (
     Edge(VersionState.FROZEN, VersionStep.RELEASE, VersionState.RELEASED, "version.released"),
     Edge(VersionState.RELEASED, VersionStep.SUPERSEDE, VersionState.SUPERSEDED, "version.superseded"),
 )
-
-
-class IllegalStep(Exception):
-    """Raised for a step that is not in the table; rules refuse it before, with a sentence."""
 
 
 def edge_for(state: str, step: str) -> Edge | None:
@@ -46,20 +42,16 @@ def move(
     table does not list the step.
     """
     edge = edge_for(version.state, step)
-    if edge is None:
-        raise IllegalStep(f"{version} is {version.state}; there is no step “{step}” from there.")
-    version.state = edge.target
-    for name, value in changes.items():
-        setattr(version, name, value)
-    version.save(update_fields=["state", *changes])
-    record(
+    save_step(
+        version,
+        step,
+        edge and edge.target,
         project=version.gold_set.project,
         actor=actor,
-        action=edge.event,
-        obj=version,
-        before={"state": edge.source},
-        after={"state": edge.target, "digest": version.digest, **(facts or {})},
+        action=edge.event if edge else "",
+        after={"digest": changes.get("digest", version.digest), **(facts or {})},
         at=at,
+        **changes,
     )
     return version
 
@@ -93,19 +85,18 @@ def move_public(
     `changes` are fields saved together with the state.
     """
     edge = next((edge for edge in PUBLIC_EDGES if (edge.source, edge.step) == (release.state, step)), None)
-    if edge is None:
-        raise IllegalStep(f"{release} is {release.state}; there is no step “{step}” from there.")
-    release.state = edge.target
-    for name, value in changes.items():
-        setattr(release, name, value)
-    release.save(update_fields=["state", *changes])
-    record(
+    save_step(
+        release,
+        step,
+        edge and edge.target,
         project=release.version.gold_set.project,
         actor=actor,
-        action=f"public_release.{edge.target}",
-        obj=release,
-        before={"state": edge.source},
-        after={"state": edge.target, "digest": release.digest, "reason": release.withdrawal_reason},
+        action=f"public_release.{edge.target if edge else step}",
+        after={
+            "digest": changes.get("digest", release.digest),
+            "reason": changes.get("withdrawal_reason", release.withdrawal_reason),
+        },
         at=at,
+        **changes,
     )
     return release

@@ -6,8 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.accounts.models import User
-from apps.audit.actions import record
-from apps.common.errors import Refusal
+from apps.audit.actions import save_step
 from apps.retrieval.enums import IndexState, PoolState, RunState, Step
 from apps.retrieval.models import LoadedIndex, Pool, Run
 
@@ -41,10 +40,6 @@ _EVENTS = {
 }
 
 
-class IllegalStep(Refusal):
-    """A step that is not possible in the current state of a run, pool or loaded index."""
-
-
 def move_run(run_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Run:
     """Change the state of a run, with its audit event; `changes` are other fields. Raises IllegalStep."""
     return _move(Run, RUN_EDGES, run_id, step, actor=actor, at=at, **changes)
@@ -63,20 +58,16 @@ def move_index(index_id: int, step: Step, *, actor: User | None, at: datetime, *
 @transaction.atomic
 def _move(model: Any, edges: Any, pk: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Any:
     row = model.objects.select_for_update(of=("self",)).select_related("project").get(pk=pk)
-    target, before = edges.get((row.state, step)), row.state
     noun = model._meta.verbose_name
-    if target is None:
-        raise IllegalStep(f"This {noun} is {row.get_state_display()} and cannot {step}.", code="illegal_step")
-    for field, value in {"state": target, **changes}.items():
-        setattr(row, field, value)
-    row.save(update_fields=["state", *changes])
-    record(
+    save_step(
+        row,
+        step,
+        edges.get((row.state, step)),
         project=row.project,
         actor=actor,
         action=f"{noun.replace(' ', '_')}.{_EVENTS[step]}",
-        obj=row,
-        before={"state": before},
-        after={"state": row.state, **{key: value for key, value in changes.items() if key != "job"}},
+        after={name: value for name, value in changes.items() if name != "job"},
         at=at,
+        **changes,
     )
     return row

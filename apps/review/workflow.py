@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from apps.accounts.models import User
-from apps.audit.actions import record
+from apps.audit.actions import save_step
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Outcome, VerdictChoice
 from apps.review.models import CandidateBlock
 from apps.triples.enums import Step
@@ -58,10 +58,6 @@ EDGES: tuple[Edge, ...] = (
 )
 
 
-class IllegalStep(Exception):
-    """A step that the table does not list for the state. Rules refuse it earlier."""
-
-
 def edge_for(state: str, step: str) -> Edge | None:
     """The edge of `step` from `state`, or None when the table lists none."""
     return next((edge for edge in EDGES if (edge.source, edge.step) == (state, step)), None)
@@ -76,23 +72,18 @@ def move(
     no edge.
     """
     edge = edge_for(candidate.state, step)
-    if edge is None:
-        raise IllegalStep(f"{candidate} is {candidate.state}: “{step.label}” is no step.")
-    before = {"state": candidate.state}
-    candidate.state = edge.target
-    candidate.closed_at = None if edge.target == CandidateState.DISPUTED else at
-    candidate.reason = reason
-    for name, value in changes.items():
-        setattr(candidate, name, value)
-    candidate.save(update_fields=["state", "closed_at", "reason", *changes])
-    after = {"state": candidate.state, "triple": candidate.triple.label, "block": str(candidate.version.block)}
-    record(
+    after = {"triple": candidate.triple.label, "block": str(candidate.version.block)}
+    save_step(
+        candidate,
+        step.label,
+        edge and edge.target,
         project=candidate.triple.project,
         actor=actor,
         action=f"candidate_block.{step.value}",
-        obj=candidate,
-        before=before,
         after=after | ({"reason": reason} if reason else {}),
         at=at,
+        closed_at=None if edge and edge.target == CandidateState.DISPUTED else at,
+        reason=reason,
+        **changes,
     )
     return candidate

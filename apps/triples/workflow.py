@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import User
 from apps.audit.actions import record, record_all
+from apps.common.errors import IllegalStep
 from apps.queries.actions import ask_question
 from apps.triples.enums import State, Step
 from apps.triples.models import AskedRevision, Triple
@@ -52,12 +53,9 @@ MOVED = ("state", "is_stale", "changed_at")
 CLEARED = ("resolution", "resolved_at")
 
 
-class IllegalStep(Exception):
-    """A step that the table does not list for the state. Rules refuse it earlier."""
-
-    def __init__(self, triple: Triple, step: Step) -> None:
-        stale = " and stale" if triple.is_stale else ""
-        super().__init__(f"{triple.label} is {State(triple.state).label.lower()}{stale}: “{step.label}” is no step.")
+def _illegal(triple: Triple, step: Step) -> IllegalStep:
+    stale = " and stale" if triple.is_stale else ""
+    return IllegalStep(f"{triple.label} is {State(triple.state).label.lower()}{stale}: “{step.label}” is no step.")
 
 
 def edge_for(state: str, is_stale: bool, step: str) -> Edge | None:
@@ -84,7 +82,7 @@ def move(
     """
     edge = edge_for(triple.state, triple.is_stale, step)
     if edge is None:
-        raise IllegalStep(triple, step)
+        raise _illegal(triple, step)
     before = _event_fields(triple)
     _assign(triple, edge, at)
     for name, value in changes.items():
@@ -118,7 +116,7 @@ def move_all(
     for triple in triples:
         edge = edge_for(triple.state, triple.is_stale, step)
         if edge is None or _accepts(edge):
-            raise IllegalStep(triple, step)
+            raise _illegal(triple, step)
         before = _event_fields(triple)
         _assign(triple, edge, at)
         fields.append((triple, before, _after(triple, reason)))

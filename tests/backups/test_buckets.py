@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.backups.actions.backups import back_up
 from apps.backups.execution import jobs
 from apps.backups.execution.jobs import schedule
-from apps.backups.execution.making import opened
+from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive, NoBackup
 from apps.backups.models import Backup
 from apps.common.errors import Refusal

@@ -23,8 +23,8 @@ from apps.calibration.actions import (
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import choose_set, comparison, why_in_words
-from apps.calibration.workflow import STEPS, IllegalStep, move
-from apps.common.errors import Forbidden
+from apps.calibration.workflow import STEPS, move
+from apps.common.errors import Forbidden, IllegalStep
 from apps.jobs.models import Notification
 from apps.review.enums import RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict

@@ -3,9 +3,10 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from apps.common.errors import IllegalStep
 from apps.goldsets.enums import VersionState, VersionStep
 from apps.goldsets.models import Version
-from apps.goldsets.workflow import IllegalStep, move
+from apps.goldsets.workflow import move
 from tests.factories import AT
 from tests.goldsets.factories import draft, make_bench, make_version
 
@@ -39,7 +40,7 @@ def test_every_state_by_every_step(state, bench):
         if (state, step) in LEGAL:
             assert move(version, step, actor=bench.lead, at=AT, **TIMES[step]).state == LEGAL[state, step]
         else:
-            with pytest.raises(IllegalStep, match=f"is {state}; there is no step “{step}” from there"):
+            with pytest.raises(IllegalStep, match=f"is {state}: “{step}” is no step from there"):
                 move(version, step, actor=bench.lead, at=AT, **TIMES[step])
             version.refresh_from_db()
             assert version.state == state

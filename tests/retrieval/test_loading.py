@@ -7,6 +7,7 @@ from django.test import override_settings
 
 from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
+from apps.common.errors import IllegalStep
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
@@ -385,7 +386,7 @@ def test_an_index_takes_the_steps_of_its_table_and_no_other(project, snapshot, s
     changes = {Step.COMPLETE: {"ready_at": AT}, Step.DROP: {"dropped_at": AT}}.get(Step(step), {})
 
     if target is None:
-        with pytest.raises(workflow.IllegalStep):
+        with pytest.raises(IllegalStep):
             workflow.move_index(index.pk, Step(step), actor=None, at=AT, **changes)
     else:
         assert workflow.move_index(index.pk, Step(step), actor=None, at=AT, **changes).state == target

@@ -3,6 +3,7 @@ import itertools
 import pytest
 
 from apps.audit.models import Event
+from apps.common.errors import IllegalStep
 from apps.retrieval import workflow
 from apps.retrieval.enums import PoolState, RunState, Step
 from apps.retrieval.models import Pool, Run
@@ -37,7 +38,7 @@ def test_a_run_takes_the_steps_of_its_table_and_no_other(state, step):
     changes = {"digest": "d", "completed_at": AT} if step == Step.COMPLETE else {}
 
     if target is None:
-        with pytest.raises(workflow.IllegalStep):
+        with pytest.raises(IllegalStep):
             workflow.move_run(run.pk, Step(step), actor=None, at=AT, **changes)
         run.refresh_from_db()
         assert run.state == state
@@ -53,7 +54,7 @@ def test_a_pool_takes_the_steps_of_its_table_and_no_other(state, step):
     target = workflow.POOL_EDGES.get((state, step))
 
     if target is None:
-        with pytest.raises(workflow.IllegalStep):
+        with pytest.raises(IllegalStep):
             workflow.move_pool(pool.pk, Step(step), actor=None, at=AT, completed_at=AT)
     else:
         assert workflow.move_pool(pool.pk, Step(step), actor=None, at=AT, completed_at=AT).state == target

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.common.errors import Refusal
+from apps.common.errors import IllegalStep, Refusal
 from apps.jobs.models import Notification
 from apps.review.actions.candidate_blocks import (
     answer_candidate,
@@ -27,7 +27,7 @@ from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import waiting_for
 from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
 from apps.review.selectors.tracking import counted
-from apps.review.workflow import EDGES, IllegalStep, candidate_step, edge_for, move
+from apps.review.workflow import EDGES, candidate_step, edge_for, move
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from apps.triples.models import AskedRevision

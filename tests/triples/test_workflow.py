@@ -4,10 +4,10 @@ import pytest
 from django.core.management import call_command
 
 from apps.audit.models import Event
-from apps.common.errors import Refusal
+from apps.common.errors import IllegalStep, Refusal
 from apps.triples.enums import State, Step
 from apps.triples.models import Triple
-from apps.triples.workflow import EDGES, IllegalStep, edge_for, mermaid, move
+from apps.triples.workflow import EDGES, edge_for, mermaid, move
 from tests.conftest import REPO
 from tests.factories import AT, make_member, make_project
 from tests.review.factories import reload

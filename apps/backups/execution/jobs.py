@@ -11,7 +11,8 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.backups.enums import BACK_UP
-from apps.backups.execution.making import make_backup, note_backup, note_removed, place_of, remove_oldest
+from apps.backups.execution.making import make_backup, note_backup, note_removed, remove_oldest
+from apps.backups.execution.places import place_of
 from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.backups.selectors.backups import is_due, standing
 from apps.common.discovery import later

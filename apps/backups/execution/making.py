@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from apps.audit.actions import record
 from apps.backups.core.rows import Table, quoted
 from apps.backups.core.secrets import seal_keys
+from apps.backups.execution.places import folder_and_name
 from apps.backups.execution.verification import remove_abandoned
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.models import Backup
@@ -21,35 +22,7 @@ from apps.backups.rules import ENDING
 from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
 from apps.common.errors import Refusal
 from apps.common.files import store
-from apps.common.files.buckets import Bucket, is_address
-
-
-def place_of(text: str) -> Path | str:
-    """What somebody has typed as the place of a backup: an address, or a path."""
-    return text if is_address(text) else Path(text)
-
-
-def folder_and_name(address: str) -> tuple[Bucket, str]:
-    """The folder of an address, and the name of a backup in it; "" for the address of a folder."""
-    if not address.endswith(ENDING):
-        return Bucket(address), ""
-    folder, _, name = address.rpartition("/")
-    return Bucket(folder), name
-
-
-@contextmanager
-def opened(place: Path | str) -> Iterator[BinaryIO]:
-    """A backup in a bucket or on a disk, to read."""
-    if not is_address(place):
-        with Path(place).open("rb") as stream:
-            yield stream
-        return
-    bucket, name = folder_and_name(str(place))
-    if not name or bucket.size(name) is None:
-        raise Refusal(f"There is no backup {place}.", code="backup_unreadable")
-    with bucket.opened(name) as stream:
-        yield stream
-
+from apps.common.files.buckets import Bucket
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being copied, how much of it is done, and how much there is (0: unknown)."""

@@ -59,6 +59,7 @@ LIBRARIES = (
     "django-htmx",
     "whitenoise",
     "waitress",
+    "prometheus-client",
     "argon2-cffi",
     "markdown-it-py",
     "nh3",

@@ -62,7 +62,7 @@ class RoundsView(ProjectAPIView):
         return Response(RoundsOut({"rounds": rounds}).data)
 
 
-class HandView(ProjectAPIView):
+class GraderView(ProjectAPIView):
     """An endpoint of one round for its annotators. They ask thousands of times a day: all of it is read at once."""
 
     _round: Round | None
@@ -79,7 +79,7 @@ class HandView(ProjectAPIView):
         return self._round
 
 
-class PairsView(HandView):
+class PairsView(GraderView):
     """The next pairs for you to grade, leased for a while. The same request again renews your leased pairs."""
 
     roles = {"GET": (Role.ANNOTATOR,)}
@@ -95,7 +95,7 @@ class PairsView(HandView):
         return Response({"round": ROUND.to_representation(self.round), "pairs": pairs})
 
 
-class JudgementsView(HandView):
+class JudgementsView(GraderView):
     """Send one grade. The idempotency key, in the body or as a header, makes it safe to send it again."""
 
     roles = {"POST": (Role.ANNOTATOR,)}

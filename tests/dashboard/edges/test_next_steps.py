@@ -67,7 +67,12 @@ class TestImports:
         imported(project, "corpus", "hut-handbook.zip", **CORPUS)
         corpus = Corpus.objects.get()
         corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT)
-        later = imported(project, "corpus", "passages.jsonl", **(CORPUS | {"format": "jsonl", "corpus": corpus.slug}))
+        later = imported(
+            project,
+            "corpus",
+            "passages.jsonl",
+            **(CORPUS | {"format": "jsonl", "corpus": corpus.slug, "empties": corpus.slug}),
+        )
         Import.objects.filter(pk=later.pk).update(applied_at=AT + timedelta(hours=1))
 
         page = page_of(client, project, "corpus:import", pk=later.pk)

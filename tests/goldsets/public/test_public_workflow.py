@@ -7,6 +7,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.audit.models import Event
+from apps.common.errors import IllegalStep
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
     ask_to_sign,
@@ -18,7 +19,7 @@ from apps.goldsets.enums import PublicState, PublicStep, VersionState
 from apps.goldsets.execution.publishing import stored_zip
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
-from apps.goldsets.workflow import IllegalStep, move_public
+from apps.goldsets.workflow import move_public
 from apps.jobs.models import Notification
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
@@ -77,7 +78,7 @@ def test_every_state_by_every_step(state, version):
             moved = move_public(release, step, actor=release.prepared_by, at=AT, **changes(step, release))
             assert moved.state == LEGAL[state, step]
         else:
-            with pytest.raises(IllegalStep, match=f"is {state}; there is no step “{step}”"):
+            with pytest.raises(IllegalStep, match=f"is {PublicState(state).label}: “{step}” is no step"):
                 move_public(release, step, actor=release.prepared_by, at=AT, **changes(step, release))
         transaction.savepoint_rollback(before)
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.backups.edges.progress import read_passphrase
-from apps.backups.execution.making import place_of
+from apps.backups.execution.places import place_of
 from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.common.errors import Refusal
 
