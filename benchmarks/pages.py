@@ -62,7 +62,7 @@ def main() -> int:
 
 def measure(world: Any, repeats: int) -> list[Taken]:
     """Each page by whoever needs longest."""
-    from tests.asking import Asker
+    from tests.fast_client import Asker
     from tests.large import pages
     from tests.test_statements import Statements
     from tests.world import sign_in

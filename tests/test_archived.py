@@ -10,8 +10,8 @@ from django.utils import timezone
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.models import User
 from tests import database
-from tests.asking import Asker, watching, without_words
 from tests.endpoints import ENDPOINTS
+from tests.fast_client import Asker, watching, without_words
 from tests.test_matrix import MEMBERS, ROUTES
 from tests.world import World, build_world, sign_in
 

@@ -32,8 +32,8 @@ from apps.retrieval.models import Run, System
 from apps.review.models import ReviewSeat
 from apps.triples.forms.bench import BenchForm
 from tests import database
-from tests.asking import Asker, watching, without_words
 from tests.endpoints import ENDPOINTS
+from tests.fast_client import Asker, watching, without_words
 from tests.test_matrix import ROUTES
 from tests.world import ROLE_HOLDERS, Things, World, build_world, sign_in
 

@@ -14,7 +14,7 @@ from rest_framework.parsers import MultiPartParser
 
 from apps.common.web.body_limits import FRAMING_BYTES, MOST_BYTES, MOST_BYTES_OF_A_RUN, most_bytes_at
 from tests import database
-from tests.asking import Asker, watching
+from tests.fast_client import Asker, watching
 from tests.test_matrix import ROUTES
 from tests.world import World, build_world, sign_in
 

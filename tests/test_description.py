@@ -25,7 +25,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.accounts.models import User
 from tests import database
-from tests.asking import without_words
+from tests.fast_client import without_words
 from tests.world import ROLE_HOLDERS, World, build_world, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow, pytest.mark.long]

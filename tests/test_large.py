@@ -14,8 +14,8 @@ from apps.goldsets.execution.exporting import zipped
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.diffs import diff
 from tests import database, large
-from tests.asking import Asker
 from tests.factories import lead_of
+from tests.fast_client import Asker
 from tests.large import SMALL, LargeWorld, build_large, pages
 from tests.running_jobs import run_jobs
 from tests.test_statements import Statements

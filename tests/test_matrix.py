@@ -15,8 +15,8 @@ from django.urls import URLPattern, get_resolver, reverse
 from apps.accounts.actions.secrets import reveal
 from apps.dashboard.edges.page_help import HELP
 from tests import database
-from tests.asking import Asker, without_words
 from tests.endpoints import ENDPOINTS
+from tests.fast_client import Asker, without_words
 from tests.world import SECRET, World, build_world, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]

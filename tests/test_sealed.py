@@ -15,8 +15,8 @@ import pytest
 from apps.goldsets.models import VersionQuery, VersionTriple
 from apps.goldsets.selectors.versions import TEST_SEEN
 from tests import database
-from tests.asking import Asker, watching
 from tests.endpoints import ENDPOINTS
+from tests.fast_client import Asker, watching
 from tests.test_matrix import MEMBERS, ROUTES
 from tests.world import World, build_world, sign_in
 

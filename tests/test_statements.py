@@ -23,10 +23,10 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from apps.triples.models import Triple
 from tests import database
-from tests.asking import Asker
 from tests.editions.stories import as_file, begin_import
 from tests.endpoints import ENDPOINTS
 from tests.factories import AT, lead_of, make_member
+from tests.fast_client import Asker
 from tests.goldsets.factories import Bench, by_block, make_bench, make_source, make_version
 from tests.goldsets.test_training import hashed, question, train
 from tests.judging.factories import judge_all, make_round, people_of

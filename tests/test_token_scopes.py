@@ -13,8 +13,8 @@ from apps.accounts.edges.api import scopes_of
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests import database
-from tests.asking import Asker, without_words
 from tests.endpoints import ENDPOINTS
+from tests.fast_client import Asker, without_words
 from tests.test_matrix import ROUTES
 from tests.world import ROLE_HOLDERS, World, build_world, sign_in
 

@@ -29,10 +29,10 @@ from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.actions import lock_queries
 from apps.retrieval.actions.manual_pools import choose_pairs
 from tests import database
-from tests.asking import Asker
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS
 from tests.factories import AT, lead_of, make_project
+from tests.fast_client import Asker
 from tests.goldsets.factories import make_gold_set
 from tests.judging.factories import make_guideline, make_pool, make_round
 from tests.test_matrix import ROUTES

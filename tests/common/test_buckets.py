@@ -12,7 +12,7 @@ from apps.common.files import buckets
 from apps.common.files.buckets import Bucket, BucketAway, NoObject
 from tests.backups.running import environment
 from tests.conftest import REPO
-from tests.elsewhere import OK, answering, body, for_ever, once
+from tests.remote_server import OK, answering, body, for_ever, once
 from tests.s3 import variables
 
 LARGE = 6 << 20

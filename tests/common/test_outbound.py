@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.common.web.outbound import BadAnswer, Blocked, BrokenOff, Client, Limits, OutboundError, Unreachable
-from tests.elsewhere import TOLD, running
+from tests.remote_server import TOLD, running
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")
 BRIEF = Limits(connect=2, read=0.2, whole=0.4, size=1_000_000)

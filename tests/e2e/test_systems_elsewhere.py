@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from apps.common.web.addresses import parse_openings
 from tests.e2e.looking import NARROW, axe_clean, look_at
 from tests.e2e.waiting import go, settled, turned, worked
-from tests.elsewhere import SECRET, TEXTS, running
 from tests.factories import lead_of, make_project
+from tests.remote_server import SECRET, TEXTS, running
 from tests.retrieval.factories import make_queries, make_snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)

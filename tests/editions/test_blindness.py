@@ -24,11 +24,11 @@ from apps.judging.models import Judgement
 from apps.judging.selectors.rounds import open_rounds_of
 from apps.triples.models import ExpectedBlock
 from tests import database
-from tests.asking import Asker
 from tests.editions.stories import begin_import
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS
 from tests.factories import lead_of
+from tests.fast_client import Asker
 from tests.judging.factories import make_round
 from tests.test_matrix import ROUTES
 from tests.world import World, build_world, sign_in

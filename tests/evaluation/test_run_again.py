@@ -21,10 +21,10 @@ from apps.retrieval.execution.indexes import open_built
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import components_of
-from tests.elsewhere import running
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
+from tests.remote_server import running
 from tests.retrieval.factories import import_lines, make_system, trec
 from tests.running_jobs import run_jobs
 from tests.triples.factories import TEXTS, make_snapshot

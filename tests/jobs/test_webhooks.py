@@ -17,8 +17,8 @@ from apps.jobs.execution import outbox
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.selectors.webhooks import deliveries_in
-from tests.elsewhere import running
 from tests.factories import AT, lead_of, make_project
+from tests.remote_server import running
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example/karat?room=7"

@@ -8,8 +8,8 @@ from django.test import override_settings
 from apps.common.web.addresses import parse_openings
 from apps.retrieval.core.engines.remote import Pace
 from apps.retrieval.execution import loading
-from tests.elsewhere import running
 from tests.factories import lead_of, make_project
+from tests.remote_server import running
 from tests.retrieval.factories import make_queries, make_snapshot
 from tests.search_cluster import reachable_cluster
 

@@ -22,8 +22,8 @@ from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.snapshots import position_of_blocks
 from apps.retrieval.selectors.systems import engines_in
 from tests.corpus.factories import import_text, make_corpus
-from tests.elsewhere import TEXTS
 from tests.factories import AT, lead_of
+from tests.remote_server import TEXTS
 from tests.running_jobs import run_jobs
 
 QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}

@@ -13,7 +13,7 @@ from apps.retrieval.core.engines.remote import HttpJson
 from apps.retrieval.core.engines.remote.base import MOST_VALUES, RemoteError, Reply, retry_after
 from apps.retrieval.core.engines.remote.search import MOST_HITS
 from apps.retrieval.models import LoadedIndex, Ranking
-from tests.elsewhere import OK, Sends, answering, body, for_ever, once
+from tests.remote_server import OK, Sends, answering, body, for_ever, once
 from tests.retrieval.factories import make_run
 from tests.retrieval.test_loading import load
 from tests.retrieval.test_remote_queries import http, make_remote_system

@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from apps.accounts.actions.secrets import save_secret
 from apps.retrieval.models import System
-from tests.elsewhere import TOLD
 from tests.factories import AT, lead_of, make_member
+from tests.remote_server import TOLD
 from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.test_remote_queries import http, make_remote_system
 

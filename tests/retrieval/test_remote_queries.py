@@ -23,8 +23,8 @@ from apps.retrieval.execution import remote_queries
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.rules import SystemRefused
 from apps.retrieval.selectors.runs import returned_of
-from tests.elsewhere import SECRET, TOLD
 from tests.factories import AT, lead_of
+from tests.remote_server import SECRET, TOLD
 from tests.retrieval.factories import make_pool, make_run, make_system
 from tests.running_jobs import run_jobs
 

@@ -14,8 +14,8 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.retrieval.models import Run, System
-from tests.elsewhere import SECRET, TEXTS
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.remote_server import SECRET, TEXTS
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
 from tests.retrieval.test_remote_queries import http
 from tests.running_jobs import run_jobs

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.cli.evaluate.releases import write_release
-from tests.elsewhere import running
+from tests.remote_server import running
 
 
 @pytest.fixture

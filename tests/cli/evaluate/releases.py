@@ -5,8 +5,8 @@ from typing import Any
 
 from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow
 from apps.goldsets.formats.folder import write_folder
-from tests.elsewhere import TEXTS
 from tests.goldsets.content import ListContent, snapshot_facts
+from tests.remote_server import TEXTS
 
 FACTS: dict[str, Any] = {
     "gold_set": {"slug": "doors", "name": "Doors"},

@@ -7,7 +7,7 @@ from apps.cli.evaluate.released import read_release
 from apps.cli.evaluate.requested import retrieve
 from apps.common.errors import InputError
 from apps.retrieval.core.engines.remote import HttpJson, Pace
-from tests.elsewhere import SECRET
+from tests.remote_server import SECRET
 
 QUICK = Pace(at_once=2, tries=2, first_wait=0.01, stop_after=2)
 

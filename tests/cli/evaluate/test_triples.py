@@ -10,7 +10,7 @@ from apps.cli.evaluate.released import read_release
 from apps.config.commandline import main as karat
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, SliceRow, TripleRow
 from tests.cli.evaluate.releases import CONTENT, write_release
-from tests.elsewhere import TEXTS
+from tests.remote_server import TEXTS
 
 TRIPLES = [
     TripleRow(

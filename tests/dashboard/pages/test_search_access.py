@@ -13,7 +13,7 @@ from apps.queries.models import Query
 from apps.retrieval.models import Run
 from apps.triples.models import Triple
 from tests import database
-from tests.asking import Asker, without_words
+from tests.fast_client import Asker, without_words
 from tests.world import World, build_world, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]

@@ -1,4 +1,4 @@
-"""A server for tests, run as a process of its own: `python -m tests.elsewhere [certificate key]` prints its port.
+"""A server for tests, run as a process of its own: `python -m tests.remote_server [certificate key]` prints its port.
 
 It answers as search services do, and as they do on bad days; what it saw is at /seen.
 """
@@ -254,7 +254,7 @@ def main(arguments: Sequence[str]) -> None:
 @contextmanager
 def running(*certificate_and_key: Path) -> Iterator[int]:
     """The port of such a server, in a process that ends with the block."""
-    command = [sys.executable, "-m", "tests.elsewhere", *map(str, certificate_and_key)]
+    command = [sys.executable, "-m", "tests.remote_server", *map(str, certificate_and_key)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parent.parent)
     try:
         assert process.stdout is not None
