@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.common.web.outbound import BadAnswer, Blocked, BrokenOff, Client, Limits, OutboundError, Unreachable
+from apps.common.web.outbound import BadAnswer, Blocked, BrokenOff, Client, OutboundError, RequestLimits, Unreachable
 from tests.remote_server import TOLD, running
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")
-BRIEF = Limits(connect=2, read=0.2, whole=0.4, size=1_000_000)
+BRIEF = RequestLimits(connect=2, read=0.2, whole=0.4, size=1_000_000)
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.editions.core.comparison import Passage, compare, mark_of
+from apps.editions.core.comparison import EditionPassage, compare, mark_of
 from apps.editions.enums import ChangeKind
 
 
-def passages(**texts: str) -> list[Passage]:
+def passages(**texts: str) -> list[EditionPassage]:
     """Passages of these texts; what follows a bar is their metadata."""
-    return [Passage(name, *(*text.split("|"), "")[:2]) for name, text in texts.items()]
+    return [EditionPassage(name, *(*text.split("|"), "")[:2]) for name, text in texts.items()]
 
 
 def kinds(old: dict[str, str], new: dict[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from apps.common.digests import sha256_hex
 from apps.goldsets.actions.training import TrainingRefused, add_training_manifest, retire_training_manifest
 from apps.goldsets.actions.versions import VersionRefused, freeze_version
 from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, held_by_training, split, split_by_time, words_digest
-from apps.goldsets.core.training import Entry, Passage, Traceable, entries_digest, find_known
+from apps.goldsets.core.training import Entry, Traceable, TrainingPassage, entries_digest, find_known
 from apps.goldsets.enums import EntryKind, KnownBy, VersionState
 from apps.goldsets.models import TrainingManifest, Version
 from apps.goldsets.selectors.assembly import gather
@@ -74,7 +74,9 @@ def released(bench: Bench) -> Version:
 
 # The calculation
 
-ITEM = Traceable("query Q1", ("Q1",), ("How often are Keys rotated?",), (Passage("b1", "d1", ("Each spring.",)),))
+ITEM = Traceable(
+    "query Q1", ("Q1",), ("How often are Keys rotated?",), (TrainingPassage("b1", "d1", ("Each spring.",)),)
+)
 
 
 def known_by(item: Traceable, *entries: Entry) -> list[KnownBy]:

@@ -22,7 +22,7 @@ SCRIPT = resources.files(__package__).joinpath("parquet_rows.py")
 MAGIC = b"PAR1"
 
 
-class Limits(NamedTuple):
+class ParquetLimits(NamedTuple):
     """For one file. Its rows may be `ratio` times as long as the file, and always `ratio_floor` bytes."""
 
     rows: int = 5_000_000
@@ -33,7 +33,7 @@ class Limits(NamedTuple):
     ratio_floor: int = 20_000_000
 
 
-LIMITS = Limits()
+LIMITS = ParquetLimits()
 MOST_FILE_BYTES = 2_000_000_000
 
 
@@ -46,7 +46,7 @@ def is_parquet(head: bytes) -> bool:
     return head.startswith(MAGIC)
 
 
-def parquet_rows(stream: BinaryIO, size: int, limits: Limits = LIMITS) -> Generator[list[Any]]:
+def parquet_rows(stream: BinaryIO, size: int, limits: ParquetLimits = LIMITS) -> Generator[list[Any]]:
     """First the names of the columns, then the values of each row, as JSON has them. Raises NotRead.
 
     Leave them, and the process ends.
@@ -56,7 +56,7 @@ def parquet_rows(stream: BinaryIO, size: int, limits: Limits = LIMITS) -> Genera
         yield from _from_file(file, size, limits)
 
 
-def read_parquet(source: TableFile, limits: Limits = LIMITS) -> Generator[list[Any]]:
+def read_parquet(source: TableFile, limits: ParquetLimits = LIMITS) -> Generator[list[Any]]:
     """The same of a file to import. Raises InputError."""
     with tempfile.TemporaryFile() as file:
         size = 0
@@ -95,7 +95,7 @@ def object_in(value: Any) -> Any:
         return value
 
 
-def _from_file(file: Any, size: int, limits: Limits) -> Iterator[list[Any]]:
+def _from_file(file: Any, size: int, limits: ParquetLimits) -> Iterator[list[Any]]:
     command = [sys.executable, "-I", "-c", SCRIPT.read_text("utf-8"), *map(str, limits[:4])]
     file.seek(0)
     with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -105,7 +105,7 @@ def _from_file(file: Any, size: int, limits: Limits) -> Iterator[list[Any]]:
             process.kill()
 
 
-def _lines(process: subprocess.Popen, limits: Limits, most: int) -> Iterator[list[Any]]:
+def _lines(process: subprocess.Popen, limits: ParquetLimits, most: int) -> Iterator[list[Any]]:
     """What the process prints, `most` bytes of it. Raises NotRead when it does not end well."""
     assert process.stdout is not None
     left = most

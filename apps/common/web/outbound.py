@@ -46,7 +46,7 @@ class BadAnswer(OutboundError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """Timeouts in seconds (connect, each wait, the whole request) and the most bytes of an answer."""
 
     connect: float = 5.0
@@ -82,12 +82,12 @@ class Client:
         target: Target,
         *,
         openings: Sequence[Opening] = (),
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         lookup: Lookup = look_up,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.target = target
-        self.limits = limits or Limits()
+        self.limits = limits or RequestLimits()
         self._openings = tuple(openings)
         self._lookup = lookup
         self._given_tls = tls

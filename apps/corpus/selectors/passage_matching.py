@@ -49,7 +49,7 @@ HOW = {
 }
 
 
-class Passage(NamedTuple):
+class NamedPassage(NamedTuple):
     """A passage of the snapshot. `rank` orders the passages of a document from its beginning."""
 
     version_id: int
@@ -63,11 +63,11 @@ class PassageMatches(NamedTuple):
     `near` is a proposal for the values in `unknown`; its known ids are keys of `by_key`. `how` completes "Passage, …".
     """
 
-    matched: dict[str, Passage]
-    several: dict[str, list[Passage]]
+    matched: dict[str, NamedPassage]
+    several: dict[str, list[NamedPassage]]
     unknown: list[str]
     near: Proposal | None
-    by_key: dict[str, list[Passage]]
+    by_key: dict[str, list[NamedPassage]]
     how: str
 
 
@@ -79,7 +79,7 @@ def match_passages(snapshot: Snapshot, values: Iterable[str]) -> PassageMatches:
     if not rest:
         return PassageMatches(matched, {}, [], None, {}, HOW["id"])
     keys = _Keys(snapshot, with_texts=any(len(value) >= LONG_TEXT for value in rest))
-    several: dict[str, list[Passage]] = {}
+    several: dict[str, list[NamedPassage]] = {}
     counts = {"id": len(matched)}
     unknown = []
     for value in rest:
@@ -100,7 +100,7 @@ def match_passages(snapshot: Snapshot, values: Iterable[str]) -> PassageMatches:
 
 def passages_that_count(
     matches: PassageMatches, rows: Mapping[str, int], snapshot: str, choice: TableChoice
-) -> tuple[dict[str, Passage], list[TableMessage]]:
+) -> tuple[dict[str, NamedPassage], list[TableMessage]]:
     """The passage of each value, by the answers of the choice, and messages about values that stay out.
 
     `rows` counts the rows of each value, `snapshot` is the name of the snapshot.
@@ -125,12 +125,12 @@ def passages_that_count(
     return found, messages
 
 
-def _by_id(snapshot: Snapshot, values: list[str]) -> dict[str, Passage]:
+def _by_id(snapshot: Snapshot, values: list[str]) -> dict[str, NamedPassage]:
     found = {}
     for part in chunks(values, AT_ONCE):
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=part)
         for version, block_id in rows.values_list("version_id", "block__outside_id"):
-            found[block_id] = Passage(version, block_id, (0, 0, block_id))
+            found[block_id] = NamedPassage(version, block_id, (0, 0, block_id))
     return found
 
 
@@ -138,13 +138,13 @@ class _Keys:
     """All names of the passages of a snapshot, by kind of name."""
 
     def __init__(self, snapshot: Snapshot, *, with_texts: bool) -> None:
-        self.by_kind: dict[str, dict[str, list[Passage]]] = {kind: {} for kind in HOW}
+        self.by_kind: dict[str, dict[str, list[NamedPassage]]] = {kind: {} for kind in HOW}
         for passage, names in _named(snapshot, with_texts=with_texts):
             for kind, name in names:
                 if name:
                     self.by_kind[kind].setdefault(name, []).append(passage)
 
-    def find(self, value: str) -> tuple[str, list[Passage]]:
+    def find(self, value: str) -> tuple[str, list[NamedPassage]]:
         """The kind of name, and the passages that have it."""
         for kind in ("address", "document"):
             if found := self.by_kind[kind].get(value):
@@ -155,13 +155,13 @@ class _Keys:
                 return kind, found
         return "", []
 
-    def near(self, unknown: list[str], taken: Iterable[str]) -> tuple[Proposal | None, dict[str, list[Passage]]]:
+    def near(self, unknown: list[str], taken: Iterable[str]) -> tuple[Proposal | None, dict[str, list[NamedPassage]]]:
         """The rule that makes most unknown values fit the names of one kind, and the passages of that kind.
 
         An address is compared by its path alone: with its site it would be two names of one passage.
         """
         best: Proposal | None = None
-        names: dict[str, list[Passage]] = {}
+        names: dict[str, list[NamedPassage]] = {}
         for kind in ("id", "address", "document"):
             is_address = kind != "id" or any("/" in value for value in unknown)
             known = [name for name in self.by_kind[kind] if kind != "address" or name.startswith("/")]
@@ -171,7 +171,7 @@ class _Keys:
         return best, names
 
 
-def _named(snapshot: Snapshot, *, with_texts: bool) -> Iterator[tuple[Passage, list[tuple[str, str]]]]:
+def _named(snapshot: Snapshot, *, with_texts: bool) -> Iterator[tuple[NamedPassage, list[tuple[str, str]]]]:
     columns = [
         "version_id",
         "block__outside_id",
@@ -184,7 +184,7 @@ def _named(snapshot: Snapshot, *, with_texts: bool) -> Iterator[tuple[Passage, l
     ]
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position").values_list(*columns)
     for version, block_id, document, metadata, title, path, start, *text in rows.iterator(chunk_size=2_000):
-        passage = Passage(version, block_id, (start or 0, len(path), block_id))
+        passage = NamedPassage(version, block_id, (start or 0, len(path), block_id))
         url = metadata.get("url") if isinstance(metadata, dict) else None
         names = [("id", block_id), ("document", document), ("title", plain_words(title))]
         if isinstance(url, str):

@@ -41,7 +41,7 @@ def likely_pairs(
     return pairs
 
 
-class Passage(NamedTuple):
+class EditionPassage(NamedTuple):
     """A passage of one edition: its id, the digest of title and text, and all else that may differ.
 
     `rest` covers section, pages and metadata: what nobody grades.
@@ -56,8 +56,8 @@ class PassageChange(NamedTuple):
     """What became of a passage. `before` is None for a new one, `after` for one that is gone."""
 
     kind: ChangeKind
-    before: Passage | None
-    after: Passage | None
+    before: EditionPassage | None
+    after: EditionPassage | None
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class PassageChange(NamedTuple):
         return passage.name
 
 
-def compare(old: Iterable[Passage], new: Iterable[Passage]) -> list[PassageChange]:
+def compare(old: Iterable[EditionPassage], new: Iterable[EditionPassage]) -> list[PassageChange]:
     """Every passage of both editions once: those of the new one in its order, then the ones that are gone.
 
     A passage is renamed when an id that is gone and a new id have the same text, and no other of them has it: where two
@@ -82,7 +82,7 @@ def compare(old: Iterable[Passage], new: Iterable[Passage]) -> list[PassageChang
     return [*changes, *(PassageChange(ChangeKind.GONE, passage, None) for passage in gone)]
 
 
-def _renamed(before: dict[str, Passage], after: dict[str, Passage]) -> dict[str, Passage]:
+def _renamed(before: dict[str, EditionPassage], after: dict[str, EditionPassage]) -> dict[str, EditionPassage]:
     """The old passage of each new id whose text one passage that is gone had, and no other."""
     gone = [passage for name, passage in before.items() if name not in after]
     added = [passage for name, passage in after.items() if name not in before]
@@ -92,11 +92,11 @@ def _renamed(before: dict[str, Passage], after: dict[str, Passage]) -> dict[str,
     return {passage.name: by_text[passage.text] for passage in added if _is_clear(passage.text, by_text, times_added)}
 
 
-def _is_clear(text: str, by_text: dict[str, Passage], times_added: Counter[str]) -> bool:
+def _is_clear(text: str, by_text: dict[str, EditionPassage], times_added: Counter[str]) -> bool:
     return text in by_text and times_added[text] == 1
 
 
-def _change(after: Passage, before: Passage | None) -> PassageChange:
+def _change(after: EditionPassage, before: EditionPassage | None) -> PassageChange:
     if before is None:
         kind = ChangeKind.NEW
     elif before.name != after.name:

@@ -15,7 +15,7 @@ from apps.corpus.formats import BlockRow
 from apps.corpus.formats.rows import digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, texts_in
-from apps.editions.core.comparison import Passage, PassageChange, compare, mark_of
+from apps.editions.core.comparison import EditionPassage, PassageChange, compare, mark_of
 from apps.editions.enums import ChangeKind
 
 AT_ONCE = 5_000
@@ -166,8 +166,8 @@ def _stored(rows: Iterable[Row]) -> dict[str, StoredPassage]:
     return {row[0]: StoredPassage(row[4], row[5], row[1]) for row in rows}
 
 
-def _passages(rows: Iterable[Row]) -> Iterator[Passage]:
-    return (Passage(name, text, rest + facts) for name, text, rest, facts, *_ in rows)
+def _passages(rows: Iterable[Row]) -> Iterator[EditionPassage]:
+    return (EditionPassage(name, text, rest + facts) for name, text, rest, facts, *_ in rows)
 
 
 def planned(before: Snapshot, corpus: Corpus, rows: Iterable[BlockRow], mode: str) -> Edition:
@@ -186,17 +186,19 @@ def planned(before: Snapshot, corpus: Corpus, rows: Iterable[BlockRow], mode: st
     return Edition(before, None, len(new), changes, _stored(old_rows), texts, {})
 
 
-def _passage(row: BlockRow) -> Passage:
+def _passage(row: BlockRow) -> EditionPassage:
     digests = digests_of(row)
-    return Passage(row.block_id, digests.text, digests.version + metadata_digest(row.metadata))
+    return EditionPassage(row.block_id, digests.text, digests.version + metadata_digest(row.metadata))
 
 
-def _current(corpus: Corpus) -> dict[str, Passage]:
+def _current(corpus: Corpus) -> dict[str, EditionPassage]:
     """The passages of the corpus as it is now."""
     rows = Block.objects.filter(corpus=corpus, current__isnull=False).values_list(
         "outside_id", "current__text_digest", "current__digest", "current__metadata_digest"
     )
-    return {name: Passage(name, text, rest + facts) for name, text, rest, facts in rows.iterator(chunk_size=AT_ONCE)}
+    return {
+        name: EditionPassage(name, text, rest + facts) for name, text, rest, facts in rows.iterator(chunk_size=AT_ONCE)
+    }
 
 
 def _add_current(texts: dict[str, NewText], corpus: Corpus, names: Iterable[str]) -> None:

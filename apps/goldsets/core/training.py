@@ -18,7 +18,7 @@ class Entry(NamedTuple):
     value: str
 
 
-class Passage(NamedTuple):
+class TrainingPassage(NamedTuple):
     """A passage that a question expects; `texts` are its own and those of marked evidence."""
 
     block: str
@@ -32,7 +32,7 @@ class Traceable(NamedTuple):
     name: str
     ids: tuple[str, ...]
     texts: tuple[str, ...]
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[TrainingPassage, ...] = ()
 
 
 class Match(NamedTuple):

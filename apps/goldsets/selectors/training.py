@@ -13,7 +13,7 @@ from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.database.questions import ListOf, Question, answer_to
 from apps.corpus.models import BlockVersion
-from apps.goldsets.core.training import Entry, Known, Lookup, Match, Passage, Traceable, find_known
+from apps.goldsets.core.training import Entry, Known, Lookup, Match, Traceable, TrainingPassage, find_known
 from apps.goldsets.enums import EntryKind, Split
 from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.queries.models import Query
@@ -233,7 +233,9 @@ def _lookup_in(manifests: Collection[Listed]) -> Lookup:
     return found
 
 
-def _passages_of(manifests: Collection[TrainingManifest], pairs: Iterable[tuple[str, int]]) -> dict[str, list[Passage]]:
+def _passages_of(
+    manifests: Collection[TrainingManifest], pairs: Iterable[tuple[str, int]]
+) -> dict[str, list[TrainingPassage]]:
     """The relevant passages of each query, where a manifest may know them; their texts only where it has hashes."""
     kinds = _kinds(manifests)
     if kinds <= {EntryKind.QUESTION}:
@@ -241,11 +243,11 @@ def _passages_of(manifests: Collection[TrainingManifest], pairs: Iterable[tuple[
     listed = list(pairs)
     columns = ["pk", "block__outside_id", "block__document__outside_id"]
     columns += ["text"] if EntryKind.TEXT in kinds else []
-    passages: dict[int, Passage] = {}
+    passages: dict[int, TrainingPassage] = {}
     for ids in chunks(sorted({version for _, version in listed}), LOOKED_UP):
         for pk, block, document, *texts in BlockVersion.objects.filter(pk__in=ids).values_list(*columns):
-            passages[pk] = Passage(block, document, tuple(texts))
-    found: defaultdict[str, list[Passage]] = defaultdict(list)
+            passages[pk] = TrainingPassage(block, document, tuple(texts))
+    found: defaultdict[str, list[TrainingPassage]] = defaultdict(list)
     for query, version in listed:
         found[query].append(passages[version])
     return found
@@ -253,13 +255,13 @@ def _passages_of(manifests: Collection[TrainingManifest], pairs: Iterable[tuple[
 
 def _frozen_passages(
     version: Version, manifests: Collection[LiveManifest], *, is_blind: bool
-) -> tuple[dict[str, list[Passage]], dict[str, list[Passage]]]:
+) -> tuple[dict[str, list[TrainingPassage]], dict[str, list[TrainingPassage]]]:
     """The passages beside which a manifest may know the questions, by id of the query and by label of the triple.
 
     Those are the relevant ones of each query and the expected ones of each triple. Only hashes know a question so.
     """
-    of_queries: defaultdict[str, list[Passage]] = defaultdict(list)
-    of_triples: defaultdict[str, list[Passage]] = defaultdict(list)
+    of_queries: defaultdict[str, list[TrainingPassage]] = defaultdict(list)
+    of_triples: defaultdict[str, list[TrainingPassage]] = defaultdict(list)
     if EntryKind.TEXT not in _kinds(manifests):
         return of_queries, of_triples
     relevant = VersionGrade.objects.filter(version=version, grade__gte=lowest_relevant(version.gold_set.project))
@@ -277,7 +279,7 @@ def _frozen_passages(
     return of_queries, of_triples
 
 
-def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Traceable:
+def _query(outside_id: str, text: str, passages: dict[str, list[TrainingPassage]]) -> Traceable:
     return Traceable(query_name(outside_id), (outside_id,), (text,), tuple(passages.get(outside_id, ())))
 
 
@@ -287,7 +289,7 @@ def _triple(triple: Triple, expected: Mapping[int, list[ExpectedText]]) -> Trace
     return Traceable(triple_name(triple.label), _ids_of(triple), (revision.question,), tuple(passages))
 
 
-def _frozen_triple(row: VersionTriple, passages: Mapping[str, list[Passage]]) -> Traceable:
+def _frozen_triple(row: VersionTriple, passages: Mapping[str, list[TrainingPassage]]) -> Traceable:
     ids, question = _ids_of(row.triple), row.content["question"]
     return Traceable(triple_name(row.label), ids, (question,), tuple(passages.get(row.label, ())))
 
@@ -300,6 +302,6 @@ def _ids_of(triple: Triple) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, ids)))
 
 
-def _expected_passage(block: str, document: str, text: str, spans: Iterable[Sequence[int]]) -> Passage:
+def _expected_passage(block: str, document: str, text: str, spans: Iterable[Sequence[int]]) -> TrainingPassage:
     texts = [text, *(text[start:end] for start, end in spans)]
-    return Passage(block, document, tuple(dict.fromkeys(texts)))
+    return TrainingPassage(block, document, tuple(dict.fromkeys(texts)))

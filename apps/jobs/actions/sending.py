@@ -21,7 +21,7 @@ from apps.audit.actions import record
 from apps.common.database.functions import from_now
 from apps.common.digests import canonical_json
 from apps.common.web.addresses import BadAddress, parse_url
-from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
+from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits
 from apps.jobs.actions.notifications import notify
 from apps.jobs.core.signing import BadSecret, key_of, signatures
 from apps.jobs.core.unsent import WEBHOOK_ENDED
@@ -29,7 +29,7 @@ from apps.jobs.execution.outbox import Undeliverable, Undelivered
 from apps.jobs.execution.webhooks import give_up
 from apps.jobs.models import Outbox, Webhook
 
-PATIENCE = Limits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
+PATIENCE = RequestLimits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
 GONE = 410  # the answer by which a receiver says that it wants no more
 DISABLED_AFTER_SECONDS = 3 * 86_400
 DISABLED = "The webhook was switched off before this was sent: nothing had been accepted for three days."

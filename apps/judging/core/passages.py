@@ -62,7 +62,7 @@ class Paragraph(NamedTuple):
         return self.start + len(self.text)
 
 
-class Passage(NamedTuple):
+class ShownPassage(NamedTuple):
     """A text's paragraphs, the one to read first, and the range that is not folded away."""
 
     paragraphs: list[Paragraph]
@@ -93,7 +93,7 @@ def paragraphs(text: str) -> list[Paragraph]:
     return parts
 
 
-def passage(text: str, query: str) -> Passage:
+def passage(text: str, query: str) -> ShownPassage:
     """The passage, with the paragraph that shares most words with the query; rarer words count more.
 
     The first of equal ones wins; a text of up to seven paragraphs that is not long is shown whole. The focus is the
@@ -104,8 +104,8 @@ def passage(text: str, query: str) -> Passage:
     best = _best(parts, query)
     focus = _focus(parts[best], query) if parts else None
     if len(parts) <= _FEW and len(text) <= _SHORT:
-        return Passage(parts, best, range(len(parts)), focus)
-    return Passage(parts, best, range(best, min(len(parts), best + 1 + _AFTER)), focus)
+        return ShownPassage(parts, best, range(len(parts)), focus)
+    return ShownPassage(parts, best, range(best, min(len(parts), best + 1 + _AFTER)), focus)
 
 
 def _focus(part: Paragraph, query: str) -> tuple[int, int]:

@@ -28,7 +28,7 @@ from apps.corpus.core.table_plans import (
 )
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
+from apps.corpus.selectors.passage_matching import NamedPassage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
 from apps.judging.core.table_roles import is_same_grade, number_in, propose_grades
 from apps.judging.execution.graded_rows import Graded, GradedRows
@@ -178,7 +178,7 @@ class TableDraft(NamedTuple):
 class _Collected(NamedTuple):
     """The grades that count, by query id, passage and rater, and what was noticed on the way."""
 
-    kept: dict[tuple[str, Passage, str], Graded]
+    kept: dict[tuple[str, NamedPassage, str], Graded]
     finals: dict[tuple[int, int], int]
     contradicting: list[TableRow]
     repeated: int
@@ -255,12 +255,12 @@ def _with_grades(choice: TableChoice, written: Mapping[str, int], scale: Mapping
 def _collect(
     rows: Iterable[TableRow],
     queries: Mapping[tuple[str, str], MatchedQuery],
-    passages: Mapping[str, Passage],
+    passages: Mapping[str, NamedPassage],
     choice: TableChoice,
 ) -> _Collected:
-    kept: dict[tuple[str, Passage, str], Graded] = {}
+    kept: dict[tuple[str, NamedPassage, str], Graded] = {}
     finals: dict[tuple[int, int], int] = {}
-    contradicting: dict[tuple[str, Passage, str], TableRow] = {}
+    contradicting: dict[tuple[str, NamedPassage, str], TableRow] = {}
     repeated = skipped = 0
     for row in rows:
         query, passage = queries.get(row.asked), passages.get(row.passage)

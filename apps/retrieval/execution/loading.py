@@ -17,7 +17,7 @@ from apps.retrieval.core.engines.dense import Dense
 from apps.retrieval.core.engines.registry import make
 from apps.retrieval.core.engines.remote import Auth, OpenSearch, Pace, RemoteError
 from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.core.engines.remote.loading import MOST_PASSAGES, Loader, Passage, WrongIndex, first_piece
+from apps.retrieval.core.engines.remote.loading import MOST_PASSAGES, Loader, PushedPassage, WrongIndex, first_piece
 from apps.retrieval.core.engines.remote.servers import Server, index_body, vectors_refusal
 from apps.retrieval.core.engines.remote.templates import split_address
 from apps.retrieval.enums import IndexState
@@ -138,7 +138,7 @@ def _send_piece(ctx: JobContext, index: LoadedIndex, loader: Loader, vectors: Ve
     rows = rows_to_load(index.snapshot, index.noted, MOST_PASSAGES)
     piece = first_piece(
         [
-            Passage(place, block, title, "\n".join(section), text, digest, _numbers(vectors, place))
+            PushedPassage(place, block, title, "\n".join(section), text, digest, _numbers(vectors, place))
             for place, block, title, section, text, digest in rows
         ]
     )

@@ -10,7 +10,7 @@ from django.conf import settings
 from apps.accounts.actions.secrets import NoSecret, reveal
 from apps.accounts.models import Project
 from apps.common.web.addresses import BadAddress, parse_url
-from apps.common.web.outbound import Limits
+from apps.common.web.outbound import RequestLimits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected.rules import Returned
@@ -39,13 +39,13 @@ from apps.retrieval.selectors.snapshots import positions_of
 PARTS_PER_LANE = 5
 SHORTEST_PART = 20
 TRIED_DEPTH = 10
-TRIAL_LIMITS = Limits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
+TRIAL_LIMITS = RequestLimits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
 """For the one query of a trial, which is sent inside a request."""
 
 
 @contextmanager
 def connection_to(
-    engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: Limits | None = None
+    engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: RequestLimits | None = None
 ) -> Iterator[RemoteConnection]:
     """An open connection that signs in with the engine's secret. Raises NoSecret and BadAddress."""
     target = parse_url(engine.address)

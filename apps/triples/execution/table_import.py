@@ -14,7 +14,7 @@ from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoi
 from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.passage_matching import Passage, match_passages, match_texts, passages_that_count
+from apps.corpus.selectors.passage_matching import NamedPassage, match_passages, match_texts, passages_that_count
 from apps.queries.selectors import source_slugs
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import TripleRecord
@@ -145,7 +145,7 @@ def _values(cells: Mapping[str, str], choice: TableChoice) -> dict[str, str]:
 def _entries(
     source: TableFile,
     records: list[tuple[int, dict[str, str]]],
-    passages: Mapping[str, Passage],
+    passages: Mapping[str, NamedPassage],
     snapshot: Snapshot,
     errors: ErrorList,
 ) -> list[EntryRecord]:
@@ -162,7 +162,7 @@ def _entries(
     return rows
 
 
-def _entry_values(values: Mapping[str, str], passage: Passage, snapshot: Snapshot) -> dict[str, Any]:
+def _entry_values(values: Mapping[str, str], passage: NamedPassage, snapshot: Snapshot) -> dict[str, Any]:
     """The row as the values of an entry in a file."""
     evidence = [values[EVIDENCE]] if values[EVIDENCE] else []
     return {

@@ -9,13 +9,15 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.corpus.core.documents import UnreadFile
-from apps.corpus.formats.packages import LIMITS, Limits, open_package, pack, package_name
+from apps.corpus.formats.packages import LIMITS, PackageLimits, open_package, pack, package_name
 from apps.corpus.formats.packages.on_disk import files_at
 from apps.corpus.formats.packages.unpacking import commit_at
 from tests.corpus.factories import zipped
 
 
-def walk(tmp_path: Path, content: bytes, name: str = "docs.zip", limits: Limits = LIMITS) -> dict[str, str | bytes]:
+def walk(
+    tmp_path: Path, content: bytes, name: str = "docs.zip", limits: PackageLimits = LIMITS
+) -> dict[str, str | bytes]:
     """The files by path: their bytes, or the reason why one is not read."""
     path = tmp_path / "upload"
     path.write_bytes(content)
@@ -167,7 +169,7 @@ def test_gzip_is_unpacked_alone_and_in_a_zip(tmp_path):
 
 
 def test_a_file_beyond_the_limit_stays_unread(tmp_path):
-    limits = Limits(file_bytes=10, ratio_floor=10)
+    limits = PackageLimits(file_bytes=10, ratio_floor=10)
 
     assert walk(tmp_path, zipped({"a.md": "x" * 11}), limits=limits) == {"a.md": "larger than 0 MB"}
 
@@ -193,9 +195,9 @@ def test_a_damaged_file_leaves_the_others_whole(tmp_path):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(files=1), "the zip has more than 1 files; divide it"),
-        (Limits(directory_bytes=10), "the zip has more than 50,000 files; divide it"),
-        (Limits(total_bytes=3), "the zip unpacks to more than 0 MB; divide it"),
+        (PackageLimits(files=1), "the zip has more than 1 files; divide it"),
+        (PackageLimits(directory_bytes=10), "the zip has more than 50,000 files; divide it"),
+        (PackageLimits(total_bytes=3), "the zip unpacks to more than 0 MB; divide it"),
     ],
 )
 def test_a_zip_beyond_the_limits_is_refused(tmp_path, limits, message):

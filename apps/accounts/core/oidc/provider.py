@@ -22,7 +22,7 @@ from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import ALGORITHMS, AnswerRefused, Claims, Metadata, ProviderUnavailable, read_metadata
 from apps.common.web.addresses import BadAddress, Opening, parse_url
-from apps.common.web.outbound import Client, HttpAnswer, Limits, OutboundError
+from apps.common.web.outbound import Client, HttpAnswer, OutboundError, RequestLimits
 
 LEEWAY_SECONDS = 60
 LONGEST_TOKEN = 64 * 1024
@@ -190,7 +190,7 @@ BETWEEN_LOOKS = timedelta(minutes=1)
 AFTER_A_FAILURE = timedelta(seconds=10)
 PATIENCE_SECONDS = 1.0
 """For another thread that asks the provider the same."""
-LIMITS = Limits(connect=3.0, read=5.0, whole=10.0, size=256 * 1024)
+LIMITS = RequestLimits(connect=3.0, read=5.0, whole=10.0, size=256 * 1024)
 """Somebody waits for each of these requests, and the web server has few threads."""
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from apps.common.files.faults import ErrorList, all_of
-from apps.common.files.parquet import LIMITS, Limits, NotRead, object_in, parquet_rows
+from apps.common.files.parquet import LIMITS, NotRead, ParquetLimits, object_in, parquet_rows
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
@@ -25,7 +25,7 @@ OWN = frozenset({BLOCK, "document_id", "text"})
 METADATA = "metadata"
 
 
-def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
+def read_parquet(source: SourceFile, limits: ParquetLimits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
     """Columns are the fields of records, by their names; those of an exported version are read as they are.
 
     A folder for Hugging Face calls the id of a passage `_id`.

@@ -27,7 +27,7 @@ PIECE = 64 * 1024
 XML_STARTS = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0<")
 
 
-class Limits(NamedTuple):
+class OfficeLimits(NamedTuple):
     members: int = 10_000
     xml_bytes: int = 100_000_000
     elements: int = 400_000
@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     depth: int = 100
 
 
-LIMITS = Limits()
+LIMITS = OfficeLimits()
 
 
 def refuse_old_or_encrypted(stream: BinaryIO, name: str, old: str) -> None:
@@ -57,7 +57,7 @@ def is_encrypted(stream: BinaryIO) -> bool:
     return is_found
 
 
-def checked_zip(stream: BinaryIO, name: str, limits: Limits = LIMITS) -> zipfile.ZipFile:
+def checked_zip(stream: BinaryIO, name: str, limits: OfficeLimits = LIMITS) -> zipfile.ZipFile:
     """The zip of an office file, all of whose XML is within the limits. Raises Unreadable."""
     try:
         archive = zipfile.ZipFile(stream)
@@ -77,7 +77,7 @@ def checked_zip(stream: BinaryIO, name: str, limits: Limits = LIMITS) -> zipfile
 class _Walk:
     """Counts over all parts of one file."""
 
-    def __init__(self, name: str, limits: Limits) -> None:
+    def __init__(self, name: str, limits: OfficeLimits) -> None:
         self.name, self.limits = name, limits
         self.size = self.elements = self.depth = 0
 
@@ -139,7 +139,7 @@ DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 NOTES = ("#footnote-", "#endnote-")
 
 
-def read_docx(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
+def read_docx(source: SourceFile, limits: OfficeLimits = LIMITS) -> Iterator[Document]:
     """Headings, lists, tables, emphasis and links as the file's styles have them; a footnote follows its paragraph.
     Equations are in one line of text.
 

@@ -308,7 +308,7 @@ SCANNED = "scanned PDF without text"
 LONGEST_TITLE = 200
 
 
-class Limits(NamedTuple):
+class PdfLimits(NamedTuple):
     """For one PDF. `seconds` are of the processor; of the clock it may take twice as many."""
 
     pages: int = 5_000
@@ -317,10 +317,10 @@ class Limits(NamedTuple):
     memory: int = 1_500_000_000
 
 
-LIMITS = Limits()
+LIMITS = PdfLimits()
 
 
-def reasons(limits: Limits) -> dict[str, str]:
+def reasons(limits: PdfLimits) -> dict[str, str]:
     """The reasons by the word that the process prints."""
     return {
         "password": "PDF with a password",
@@ -331,7 +331,7 @@ def reasons(limits: Limits) -> dict[str, str]:
     }
 
 
-def read_pdf(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
+def read_pdf(source: SourceFile, limits: PdfLimits = LIMITS) -> Iterator[Document]:
     found = _found_in(source.stream, limits)
     if reason := found.get("unreadable"):
         raise Unreadable(reasons(limits)[reason])
@@ -349,7 +349,7 @@ def read_pdf(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
     )
 
 
-def _found_in(stream: BinaryIO, limits: Limits) -> dict[str, Any]:
+def _found_in(stream: BinaryIO, limits: PdfLimits) -> dict[str, Any]:
     """What `pdf_pages` prints about the file."""
     command = [sys.executable, "-I", str(SCRIPT), *map(str, limits)]
     with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as out:

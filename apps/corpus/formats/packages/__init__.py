@@ -4,6 +4,6 @@
 """
 
 from apps.corpus.formats.packages.on_disk import Opener, pack, package_name
-from apps.corpus.formats.packages.unpacking import LIMITS, Limits, Package, open_package
+from apps.corpus.formats.packages.unpacking import LIMITS, Package, PackageLimits, open_package
 
-__all__ = ["LIMITS", "Limits", "Opener", "Package", "open_package", "pack", "package_name"]
+__all__ = ["LIMITS", "Opener", "Package", "PackageLimits", "open_package", "pack", "package_name"]

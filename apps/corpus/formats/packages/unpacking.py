@@ -95,7 +95,7 @@ BOMB = "packed far too tightly"
 HIDDEN = "hidden"
 
 
-class Limits(NamedTuple):
+class PackageLimits(NamedTuple):
     """Of one upload. Archives beyond `files`, `total_bytes` or `directory_bytes` are refused; files beyond the others
     stay unread."""
 
@@ -111,13 +111,13 @@ class Limits(NamedTuple):
         return f"larger than {self.file_bytes // MEGABYTE} MB"
 
 
-LIMITS = Limits()
+LIMITS = PackageLimits()
 
 
 class Package:
     """The files of an upload. `commit` is that of the Git checkout it was made from, "" when it was made from none."""
 
-    def __init__(self, stream: BinaryIO, name: str, archive: zipfile.ZipFile | None, limits: Limits) -> None:
+    def __init__(self, stream: BinaryIO, name: str, archive: zipfile.ZipFile | None, limits: PackageLimits) -> None:
         self.name = name
         self.limits = limits
         self._stream = stream
@@ -250,7 +250,7 @@ class Package:
 
 
 @contextmanager
-def open_package(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[Package]:
+def open_package(path: Path, name: str, limits: PackageLimits = LIMITS) -> Iterator[Package]:
     """Open an upload on disk. Raises InputError for a zip that is damaged or beyond the limits."""
     with path.open("rb") as stream:
         if recognise(name, stream) != ZIP:
@@ -266,7 +266,9 @@ def open_package(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[Pac
             yield Package(stream, name, archive, limits)
 
 
-def members_of(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+def members_of(
+    archive: zipfile.ZipFile, name: str, limits: PackageLimits
+) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     """(the files by path, the paths that are there more than once)."""
     found: dict[str, zipfile.ZipInfo] = {}
     doubles = []
@@ -293,7 +295,7 @@ def _is_shown(path: str) -> bool:
     return not is_safe(path) or not hidden_by(path)
 
 
-def refusal_of(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
+def refusal_of(path: str, info: zipfile.ZipInfo, limits: PackageLimits) -> str:
     """Why a file is not unpacked, by what the archive states of it; "" when it is."""
     if not is_safe(path):
         return LEADS_OUT
@@ -309,7 +311,7 @@ def refusal_of(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
     return BOMB if is_bomb else ""
 
 
-def _too_many(name: str, limits: Limits) -> InputError:
+def _too_many(name: str, limits: PackageLimits) -> InputError:
     return fault(name, None, "", "", f"the zip has more than {limits.files:,} files; divide it")
 
 

@@ -9,16 +9,16 @@ from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import LoadedSearch, Pace, RemoteQuery, make_remote
 from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.core.engines.remote.loading import Loader, Passage
+from apps.retrieval.core.engines.remote.loading import Loader, PushedPassage
 from apps.retrieval.core.engines.remote.servers import Server, hybrid_refusal, index_body, vectors_refusal
 from tests.search_cluster import running_cluster
 
 NAME = "karat-0123456789"
 ASKED = RemoteQuery("Q1", "red key", (1.0, 0.0))
 PASSAGES = [
-    Passage(0, "a", "", "", "red key", "d0", (0.0, 1.0)),
-    Passage(1, "b", "", "", "green door", "d1", (1.0, 0.0)),
-    Passage(2, "c", "", "", "red door", "d2", (0.8, 0.6)),
+    PushedPassage(0, "a", "", "", "red key", "d0", (0.0, 1.0)),
+    PushedPassage(1, "b", "", "", "green door", "d1", (1.0, 0.0)),
+    PushedPassage(2, "c", "", "", "red door", "d2", (0.8, 0.6)),
 ]
 BOTH = [("opensearch", "3.1.0"), ("elasticsearch", "9.1.2")]
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.common.web.outbound import Limits
+from apps.common.web.outbound import RequestLimits
 from apps.retrieval.core.engines.remote import Pace, RemoteError, Reply, loading
 from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.core.engines.remote.loading import Loader, Passage, first_piece
+from apps.retrieval.core.engines.remote.loading import Loader, PushedPassage, first_piece
 from apps.retrieval.core.engines.remote.servers import Server, index_body
 from tests.search_cluster import TOLD, Failure, Index, running_cluster
 
@@ -19,7 +19,7 @@ SERVERS = [("opensearch", "2.19.1"), ("opensearch", "3.1.0"), ("elasticsearch", 
 
 def passages(count, vectors=False):
     return [
-        Passage(n, f"b{n}", "Keys", "", f"key {n}", f"digest-{n}", (1.0, float(n)) if vectors else ())
+        PushedPassage(n, f"b{n}", "Keys", "", f"key {n}", f"digest-{n}", (1.0, float(n)) if vectors else ())
         for n in range(count)
     ]
 
@@ -46,7 +46,7 @@ class loader_of:
 
     def __init__(self, cluster, waits, whole=1.0):
         openings = parse_openings([f"127.0.0.1:{cluster.port}"])
-        limits = Limits(connect=1, read=whole, whole=whole)
+        limits = RequestLimits(connect=1, read=whole, whole=whole)
         self.opened = http_connection(
             parse_url(cluster.url), lambda ids: {}, PACE, headers={}, openings=openings, limits=limits
         )

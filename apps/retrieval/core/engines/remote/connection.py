@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from apps.common.web.addresses import Opening, Target
-from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
+from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits, Unreachable
 from apps.retrieval.core.engines.remote.base import RemoteError, Reply, Request
 from apps.retrieval.core.engines.remote.search import Locate, Pace, RemoteConnection
 
@@ -17,10 +17,10 @@ def http_connection(
     *,
     headers: Mapping[str, str],
     openings: Sequence[Opening],
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
 ) -> Iterator[RemoteConnection]:
     """A connection that sends `headers` with every request; time limits are those of the pace, or `limits`."""
-    limits = limits or Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
+    limits = limits or RequestLimits(connect=pace.connect, read=pace.read, whole=pace.whole)
     client = Client(target, openings=openings, limits=limits)
 
     def send(request: Request) -> Reply:

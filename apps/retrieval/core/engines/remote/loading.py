@@ -30,7 +30,7 @@ class WrongIndex(RemoteError):
     """The index there is not the one it should be. The sentence says what to do."""
 
 
-class Passage(NamedTuple):
+class PushedPassage(NamedTuple):
     """One passage of a snapshot; `vector` is empty when the index has none, or the passage no words."""
 
     place: int
@@ -56,9 +56,9 @@ class Passage(NamedTuple):
         return f"{action}\n{json.dumps(source, ensure_ascii=False)}\n".encode()
 
 
-def first_piece(passages: Sequence[Passage]) -> list[Passage]:
+def first_piece(passages: Sequence[PushedPassage]) -> list[PushedPassage]:
     """As many of the first passages as one request may carry, and at least one."""
-    size, piece = 0, list[Passage]()
+    size, piece = 0, list[PushedPassage]()
     for passage in passages[:MOST_PASSAGES]:
         size += len(passage.lines())
         if piece and size > MOST_BYTES:
@@ -110,7 +110,7 @@ class Loader:
             return None
         return mapping_of(parsed(reply), self.index)
 
-    def load(self, piece: Sequence[Passage]) -> None:
+    def load(self, piece: Sequence[PushedPassage]) -> None:
         """Send the passages; those that the server had no room for are sent again, alone."""
         left, attempt = list(piece), 1
         while left:
@@ -181,11 +181,11 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _named(passage: Passage) -> str:
+def _named(passage: PushedPassage) -> str:
     return f"passage {passage.place + 1:,} ({passage.block[:120]})"
 
 
-def _not_taken(sent: Sequence[Passage], reply: Reply) -> list[Passage]:
+def _not_taken(sent: Sequence[PushedPassage], reply: Reply) -> list[PushedPassage]:
     """The passages to send again. Raises RemoteError for the first one that the server refused for good."""
     answer = parsed(reply)
     items = answer.get("items") if isinstance(answer, dict) else None

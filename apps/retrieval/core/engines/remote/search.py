@@ -43,7 +43,7 @@ class Pace:
     """The request limits of a system elsewhere. They are not part of its identity, since they change no answer.
 
     `per_second` 0 is no limit. The pause before the second try is `first_wait` seconds and doubles for each further
-    try, less a random part of up to a half. `connect`, `read` and `whole` are time limits in seconds, as in `Limits`.
+    try, less a random part of up to a half. `connect`, `read` and `whole` are seconds, as in `RequestLimits`.
     After `stop_after` failed queries in a row the other queries are not sent.
     """
 
