@@ -115,7 +115,11 @@ def test_a_server_that_does_not_answer_is_away(bucket, monkeypatch):
 
 XML = OK + b"Content-Type: application/xml\r\n"
 NESTED = b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 50) for n in range(1, 8))
+SAME_PAGE = b"""<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>
+<Contents><Key>nightly/a.zip</Key><Size>1</Size><LastModified>2024-01-01T00:00:00Z</LastModified></Contents>
+</ListBucketResult>"""
 HOSTILE = {
+    "the same page for ever": body(SAME_PAGE, XML),
     "a header without end": for_ever(OK + b"X: ", b"a" * 65_536),
     "another protocol": once(b"SSH-2.0-OpenSSH_9.6\r\n"),
     "a redirect inside": body(b"", b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n"),

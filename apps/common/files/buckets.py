@@ -108,18 +108,19 @@ class Bucket:
 
     def names(self) -> list[str]:
         """Of what lies in the folder itself, sorted."""
+        return sorted(each.name for each in self.listed() if "/" not in each.name)
+
+    def listed(self, folder: str | None = None) -> Iterator[Listed]:
+        """All objects below this folder, or below a folder of it, in no order; each once, or the list has no end."""
         import obstore
 
-        with self._spoken("be read"):
-            return sorted(meta["path"] for meta in obstore.list_with_delimiter(self._store())["objects"])
-
-    def listed(self, folder: str) -> Iterator[Listed]:
-        """All objects below a folder of this one, in no order."""
-        import obstore
-
+        seen: set[str] = set()
         with self._spoken("be read"):
             for part in obstore.list(self._store(), prefix=folder):
                 for meta in part:
+                    if meta["path"] in seen:
+                        raise OSError(f"it lists {meta['path']} again and again.")
+                    seen.add(meta["path"])
                     yield Listed(meta["path"], int(meta["size"]), meta["last_modified"])
 
     def send(self, name: str, path: Path) -> None:
