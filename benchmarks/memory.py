@@ -126,7 +126,7 @@ def grade(server: Server, clients: int, seconds: float) -> float:
     from benchmarks.grading import _loops
     from benchmarks.judging import world
 
-    there = world.fill(PAIRS)
+    (there,) = world.fill(PAIRS)
     seen = _loops(server.port, there, clients, seconds, comes_back=False)
     if seen.errors:
         raise SystemExit(f"Grading failed: {seen.errors[0]}")
