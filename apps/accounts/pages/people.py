@@ -17,7 +17,8 @@ from apps.accounts.actions import invitations, passwords, people, projects
 from apps.accounts.actions.leaving import leave
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.edges.access import PersonRequest, operator_view
-from apps.accounts.edges.sessions import known_device, let_in
+from apps.accounts.edges.known_devices import known_device
+from apps.accounts.edges.sessions import let_in
 from apps.accounts.edges.single_sign_on import ID_TOKEN, farewell_url
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.forms import (

@@ -1,30 +1,10 @@
 """The ranking of one query as bytes, and which of its blocks need no judgement because the same text is judged."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from apps.metrics.expected.rules import Returned
-
-
-def as_stored(passages: Iterable[Returned]) -> list[dict[str, Any]]:
-    """The passages as plain JSON, best first; what a system did not tell is left out."""
-    return [{key: value for key, value in _plain(one).items() if value} for one in passages]
-
-
-def from_stored(stored: Iterable[dict[str, Any]]) -> list[Returned]:
-    return [_returned(**one) for one in stored]
-
-
-def _plain(one: Returned) -> dict[str, Any]:
-    return {**one._asdict(), "pages": list(one.pages or ())}
-
-
-def _returned(id: str = "", document_id: str = "", pages: list[int] | None = None, text: str = "") -> Returned:
-    return Returned(id, document_id, (pages[0], pages[1]) if pages else None, text)
-
 
 NEAR_FROM = 0.9
 MARGIN = 0.2

@@ -30,7 +30,7 @@ from apps.retrieval.actions.intake import confirm_upload, discard_run_file, uplo
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.engines.registry import ENGINES
-from apps.retrieval.core.ranking import as_stored
+from apps.retrieval.core.passages import as_stored
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload

@@ -1,6 +1,6 @@
-"""Reminders that a lead sends, notices to leads when a triple has waited too long, and the export of triples."""
+"""Reminders that a lead sends, and notices to leads when a triple has waited too long."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, roles_of
-from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
@@ -23,27 +22,12 @@ from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.seating import free_abandoned_seats
 from apps.review.models import Escalation
-from apps.review.selectors.exports import Selection, WrongExport
 from apps.review.selectors.queues import escalates_at
 from apps.review.selectors.seats import abandoned_rounds, live_seats
 from apps.triples.enums import State
 from apps.triples.execution.staleness import page_of
-from apps.triples.formats import WRITTEN, write_entries
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import locked_triple
-
-
-def export_triples(selection: Selection, *, form: str, actor: User | None, at: datetime) -> Iterator[bytes]:
-    """The bytes of the file, streamed. The export is recorded before the first of them."""
-    if form not in WRITTEN:
-        raise WrongExport(
-            f"“{form[:40]}” is not a file format. Known formats are {', '.join(WRITTEN)}.", code="unknown_form"
-        )
-    project = selection.project
-    after = {"format": form, "state": selection.state}
-    record(project=project, actor=actor, action="triples.exported", obj=project, after=after, at=at)
-    return write_entries(selection.entries(), format=form)
-
 
 MOST_SINGLE_NOTICES = 5
 AT_A_TIME = 500

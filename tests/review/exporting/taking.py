@@ -6,7 +6,7 @@ import json
 from apps.accounts.selectors import membership_in
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
-from apps.review.actions.reminding import export_triples
+from apps.review.actions.exporting import export_triples
 from apps.review.selectors.exports import Selection
 from apps.triples.actions.imports import import_triples
 from apps.triples.formats import read_entries

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
-from apps.review.actions.reminding import export_triples
+from apps.review.actions.exporting import export_triples
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
 from apps.triples.formats import WRITTEN
