@@ -2,6 +2,18 @@
 // for the reading, and counts if the button still says what was clicked.
 
 const reading = document.getElementById("reading");
+let changes = 0;
+let sent = 0;
+const isBehind = () => sent !== changes;
+
+// One request follows the other: two at once could be stored in either order. An answer to choices that have changed
+// meanwhile is not drawn, since it would put the earlier ones back; the request that waited for it sends the latest.
+reading.closest(".desk").addEventListener("change", () => (changes += 1), true);
+reading.addEventListener("htmx:beforeRequest", () => (sent = changes));
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.requestConfig.elt === reading && isBehind()) detail.shouldSwap = false;
+});
+
 const finish = () => document.querySelector("#finish button");
 let pressed = null;
 
@@ -23,13 +35,13 @@ document.addEventListener(
     event.preventDefault();
     event.stopImmediatePropagation();
     const words = finish().textContent;
-    reading.addEventListener(
-      "htmx:afterRequest", // the button has been swapped by then
-      () => {
-        if (finish().textContent === words) finish().form.requestSubmit(finish());
-      },
-      { once: true },
-    );
+    // The button has been swapped by then.
+    const afterRequest = () => {
+      if (isBehind()) return;
+      reading.removeEventListener("htmx:afterRequest", afterRequest);
+      if (finish().textContent === words) finish().form.requestSubmit(finish());
+    };
+    reading.addEventListener("htmx:afterRequest", afterRequest);
   },
   true,
 );
