@@ -120,7 +120,7 @@ def _import(kind: str, project: Any, path: Path) -> dict[str, Measured]:
 
     from apps.audit.execution.sealing import seal_all
     from apps.corpus.actions.imports import confirm_import, start_import
-    from apps.corpus.edges.imports import NEW
+    from apps.corpus.imports.documents import NEW
     from apps.corpus.models import Import
     from tests.factories import lead_of
     from tests.running_jobs import run_jobs

@@ -54,7 +54,7 @@ def _nobody_is_noted() -> None:
 
     Those of it put the real one back: `monkeypatch.setattr(visits, "uses", visits.Uses())`.
     """
-    from apps.accounts.edges import sessions
+    from apps.accounts.access import sessions
 
     class Noted(sessions.Uses):
         def are_due(self, session_key: str, at: datetime) -> bool:
@@ -122,7 +122,7 @@ BOTH |= {"worlds", "workflow", "jobs", "blindness", "exporting", "statements", "
 """What is tested on both: what they refuse and lock, jobs, what is written and read, two promises, and who gets in."""
 FILLED = {"jobs", "restoring"}
 """Of those whose database is filled for all tests of a module, which are tested on both."""
-EDGES = {"pages", "page", "views", "api", "openapi"}
+VIEWS = {"pages", "page", "views", "api", "openapi"}
 """Pages and the API stand on what is tested on both databases by itself."""
 
 
@@ -131,9 +131,9 @@ def words_of(item: pytest.Item) -> set[str]:
     return {*item.path.parent.parts[-2:], *item.path.stem.split("_")}
 
 
-def is_of_an_edge(item: pytest.Item) -> bool:
+def is_of_a_view(item: pytest.Item) -> bool:
     """Whether it looks at the pages or the API of one app. The matrix asks every endpoint, as everybody."""
-    return item.path.parent.name != "tests" and bool(words_of(item) & EDGES)
+    return item.path.parent.name != "tests" and bool(words_of(item) & VIEWS)
 
 
 def depends_on_database(item: pytest.Item) -> bool:
@@ -141,7 +141,7 @@ def depends_on_database(item: pytest.Item) -> bool:
     words = words_of(item)
     if item.get_closest_marker("postgres"):
         return True
-    if words & EDGES:
+    if words & VIEWS:
         return False
     mark = item.get_closest_marker("django_db")
     fixtures = set(getattr(item, "fixturenames", ()))
@@ -160,7 +160,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not depends_on_database(item):
             item.add_marker(pytest.mark.once)
-        if is_of_an_edge(item):
+        if is_of_a_view(item):
             item.add_marker(pytest.mark.slow)
 
     skip = pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL=postgres://…")

@@ -41,6 +41,7 @@ LADDER = (
 
 READS = frozenset({"enums", "core", "formats", "models", "rules", "workflow", "selectors"})
 WORKS = READS | {"execution", "actions"}
+VIEWS = WORKS | {"forms", "serializers", "access", "imports", "presenters"}
 FLOOR_PLAN = {
     "enums": frozenset(),
     "core": frozenset({"enums", "core"}),
@@ -53,12 +54,14 @@ FLOOR_PLAN = {
     "actions": WORKS,
     "forms": READS | {"forms"},
     "serializers": READS | {"serializers"},
-    "edges": WORKS | {"forms", "serializers", "edges"},
-    "pages": WORKS | {"forms", "serializers", "edges", "pages"},
-    "api": WORKS | {"forms", "serializers", "edges", "api"},
-    "management": WORKS | {"edges", "management"},
-    "urls": WORKS | {"edges", "pages", "api"},
-    "apps": WORKS | {"edges", "apps"},
+    "access": WORKS | {"access"},
+    "imports": WORKS | {"forms", "serializers", "access", "imports"},
+    "presenters": WORKS | {"forms", "serializers", "access", "presenters"},
+    "pages": VIEWS | {"pages"},
+    "api": VIEWS | {"api"},
+    "management": WORKS | {"imports", "presenters", "management"},
+    "urls": WORKS | {"access", "imports", "pages", "api"},
+    "apps": WORKS | {"presenters", "pages", "apps"},
 }
 """Which layers of its own app each layer may import."""
 
@@ -74,7 +77,9 @@ LAYERS = {
     "actions": "what people do: everything else that writes",
     "forms": "input of pages",
     "serializers": "input and output of the API",
-    "edges": "what several edges share: access checks, panels, import kinds",
+    "access": "who may open a view: sessions, sign-in, membership, the test side",
+    "imports": "kinds of import: one statement for page, API and commands",
+    "presenters": "tables, charts and panels that several views show",
     "pages": "views, the context of templates",
     "api": "endpoints",
     "management": "Django's commands",
@@ -83,8 +88,8 @@ LAYERS = {
 }
 """What each layer of the floor plan holds."""
 
-EDGES = frozenset({"pages", "api", "management", "urls"})
-"""Layers that no other app imports."""
+OWN_VIEWS = frozenset({"pages", "api", "management", "urls"})
+"""Layers that no other app imports, but that a command may build on the commands of another app."""
 
 OWN_PLANS = {
     "common": {

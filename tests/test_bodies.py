@@ -24,7 +24,7 @@ from django.urls import Resolver404, resolve, reverse
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.accounts.models import Project
-from apps.corpus.edges.imports import CorpusImportForm
+from apps.corpus.imports.documents import CorpusImportForm
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version
 from apps.queries.models import Query

@@ -9,8 +9,8 @@ import pytest
 
 from apps.common.text.terms import TERMS
 from apps.config import commandline
-from apps.dashboard.edges.page_help import HELP
 from apps.dashboard.pages.manual import manual_page
+from apps.dashboard.pages.page_help import HELP
 from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
 from tests.house import LADDER
@@ -99,7 +99,7 @@ def test_the_options_that_the_reference_lists_are_those_the_command_has(capsys, 
 
 
 def test_every_variable_is_described_and_none_that_nobody_reads():
-    files = ("apps/config/settings.py", "apps/backups/edges/progress.py")
+    files = ("apps/config/settings.py", "apps/backups/management/console.py")
     settings = "".join((REPO / name).read_text() for name in files)
     read = set(re.findall(r"(?:environ\.get\(|environ\[|_flag\(|_words\()\"([A-Z_]+)\"", settings))
     described = set()

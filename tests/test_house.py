@@ -6,13 +6,13 @@ import pytest
 
 from tests.house import (
     ARCHITECTURE,
-    EDGES,
     FIGURES,
     FLOOR_PLAN,
     FRAMEWORKS,
     LADDER,
     LAYERS,
     OWN_PLANS,
+    OWN_VIEWS,
     REPO,
     Module,
     app_line,
@@ -32,8 +32,8 @@ def uphill(module: Module, other: Module) -> str | None:
     if module.app != other.app:
         if LADDER.index(other.app) < LADDER.index(module.app):
             return "an app above it"
-        if other.layer in EDGES and module.app != WIRES:
-            return "the edge of another app"
+        if other.layer in OWN_VIEWS and module.app != WIRES and not module.layer == other.layer == "management":
+            return "the views of another app"
         if module.layer in {"enums", "core", "formats", "models"} and other.app not in OWN_PLANS:
             allowed = {"enums", "core", "formats"} | ({"models"} if module.layer == "models" else set())
             return None if other.layer in allowed else f"{other.layer} from {module.layer}"

@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, get_resolver, reverse
 
 from apps.accounts.actions.secrets import reveal
-from apps.dashboard.edges.page_help import HELP
+from apps.dashboard.pages.page_help import HELP
 from tests import database
 from tests.endpoints import ENDPOINTS
 from tests.fast_client import Asker, without_words
@@ -199,7 +199,7 @@ def pages_of_others(world, django_db_blocker) -> dict[str, bytes]:
 
 
 def test_every_page_has_help(read, pages_of_others):
-    """Whoever adds a page says in `apps/dashboard/edges/page_help.py` what it is for and what to do there."""
+    """Whoever adds a page says in `apps/dashboard/pages/page_help.py` what it is for and what to do there."""
     words = {name: words for name, (_, words) in read.items()} | pages_of_others
     pages = {name for name, body in words.items() if b'<dialog id="keys"' in body and "api" not in name.split(":")[0]}
 

@@ -8,8 +8,8 @@ import pytest
 from django.urls import resolve
 from django.utils import timezone
 
+from apps.accounts.access.api import scopes_of
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.edges.api import scopes_of
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests import database

@@ -96,8 +96,8 @@ def _refuse_workers() -> None:
 def _write(carried: Path) -> str:
     from django.utils import timezone
 
-    from apps.backups.edges.progress import ProgressLine
     from apps.backups.execution.making import make_backup
+    from apps.backups.management.console import ProgressLine
 
     progress = ProgressLine()
     try:

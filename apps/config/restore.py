@@ -17,9 +17,9 @@ from typing import NamedTuple
 import dj_database_url
 
 from apps.backups.core.secrets import WrongPassphrase, unseal_keys
-from apps.backups.edges.progress import read_passphrase
 from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
+from apps.backups.management.console import read_passphrase
 from apps.common.errors import Refusal
 from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
 from apps.config.moved import forget_move, is_own, own_database
@@ -136,7 +136,7 @@ def _build(
     from django.db import DatabaseError, connections
 
     from apps.backups.actions.backups import restore
-    from apps.backups.edges.progress import ProgressLine
+    from apps.backups.management.console import ProgressLine
 
     progress = ProgressLine()
     try:

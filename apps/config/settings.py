@@ -204,18 +204,18 @@ MIDDLEWARE = [
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
     "apps.common.web.middleware.limit_bodies",
-    "apps.dashboard.edges.health.answer_machines",
+    "apps.dashboard.pages.health.answer_machines",
     "apps.common.web.forwarding.watch_forwarding",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "apps.accounts.edges.sessions.reader_time_zone",
-    "apps.accounts.edges.sessions.note_visits",
+    "apps.accounts.access.sessions.reader_time_zone",
+    "apps.accounts.access.sessions.note_visits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "apps.dashboard.edges.errors.Outages",
+    "apps.dashboard.pages.errors.Outages",
 ]
 
 ROOT_URLCONF = "apps.config.urls"
@@ -232,7 +232,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "apps.dashboard.edges.shell.shell",
+                "apps.dashboard.pages.shell.shell",
             ],
             "builtins": ["apps.common.templatetags.karat"],
         },
@@ -283,7 +283,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 # The first reads whose a session is; the second checks passwords, and reads whose the sessions of earlier versions are.
 AUTHENTICATION_BACKENDS = [
-    "apps.accounts.edges.sessions.SessionBackend",
+    "apps.accounts.access.sessions.SessionBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -353,7 +353,7 @@ INCOMING_DIR = DATA_DIR / "incoming"
 # It answers that the database is busy when it was waited for as long.
 DATABASE_PATIENCE_SECONDS = float(os.environ.get("KARAT_DB_PATIENCE", "8"))
 
-SESSION_ENGINE = "apps.accounts.edges.sessions"
+SESSION_ENGINE = "apps.accounts.access.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -381,7 +381,7 @@ if BEHIND_PROXY:
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "apps.accounts.edges.authentication.TokenAuthentication",
+        "apps.accounts.access.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -404,26 +404,26 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "CandidateDecision": "apps.review.serializers.CANDIDATE_DECISIONS",
-        "CorpusFormat": "apps.corpus.edges.imports.FORMAT_CHOICES",
+        "CorpusFormat": "apps.corpus.imports.documents.FORMAT_CHOICES",
         "DropDecision": "apps.evaluation.models.RegressionNote.Decision",
         "EditionChoice": "apps.editions.enums.Choice",
-        "FileIds": "apps.queries.edges.imports.ID_CHOICES",
+        "FileIds": "apps.queries.imports.ID_CHOICES",
         "FlagCategory": "apps.review.enums.Category",
         "GateState": "apps.gates.enums.GateState",
         "ImportState": "apps.corpus.enums.ImportState.values",
         "JobState": "apps.jobs.enums.JobState",
-        "JudgementFormat": "apps.judging.edges.imports.FORMAT_CHOICES",
+        "JudgementFormat": "apps.judging.imports.judgements.FORMAT_CHOICES",
         "PoolKind": "apps.retrieval.enums.PoolKind",
         "PoolMethod": "apps.retrieval.enums.PoolMethod",
-        "QueryFormat": "apps.queries.edges.imports.FORMAT_CHOICES",
+        "QueryFormat": "apps.queries.imports.FORMAT_CHOICES",
         "FreezeCheckAnswer": "apps.goldsets.enums.CheckLevel",
         "PermissionScope": "apps.queries.enums.PermissionScope",
         "RunState": "apps.retrieval.enums.RunState",
         "SourceKind": "apps.queries.enums.SourceKind",
         "Split": "apps.goldsets.enums.Split",
-        "TrainingFormat": "apps.goldsets.edges.imports.FORMAT_CHOICES",
-        "TrainingIds": "apps.goldsets.edges.imports.ID_CHOICES",
-        "TripleFormat": "apps.triples.edges.imports.FORMAT_CHOICES",
+        "TrainingFormat": "apps.goldsets.imports.FORMAT_CHOICES",
+        "TrainingIds": "apps.goldsets.imports.ID_CHOICES",
+        "TripleFormat": "apps.triples.imports.FORMAT_CHOICES",
         "TripleState": "apps.triples.enums.State",
         "VerdictChoice": "apps.review.enums.VerdictChoice",
     },

@@ -198,7 +198,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
 def load_all() -> None:
     """Load every page and every job before they are forked: both processes use one copy, and nobody waits for it."""
     _ = get_resolver().url_patterns
-    load_layers("execution", "actions", "edges")
+    load_layers("execution", "actions", "access", "imports", "presenters")
     gc.collect()
     gc.freeze()  # the garbage collector would write to all objects, and so copy them
 

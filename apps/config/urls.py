@@ -8,8 +8,8 @@ from apps.audit import urls as audit
 from apps.calibration import urls as calibration
 from apps.corpus import urls as corpus
 from apps.dashboard import urls as dashboard
-from apps.dashboard.edges.health import healthz, readyz
-from apps.dashboard.edges.metrics import metrics
+from apps.dashboard.pages.health import healthz, readyz
+from apps.dashboard.pages.metrics import metrics
 from apps.editions import urls as editions
 from apps.evaluation import urls as evaluation
 from apps.gates import urls as gates
@@ -22,10 +22,10 @@ from apps.retrieval import urls as retrieval
 from apps.review import urls as review
 from apps.triples import urls as triples
 
-handler400 = "apps.dashboard.edges.errors.bad_request"
-handler403 = "apps.dashboard.edges.errors.forbidden"
-handler404 = "apps.dashboard.edges.errors.not_found"
-handler500 = "apps.dashboard.edges.errors.server_error"
+handler400 = "apps.dashboard.pages.errors.bad_request"
+handler403 = "apps.dashboard.pages.errors.forbidden"
+handler404 = "apps.dashboard.pages.errors.not_found"
+handler500 = "apps.dashboard.pages.errors.server_error"
 
 PROJECT_PAGES = [
     path("", include((accounts.project_pages, "people"))),

@@ -4,8 +4,8 @@ from django.urls import path
 
 from apps.accounts.enums import Scope
 from apps.corpus.api import texts, views
-from apps.corpus.edges.import_api import import_urls
-from apps.corpus.edges.imports import CorpusImport
+from apps.corpus.imports.api import import_urls
+from apps.corpus.imports.documents import CorpusImport
 from apps.corpus.pages import corpora, imports
 
 pages = [

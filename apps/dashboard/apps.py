@@ -11,5 +11,5 @@ class DashboardConfig(AppConfig):
         from apps.corpus.models import Import
         from apps.retrieval.models import Run
 
-        answer_next_step(Import, later("apps.dashboard.edges.shell.after_import"))
-        answer_next_step(Run, later("apps.dashboard.edges.shell.after_run"))
+        answer_next_step(Import, later("apps.dashboard.pages.shell.after_import"))
+        answer_next_step(Run, later("apps.dashboard.pages.shell.after_run"))

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from apps.accounts.edges import authentication  # noqa: F401  the import registers the scheme
+from apps.accounts.access import authentication  # noqa: F401  the import registers the scheme
 from apps.dashboard.api import description, settings
 from apps.dashboard.pages import checklist, manual, search, server, views
 

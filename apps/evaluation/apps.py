@@ -7,11 +7,11 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.goldsets.edges.panels import on_version_page
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.execution.public_jobs import on_release
+        from apps.goldsets.presenters.panels import on_version_page
         from apps.goldsets.selectors.slices import finds_for
-        from apps.retrieval.edges.panels import on_run_page
+        from apps.retrieval.presenters import on_run_page
 
         fallen_in = later("apps.evaluation.selectors.slice_values.fallen_in")
         on_release(later("apps.evaluation.actions.scoring.score_on_release"))
@@ -19,6 +19,6 @@ class EvaluationConfig(AppConfig):
         finds_for(SliceKind.CHALLENGE, later("apps.evaluation.selectors.slice_values.missed_in"))
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)
-        on_version_page(later("apps.evaluation.edges.run_again.run_again_panel"))
-        on_run_page(later("apps.evaluation.edges.run_panels.scores_panel"))
-        on_run_page(later("apps.evaluation.edges.run_panels.results_panel"))
+        on_version_page(later("apps.evaluation.presenters.run_again.run_again_panel"))
+        on_run_page(later("apps.evaluation.presenters.run_panels.scores_panel"))
+        on_run_page(later("apps.evaluation.presenters.run_panels.results_panel"))

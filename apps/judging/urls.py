@@ -3,12 +3,12 @@
 from django.urls import path
 
 from apps.accounts.enums import Scope
-from apps.corpus.edges.import_api import import_urls
+from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
 from apps.judging.api import guidelines as guidelines_api
 from apps.judging.api import placeholders as placeholders_api
 from apps.judging.api.collections import CollectionImport
-from apps.judging.edges.imports import JudgementImport
+from apps.judging.imports.judgements import JudgementImport
 from apps.judging.pages import adjudication, board, guidelines, judging, placeholders, planning, propagation, settling
 
 pages = [

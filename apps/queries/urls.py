@@ -3,10 +3,10 @@
 from django.urls import path
 
 from apps.accounts.enums import Scope
-from apps.corpus.edges.import_api import import_urls
+from apps.corpus.imports.api import import_urls
 from apps.queries.api import sources
 from apps.queries.api import views as views_api
-from apps.queries.edges.imports import QueryImport
+from apps.queries.imports import QueryImport
 from apps.queries.pages import views
 
 pages = [

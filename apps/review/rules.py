@@ -1,4 +1,4 @@
-"""Who may do what in a review. Each rule returns the reason against it, or None: one sentence for all edges."""
+"""Who may do what in a review. Each rule returns the reason against it, or None: one sentence for all views."""
 
 from collections.abc import Sequence
 

@@ -3,10 +3,10 @@
 from django.urls import path
 
 from apps.accounts.enums import Scope
-from apps.corpus.edges.import_api import import_urls
+from apps.corpus.imports.api import import_urls
 from apps.triples.api import drafts
 from apps.triples.api import triples as triples_api
-from apps.triples.edges.imports import TripleImport
+from apps.triples.imports import TripleImport
 from apps.triples.pages import bench, candidates, triples
 
 pages = [

@@ -18,7 +18,7 @@ class Beside:
         from django.utils import timezone
 
         from apps.corpus.actions.imports import start_import
-        from apps.corpus.edges.imports import NEW
+        from apps.corpus.imports.documents import NEW
         from apps.corpus.models import Import
         from tests.factories import lead_of
         from tests.running_jobs import run_jobs

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.accounts.access import single_sign_on
 from apps.accounts.actions.invitations import invite
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import Claims
-from apps.accounts.edges import single_sign_on
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, Project, User
 from apps.common.web.addresses import parse_openings

@@ -15,8 +15,8 @@ from django.test import Client
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, RSAKey
 
+from apps.accounts.access import single_sign_on
 from apps.accounts.actions.people import deactivate_user
-from apps.accounts.edges import single_sign_on
 from apps.accounts.models import Identity, User
 from tests.accounts.provider import CLIENT_ID, LEAVE_OUT, PERSON, FakeProvider, key
 from tests.accounts.sso import Browser, refusal_of

@@ -11,10 +11,10 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
+from apps.accounts.access import sessions
 from apps.accounts.actions import sign_ins
 from apps.accounts.actions.people import deactivate_user
 from apps.accounts.actions.sign_ins import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, Memory
-from apps.accounts.edges import sessions
 from apps.accounts.models import LoginAttempt
 from tests.factories import PASSWORD, make_user
 

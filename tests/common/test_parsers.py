@@ -10,7 +10,7 @@ from rest_framework.exceptions import ParseError
 
 from apps.common.web.body_limits import MOST_BYTES
 from apps.common.web.parsers import DEEPEST, JSONParser, PayloadTooLarge, depth_exceeds, read_body
-from apps.dashboard.edges.errors import bad_request
+from apps.dashboard.pages.errors import bad_request
 from tests.factories import lead_of, make_project
 
 

@@ -161,7 +161,7 @@ def test_what_has_not_changed_is_not_read_again(monkeypatch):
     item = start(corpus.project, rows([("b1", "d1", "one", "")]), corpus=corpus.slug)
 
     def refuse_reading() -> None:
-        monkeypatch.setattr("apps.corpus.edges.imports.read_blocks", None)
+        monkeypatch.setattr("apps.corpus.imports.documents.read_blocks", None)
 
     meanwhile(item, refuse_reading)
 

@@ -5,7 +5,7 @@ from django.http import Http404
 from apps.common.errors import Refusal
 from apps.common.web.problem_json import CONTENT_TYPE
 from apps.common.web.problems import problem_handler
-from apps.dashboard.edges.errors import forbidden, not_found
+from apps.dashboard.pages.errors import forbidden, not_found
 
 
 def test_an_unknown_address_of_the_api_is_returned_as_a_problem(rf):

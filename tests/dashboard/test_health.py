@@ -1,7 +1,7 @@
 import pytest
 from django.db import DatabaseError, connection
 
-from apps.dashboard.edges import health
+from apps.dashboard.pages import health
 from apps.jobs.execution import sweep
 from tests.factories import make_user
 

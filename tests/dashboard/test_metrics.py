@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 
 from apps.accounts.models import Project
 from apps.common.web import request_counts
-from apps.dashboard.edges import metrics
+from apps.dashboard.pages import metrics
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
 from tests.conftest import REPO

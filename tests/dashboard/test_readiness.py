@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from apps.common.database.functions import from_now
-from apps.dashboard.edges import health
+from apps.dashboard.pages import health
 from apps.jobs.execution import sweep
 from apps.jobs.models import WorkerBeat
 from tests.test_statements import Statements

@@ -15,7 +15,7 @@ from apps.backups.actions.backups import request_backup
 from apps.backups.enums import BACK_UP
 from apps.backups.models import Backup
 from apps.common.errors import Forbidden, Refusal
-from apps.dashboard.edges import health
+from apps.dashboard.pages import health
 from apps.dashboard.pages.server import LIBRARIES, OPTIONAL, libraries
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.outbox import deliver_due, post_mail

@@ -8,8 +8,8 @@ from oidc_provider_mock import User as Somebody
 from oidc_provider_mock import run_server_in_thread
 from playwright.sync_api import Page, expect
 
+from apps.accounts.access import single_sign_on
 from apps.accounts.actions.invitations import invite
-from apps.accounts.edges import single_sign_on
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, User
 from apps.common.web.addresses import parse_openings

@@ -5,7 +5,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from playwright.sync_api import expect
 
-from apps.accounts.edges import sessions
+from apps.accounts.access import sessions
 from tests.e2e import looking
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared

@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from apps.backups.models import Backup
-from apps.dashboard.edges import health
+from apps.dashboard.pages import health
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat
 from tests.e2e import looking

@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from apps.accounts.selectors import membership_in
 from apps.evaluation.actions.scoring import EvaluationRefused
-from apps.evaluation.edges.hit_comparison import HitComparison
-from apps.evaluation.edges.hit_score_tables import HitSheet
 from apps.evaluation.models import Evaluation
+from apps.evaluation.presenters.hit_comparison import HitComparison
+from apps.evaluation.presenters.hit_score_tables import HitSheet
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import values_of
 from apps.goldsets.actions.slices import add_to_slice

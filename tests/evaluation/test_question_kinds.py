@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.evaluation.core.question_kinds import kinds_of
-from apps.evaluation.edges.hit_score_tables import KindRow
+from apps.evaluation.presenters.hit_score_tables import KindRow
 from apps.goldsets.enums import VersionState
 from apps.metrics.statistics.significance import differences
 from apps.review.enums import Category, Decision, Reason

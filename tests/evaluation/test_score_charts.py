@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from apps.evaluation.edges import score_charts as charts
+from apps.evaluation.presenters import score_charts as charts
 from apps.metrics.comparison import changes
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import ComparedStratum

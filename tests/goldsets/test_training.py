@@ -20,8 +20,8 @@ from apps.goldsets.models import TrainingManifest, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.training import training_leaks
 from apps.queries.models import Query
-from apps.reports.edges.version_reports import version_report
 from apps.reports.formats.markdown import as_markdown
+from apps.reports.presenters.version_reports import version_report
 from apps.triples.models import ImportedEntry
 from tests.factories import AT, make_member
 from tests.goldsets.factories import Bench, draft, make_bench, make_version

@@ -16,7 +16,7 @@ from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions.rounds import close_round
 from apps.queries.models import Permission
-from apps.reports.edges.version_reports.questions import basis_facts
+from apps.reports.presenters.version_reports.questions import basis_facts
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
 from tests.goldsets.reading import as_text

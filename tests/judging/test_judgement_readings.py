@@ -3,8 +3,8 @@
 import pytest
 
 from apps.corpus.execution.document_reading import reading_path
-from apps.judging.edges import imports as edges
 from apps.judging.execution import judgement_readings
+from apps.judging.imports import judgements as imports
 from apps.queries.models import Query
 from tests.factories import make_project
 from tests.judging.factories import make_pool
@@ -27,13 +27,13 @@ def _all_are_large(monkeypatch):
 def read(monkeypatch) -> list:
     """The files that are read from here on."""
     files = []
-    plain = edges.read_draft
+    plain = imports.read_draft
 
     def read_draft(source, **more):
         files.append(source.name)
         return plain(source, **more)
 
-    monkeypatch.setattr(edges, "read_draft", read_draft)
+    monkeypatch.setattr(imports, "read_draft", read_draft)
     return files
 
 

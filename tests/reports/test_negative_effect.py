@@ -12,8 +12,8 @@ from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.reports.actions.negatives import measure_negatives
 from apps.reports.core.negatives import MEASURES, effects_of, find_hard, without_pairs
 from apps.reports.core.unjudged_priority import Top
-from apps.reports.edges.version_reports import version_report
 from apps.reports.models import NegativesReport
+from apps.reports.presenters.version_reports import version_report
 from apps.reports.selectors.analyses import latest_negatives
 from tests.evaluation.factories import make_scene
 from tests.factories import AT

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from apps.cli import scorecards
 from apps.common.text.wording import interval, number, p_value, signed
 from apps.evaluation.core.charts import delta_bars
-from apps.evaluation.edges import score_charts
+from apps.evaluation.presenters import score_charts
 from apps.evaluation.serializers.evaluations import MeasureComparisonSerializer
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison
 from apps.metrics.measures.registry import parse_measure

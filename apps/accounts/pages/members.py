@@ -9,12 +9,12 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import selectors
+from apps.accounts.access.pages import MemberRequest, member_view
 from apps.accounts.actions import invitations, projects
 from apps.accounts.actions import tokens as account_tokens
 from apps.accounts.actions.invitations import Invited
 from apps.accounts.actions.secrets import delete_secret as forget_secret
 from apps.accounts.actions.secrets import save_secret
-from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, TokenForm
 from apps.accounts.models import Project

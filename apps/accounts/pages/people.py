@@ -13,13 +13,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import rules, selectors
+from apps.accounts.access.known_devices import known_device
+from apps.accounts.access.pages import PersonRequest, operator_view
+from apps.accounts.access.sessions import let_in
+from apps.accounts.access.single_sign_on import ID_TOKEN, farewell_url
 from apps.accounts.actions import invitations, passwords, people, projects
 from apps.accounts.actions.leaving import leave
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
-from apps.accounts.edges.access import PersonRequest, operator_view
-from apps.accounts.edges.known_devices import known_device
-from apps.accounts.edges.sessions import let_in
-from apps.accounts.edges.single_sign_on import ID_TOKEN, farewell_url
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.forms import (
     ForgottenForm,

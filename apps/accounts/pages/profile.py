@@ -12,8 +12,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts import rules, selectors
+from apps.accounts.access.pages import PersonRequest
 from apps.accounts.actions import people, sign_ins, tokens
-from apps.accounts.edges.access import PersonRequest
 from apps.accounts.forms import OwnPasswordForm, PasswordForm, ProfileForm
 from apps.accounts.models import User
 from apps.common.templatetags.karat import plural

@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.access import single_sign_on as sso
+from apps.accounts.access.pages import PersonRequest, refusal_page
+from apps.accounts.access.sessions import let_in
 from apps.accounts.actions.identities import link_identity, sign_in_by_identity, unlink_identity
 from apps.accounts.actions.sign_ins import SignInRefused
 from apps.accounts.core.oidc.flow import begin_flow
-from apps.accounts.edges import single_sign_on as sso
-from apps.accounts.edges.access import PersonRequest, refusal_page
-from apps.accounts.edges.sessions import let_in
 from apps.accounts.pages.profile import link_form_of, profile_page
 from apps.common.errors import Refusal
 from apps.common.web.requests import own_page

@@ -9,10 +9,10 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.agreement.core.weeks import AnnotatorWeek
-from apps.agreement.edges import selected_rounds
+from apps.agreement.presenters import selected_rounds
 from apps.agreement.selectors import agreement, people
 from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
 from apps.agreement.selectors.breakdowns import (

@@ -8,11 +8,11 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.agreement.edges import coefficient_chart, estimate, frame, grades_page, selected_rounds, whole_number
 from apps.agreement.pages.overview import PeriodFigure, over_time
+from apps.agreement.presenters import coefficient_chart, estimate, frame, grades_page, selected_rounds, whole_number
 from apps.agreement.selectors.breakdowns import (
     BOUNDARY,
     QUERY,

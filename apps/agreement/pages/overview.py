@@ -8,12 +8,12 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.core.attention import verdict_of
-from apps.agreement.edges import (
+from apps.agreement.presenters import (
     LABEL_LENGTH,
     both,
     coefficient_chart,

@@ -7,11 +7,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.core.weeks import AnnotatorWeek
-from apps.agreement.edges import (
+from apps.agreement.pages.breakdowns import alpha_over_time, day_label, figures_by_week
+from apps.agreement.pages.overview import PeriodFigure, over_time
+from apps.agreement.presenters import (
     SelectedRounds,
     coefficient_chart,
     estimate,
@@ -21,8 +23,6 @@ from apps.agreement.edges import (
     selected_rounds,
     short_names,
 )
-from apps.agreement.pages.breakdowns import alpha_over_time, day_label, figures_by_week
-from apps.agreement.pages.overview import PeriodFigure, over_time
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.people import PEOPLE, PersonSheet, diagnoses_in, has_part, people_of, sheet_of
 from apps.calibration import rules

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.access.pages import member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.audit.models import Event

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.calibration import actions, rules
@@ -18,9 +18,9 @@ from apps.calibration.forms import OpenForm, TextForm
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import comparison, in_words, why_in_words
-from apps.review.edges.exports import categories_shown, reasons_shown
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key
+from apps.review.presenters import categories_shown, reasons_shown
 from apps.triples.selectors.triples import expected_blocks
 
 SECTION = "Quality"

@@ -7,11 +7,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut, cut_list, only_known, whole
 from apps.corpus.actions import corpora
-from apps.corpus.edges.import_api import PAGING
+from apps.corpus.imports.api import PAGING
 from apps.corpus.selectors.corpora import corpora_in, counted, version_in, versions_in
 from apps.corpus.serializers import CorpusPageSerializer, RedactionSerializer, TextPageSerializer, TextSerializer
 

@@ -11,8 +11,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
-from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.api import change_in

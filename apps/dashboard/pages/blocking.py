@@ -9,8 +9,8 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.database.questions import CountOf, Question
-from apps.dashboard.edges.paths import path
 from apps.dashboard.pages.checklist import GOALS, FirstSteps
+from apps.dashboard.pages.paths import path
 from apps.dashboard.pages.progress import Judging
 from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation

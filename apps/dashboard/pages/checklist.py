@@ -13,8 +13,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from apps.accounts.access.pages import MemberRequest, member_view
 from apps.accounts.actions.projects import set_roles
-from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member, policy
@@ -23,8 +23,8 @@ from apps.common.web.requests import own_page
 from apps.corpus.models import Block
 from apps.corpus.selectors.import_kinds import SampleFile, kind_named
 from apps.dashboard.actions.projects import skip_step
-from apps.dashboard.edges.paths import path
 from apps.dashboard.enums import NEVER_SKIPPED
+from apps.dashboard.pages.paths import path
 from apps.dashboard.rules import skip_refusal
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState

@@ -14,7 +14,7 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.actions import have_grades_read
 from apps.agreement.core.attention import FAST_MS
-from apps.agreement.edges import estimate, short_names
+from apps.agreement.presenters import estimate, short_names
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.agreement.selectors.grade_cache import GradesNotRead

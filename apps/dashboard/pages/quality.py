@@ -8,17 +8,17 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.core.attention import NO_PAIR, Mark, Pace, Word, marks_of, verdict_of
-from apps.agreement.edges import estimate
+from apps.agreement.presenters import estimate
 from apps.agreement.selectors.agreement import exclusion_reason
 from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.agreement.selectors.people import Closeness, closeness_of
 from apps.common.drawing import charts
 from apps.common.text.wording import NOT_DEFINED, count, interval, number
-from apps.dashboard.edges.paths import path
 from apps.dashboard.pages import progress
+from apps.dashboard.pages.paths import path
 from apps.dashboard.pages.progress import Judging
-from apps.evaluation.edges.run_again import systems_again
 from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.presenters.run_again import systems_again
 from apps.evaluation.rules import ground_words
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus

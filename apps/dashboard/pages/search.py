@@ -12,13 +12,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from apps.accounts.edges.access import MemberRequest, member_view
+from apps.accounts.access.pages import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, members_of
 from apps.corpus.models import Block, Document
 from apps.corpus.selectors.search import search_latest
-from apps.dashboard.edges.paths import path
+from apps.dashboard.pages.paths import path
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import versions_in
 from apps.queries.selectors import queries_in

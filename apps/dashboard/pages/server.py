@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import PersonRequest, operator_view
+from apps.accounts.access.pages import PersonRequest, operator_view
 from apps.accounts.selectors import account_counts
 from apps.backups.actions.backups import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
@@ -34,7 +34,7 @@ from apps.dashboard.actions.projects import request_clearing, request_measuremen
 from apps.dashboard.core.checkup import headline, summary
 from apps.dashboard.core.settings_table import SettingInForce, table, variables_set_by_up
 from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
-from apps.dashboard.edges.health import NAMES, check_up, database_version
+from apps.dashboard.pages.health import NAMES, check_up, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.notifications import send_mail_again
 from apps.jobs.core.progress import spoken

@@ -14,7 +14,7 @@ from apps.calibration.rules import PARTICIPANTS
 from apps.calibration.selectors.calibrations import unanswered_items
 from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.text.wording import age, day
-from apps.dashboard.edges.paths import path
+from apps.dashboard.pages.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.selectors.pending_work import JudgingWork, what_waits_for

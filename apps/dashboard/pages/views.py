@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from apps.accounts.access.pages import MemberRequest, PersonRequest, member_view, operator_view
 from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
-from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view, operator_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member

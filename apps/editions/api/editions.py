@@ -11,15 +11,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
 from apps.editions.actions import apply
-from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.apply import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.presenters import EditionSheet
 from apps.editions.selectors.applied import taken_event
 from apps.editions.selectors.decisions import choices_of, work_of
 from apps.editions.selectors.editions import Edition, between

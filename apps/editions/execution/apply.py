@@ -11,11 +11,11 @@ from apps.audit.actions import record
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.tabular import open_source
-from apps.corpus.edges.imports import CorpusImport
 from apps.corpus.execution import import_reading
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.import_reading import apply_import
 from apps.corpus.execution.jobs import follow_import
+from apps.corpus.imports.documents import CorpusImport
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_view, user_of
+from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
@@ -21,9 +21,9 @@ from apps.editions import rules
 from apps.editions.actions import apply
 from apps.editions.actions.apply import run_again
 from apps.editions.core.comparison import PassageChange
-from apps.editions.edges import EditionSheet
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.apply import EditionRefused, TakeOrder, planned_edition, snapshot_before_import
+from apps.editions.presenters import EditionSheet
 from apps.editions.selectors.applied import TakenEdition
 from apps.editions.selectors.decisions import ChangedPassage, Work, choices_of, work_of
 from apps.editions.selectors.editions import Edition, between

@@ -10,16 +10,16 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
-from apps.evaluation.edges.comparison import BY_QUESTIONS
-from apps.evaluation.edges.hit_comparison import HitDrop, pair_sheet_between
-from apps.evaluation.edges.misses import MissList, propose
-from apps.evaluation.edges.score_tables import EvaluationSheet
 from apps.evaluation.models import Evaluation
+from apps.evaluation.presenters.comparison import BY_QUESTIONS
+from apps.evaluation.presenters.hit_comparison import HitDrop, pair_sheet_between
+from apps.evaluation.presenters.misses import MissList, propose
+from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.evaluation.selectors.evaluations import evaluations_with_values
@@ -38,7 +38,7 @@ from apps.evaluation.serializers.drops import (
     ProposalOut,
     UnjudgedPageOut,
 )
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 

@@ -9,15 +9,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
 from apps.common.web.paging import only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
-from apps.evaluation.edges.hit_score_tables import kind_facts
 from apps.evaluation.models import Evaluation
+from apps.evaluation.presenters.hit_score_tables import kind_facts
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.evaluation.serializers.evaluations import (

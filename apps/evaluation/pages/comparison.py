@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
@@ -22,9 +22,13 @@ from apps.evaluation import rules
 from apps.evaluation.actions import comparisons
 from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again
 from apps.evaluation.core.charts import Bounds
-from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.comparison import ComparisonSheet, DropRow, comparison_of
-from apps.evaluation.edges.hit_comparison import (
+from apps.evaluation.enums import STRATA
+from apps.evaluation.forms import DropForm, PairForm
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.pages.evaluation import SECTION
+from apps.evaluation.presenters import score_charts as charts
+from apps.evaluation.presenters.comparison import ComparisonSheet, DropRow, comparison_of
+from apps.evaluation.presenters.hit_comparison import (
     HitComparison,
     kind_chart,
     kind_figures,
@@ -32,17 +36,13 @@ from apps.evaluation.edges.hit_comparison import (
     rank_chart,
     rank_figures,
 )
-from apps.evaluation.edges.hit_score_tables import LOWER_END
-from apps.evaluation.edges.score_charts import difference_bounds, difference_cell, head_cell
-from apps.evaluation.edges.score_tables import Named, block_names, log_look, strata_context
-from apps.evaluation.enums import STRATA
-from apps.evaluation.forms import DropForm, PairForm
-from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.pages.evaluation import SECTION
+from apps.evaluation.presenters.hit_score_tables import LOWER_END
+from apps.evaluation.presenters.score_charts import difference_bounds, difference_cell, head_cell
+from apps.evaluation.presenters.score_tables import Named, block_names, log_look, strata_context
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, rankings_of
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison

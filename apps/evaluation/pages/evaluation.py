@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
@@ -22,15 +22,22 @@ from apps.evaluation import rules
 from apps.evaluation.actions import run_again as actions
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
-from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges import score_tables as pages
-from apps.evaluation.edges.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
-from apps.evaluation.edges.hit_score_tables import LOWER_END, HitSheet, is_yes_or_no, kind_rows, right_of, rule_name
-from apps.evaluation.edges.run_again import names_of
-from apps.evaluation.edges.run_panels import panels_of
-from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH
-from apps.evaluation.edges.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
 from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.presenters import score_charts as charts
+from apps.evaluation.presenters import score_tables as pages
+from apps.evaluation.presenters.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
+from apps.evaluation.presenters.hit_score_tables import (
+    LOWER_END,
+    HitSheet,
+    is_yes_or_no,
+    kind_rows,
+    right_of,
+    rule_name,
+)
+from apps.evaluation.presenters.run_again import names_of
+from apps.evaluation.presenters.run_panels import panels_of
+from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH
+from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery

@@ -16,15 +16,19 @@ from django.utils import timezone
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.scoring import request_evaluations
-from apps.evaluation.edges import score_charts as charts
-from apps.evaluation.edges.hit_score_tables import LOWER_END
-from apps.evaluation.edges.score_tables import conventions_of
-from apps.evaluation.edges.version_choice import (
+from apps.evaluation.forms import ScoreForm
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts
+from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
+from apps.evaluation.presenters import score_charts as charts
+from apps.evaluation.presenters.hit_score_tables import LOWER_END
+from apps.evaluation.presenters.score_tables import conventions_of
+from apps.evaluation.presenters.version_choice import (
     SECTION,
     ground_context,
     requested_hit,
@@ -32,10 +36,6 @@ from apps.evaluation.edges.version_choice import (
     requested_split,
     requested_version,
 )
-from apps.evaluation.forms import ScoreForm
-from apps.evaluation.models import RunNote, Score
-from apps.evaluation.pages import leaderboard_charts
-from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore

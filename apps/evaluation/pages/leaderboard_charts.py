@@ -22,8 +22,8 @@ from apps.common.drawing.charts import (
     whisker,
 )
 from apps.common.text.wording import interval, number
-from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
+from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.places import RankRange
 

@@ -11,16 +11,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
 from apps.evaluation.core.misses import finding
-from apps.evaluation.edges.misses import MissList, MissRefused, propose
 from apps.evaluation.models import Evaluation
+from apps.evaluation.presenters.misses import MissList, MissRefused, propose
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.misses import Miss
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.review.actions.candidate_blocks import note_miss, withdraw_candidate, withdraw_note
 from apps.review.enums import NoteKind

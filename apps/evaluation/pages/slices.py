@@ -5,17 +5,17 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_view
+from apps.accounts.access.pages import member_view
 from apps.accounts.models import Project
-from apps.evaluation.edges.run_panels import slice_panels_of
-from apps.evaluation.edges.version_choice import (
+from apps.evaluation.pages.slices_context import SlicesPage
+from apps.evaluation.presenters.run_panels import slice_panels_of
+from apps.evaluation.presenters.version_choice import (
     SECTION,
     hits_of,
     offered_versions,
     requested_hit,
     requested_version,
 )
-from apps.evaluation.pages.slices_context import SlicesPage
 from apps.goldsets.enums import GROWING
 
 

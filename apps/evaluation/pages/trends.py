@@ -15,15 +15,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import score_missing
-from apps.evaluation.edges.hit_score_tables import rule_name
-from apps.evaluation.edges.score_tables import conventions_of
-from apps.evaluation.edges.version_choice import (
+from apps.evaluation.forms import LedgerForm, RestForm
+from apps.evaluation.models import RunNote, Score
+from apps.evaluation.pages import leaderboard_charts
+from apps.evaluation.pages.leaderboard import Trend, interval_of
+from apps.evaluation.pages.leaderboard_charts import Worth
+from apps.evaluation.presenters.hit_score_tables import rule_name
+from apps.evaluation.presenters.score_tables import conventions_of
+from apps.evaluation.presenters.version_choice import (
     SECTION,
     ground_context,
     ledger_grounds,
@@ -31,11 +36,6 @@ from apps.evaluation.edges.version_choice import (
     requested_split,
     requested_version,
 )
-from apps.evaluation.forms import LedgerForm, RestForm
-from apps.evaluation.models import RunNote, Score
-from apps.evaluation.pages import leaderboard_charts
-from apps.evaluation.pages.leaderboard import Trend, interval_of
-from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.evaluation.selectors.leaderboard import RankedRun

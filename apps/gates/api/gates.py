@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import OneForm
 from apps.common.web.forms import ChoiceField
@@ -18,9 +18,9 @@ from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.decisions import GAPS
 from apps.gates.core.rule import as_facts
-from apps.gates.edges import file_response
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
+from apps.gates.presenters import file_response
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus, badge_of, next_step
 from apps.goldsets.enums import Split

@@ -16,12 +16,12 @@ from apps.audit.actions import record
 from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
-from apps.evaluation.edges.hit_score_tables import source_of
-from apps.evaluation.edges.score_tables import fields_of, stratum_of
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.models import Evaluation
+from apps.evaluation.presenters.hit_score_tables import source_of
+from apps.evaluation.presenters.score_tables import fields_of, stratum_of
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.evaluations import names_of

@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from apps.common.web.forms import KaratForm, offer
-from apps.evaluation.edges.hit_score_tables import rule_name
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import runs_offered
+from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule
 from apps.gates.core.rule import MEAN

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import sha256_hex
@@ -20,8 +20,8 @@ from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import MINUS
 from apps.evaluation import rules
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
-from apps.evaluation.edges.score_charts import head_cell
-from apps.evaluation.edges.score_tables import shallow_words
+from apps.evaluation.presenters.score_charts import head_cell
+from apps.evaluation.presenters.score_tables import shallow_words
 from apps.gates import actions
 from apps.gates.core import rule
 from apps.gates.core.badge import badge as drawn

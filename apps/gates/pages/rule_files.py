@@ -8,13 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import InputErrors
 from apps.gates import actions
-from apps.gates.edges import file_response
 from apps.gates.forms.gates import GateFileForm
+from apps.gates.presenters import file_response
 from apps.gates.selectors import gates
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet

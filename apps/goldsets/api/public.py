@@ -9,11 +9,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
 from apps.common.web.api import OneForm
 from apps.common.web.paging import cut_list, only_known
+from apps.goldsets.access import log_names
 from apps.goldsets.actions.public import (
     ask_to_sign,
     decide_public_texts,
@@ -21,16 +22,15 @@ from apps.goldsets.actions.public import (
     sign_public_release,
     withdraw_public_release,
 )
-from apps.goldsets.edges.exports import (
+from apps.goldsets.enums import StayKind, StayReason
+from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.presenters.exports import (
     built_release_of,
     open_preview,
     prepare_public,
     public_release_of,
     public_zip_response,
 )
-from apps.goldsets.edges.sealed import log_names
-from apps.goldsets.enums import StayKind, StayReason
-from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.serializers import (
     AskRequestSerializer,

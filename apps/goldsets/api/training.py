@@ -9,15 +9,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
-from apps.corpus.edges.import_api import import_urls
+from apps.corpus.imports.api import import_urls
+from apps.goldsets.access import open_test
 from apps.goldsets.actions.training import retire_training_manifest
-from apps.goldsets.edges.imports import TrainingImport
-from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import KnownBy, Split
+from apps.goldsets.imports import TrainingImport
 from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import FoundItem, manifest_in, manifests_of, training_leaks

@@ -11,11 +11,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import OneForm
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
+from apps.goldsets.access import log_names, names_told
 from apps.goldsets.actions.versions import (
     change_draft,
     create_gold_set,
@@ -24,11 +25,10 @@ from apps.goldsets.actions.versions import (
     freeze_version,
     release_version,
 )
-from apps.goldsets.edges.exports import export_response
-from apps.goldsets.edges.sealed import log_names, names_told
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
+from apps.goldsets.presenters.exports import export_response
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers

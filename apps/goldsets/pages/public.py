@@ -14,12 +14,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import rules
+from apps.goldsets.access import log_names
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
     ask_to_sign,
@@ -29,14 +30,6 @@ from apps.goldsets.actions.public import (
     sign_public_release,
     withdraw_public_release,
 )
-from apps.goldsets.edges.exports import (
-    built_release_of,
-    open_preview,
-    prepare_public,
-    public_release_of,
-    public_zip_response,
-)
-from apps.goldsets.edges.sealed import log_names
 from apps.goldsets.enums import PublicState, Split, StayKind, StayReason
 from apps.goldsets.execution.publishing import labels_of, order_of
 from apps.goldsets.formats.public.card import BY_KEY, SECTIONS, filled
@@ -44,6 +37,13 @@ from apps.goldsets.formats.public.files import Order, ten_lines
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.pages.versions import PER_PAGE, SECTION
+from apps.goldsets.presenters.exports import (
+    built_release_of,
+    open_preview,
+    prepare_public,
+    public_release_of,
+    public_zip_response,
+)
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.selectors.public import PREVIEWED
 

@@ -7,11 +7,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.goldsets.access import open_test
 from apps.goldsets.actions.training import retire_training_manifest
-from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import manifest_in, manifests_of, training_leaks
 

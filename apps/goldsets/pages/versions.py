@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.goldsets import rules
+from apps.goldsets.access import log_names, names_told, open_test
 from apps.goldsets.actions.versions import (
     VersionRefused,
     change_draft,
@@ -27,13 +28,12 @@ from apps.goldsets.actions.versions import (
     release_version,
 )
 from apps.goldsets.core.splits import kept_together, split_words
-from apps.goldsets.edges.exports import export_response, offered_forms
-from apps.goldsets.edges.panels import panels_of
-from apps.goldsets.edges.sealed import log_names, names_told, open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
+from apps.goldsets.presenters.exports import export_response, offered_forms
+from apps.goldsets.presenters.panels import panels_of
 from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view
+from apps.accounts.access.pages import MemberRequest, PersonRequest, member_view
 from apps.accounts.models import Project
 from apps.jobs.actions import notifications
 from apps.jobs.forms import MailForm

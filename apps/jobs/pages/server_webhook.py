@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import PersonRequest, operator_view
+from apps.accounts.access.pages import PersonRequest, operator_view
 from apps.jobs.actions.server_webhook import send_to_operators_again, try_server_webhook
 from apps.jobs.enums import ServerEvent
 from apps.jobs.models import Outbox

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
 from apps.corpus.execution.freezing import snapshot_as_it_is
+from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, CollectionPart, joined
 from apps.judging.execution.collection_files import Collection

@@ -11,17 +11,17 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.import_api import NEW, CorpusTargetForm
-from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.forms import FilesField
+from apps.corpus.imports.api import NEW, CorpusTargetForm
+from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import undoing
 from apps.judging.actions.collections import import_collection
-from apps.judging.edges.collection_preview import preview_collection
 from apps.judging.execution.collection_files import Collection, collection_at
 from apps.judging.formats.judgements import parse_grade_map
+from apps.judging.imports.collections import preview_collection
 
 WITHOUT_GRADES = (
     "It brought no grades that could be withdrawn, and its passages are in a snapshot, which never changes. Import the"

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.judging.actions.placeholders import claim_placeholder, end_claim
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in

@@ -10,19 +10,19 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import OneForm
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.reports.actions.analyses import request_report
 from apps.reports.actions.negatives import choose_first
-from apps.reports.edges import documents
-from apps.reports.edges.documents import FORMS, HTML
 from apps.reports.models import BiasReport, Report, StabilityReport
+from apps.reports.presenters import documents
+from apps.reports.presenters.documents import FORMS, HTML
 from apps.reports.rules import STILL_COMPUTED
 from apps.reports.selectors import version_facts
 from apps.reports.selectors.analyses import visible_report

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.errors import Forbidden
 from apps.common.web.api import OneForm
@@ -16,8 +16,8 @@ from apps.common.web.paging import only_known
 from apps.goldsets.enums import Split
 from apps.goldsets.rules import blind_refusal
 from apps.reports.actions.negatives import measure_negatives
-from apps.reports.edges.negatives import file_response, visible_version
 from apps.reports.models import NegativesReport
+from apps.reports.presenters.negatives import file_response, visible_version
 from apps.reports.selectors.analyses import reports_on
 from apps.reports.selectors.negatives import CONTENT_TYPES
 from apps.reports.serializers import NegativesReportSerializer, NegativesRequestSerializer

@@ -8,15 +8,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.edges.score_tables import conventions_of
 from apps.evaluation.forms import RunsForm
+from apps.evaluation.presenters.score_tables import conventions_of
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, scorable_versions
 from apps.reports.actions.analyses import request_report
-from apps.reports.edges.documents import (
+from apps.reports.models import Report
+from apps.reports.presenters.documents import (
     FORMS,
     HTML,
     comparison_document,
@@ -24,7 +25,6 @@ from apps.reports.edges.documents import (
     file_of,
     version_document,
 )
-from apps.reports.models import Report
 from apps.reports.selectors.analyses import AnyReport, reports_on
 
 

@@ -12,16 +12,16 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
 from apps.common.text.wording import number, percent, signed
-from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
-from apps.evaluation.edges.score_tables import Named, block_names
-from apps.evaluation.edges.version_choice import requested_version
+from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
+from apps.evaluation.presenters.score_tables import Named, block_names
+from apps.evaluation.presenters.version_choice import requested_version
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports.actions.negatives import choose_first

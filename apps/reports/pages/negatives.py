@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.goldsets.edges.sealed import open_test
+from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports.core.negatives import EASY, HARD, effect_table, found_table
-from apps.reports.edges.negatives import (
+from apps.reports.presenters.negatives import (
     file_response,
     negatives_form,
     proposal_of,
@@ -23,7 +23,7 @@ from apps.reports.edges.negatives import (
     request_measurement,
     visible_version,
 )
-from apps.reports.edges.version_reports.boards import measured_splits
+from apps.reports.presenters.version_reports.boards import measured_splits
 from apps.reports.selectors.analyses import latest_by_split, negatives_reports
 
 SECTION = {"section": "Versions"}

@@ -9,15 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import names_for
 from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, title, whisker
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
-from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
-from apps.evaluation.edges.version_choice import requested_version
+from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
+from apps.evaluation.presenters.version_choice import requested_version
 from apps.reports.core import stability
 from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Order, PersonOrder, Swap, order_from
 from apps.reports.forms import StabilityForm

@@ -7,11 +7,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import OneForm
 from apps.common.web.paging import only_known
-from apps.review.edges.exports import export_response
+from apps.review.presenters import export_response
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
 from apps.triples.formats import WRITTEN

@@ -7,13 +7,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.seating import SeatRefused, reseat, reseat_many
-from apps.review.edges.exports import export_response
 from apps.review.forms import BoardForm, ReseatForm
+from apps.review.presenters import export_response
 from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.exports import STATES, Selection
 from apps.review.selectors.queues import MAX_KEY

@@ -9,18 +9,18 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.review import rules
 from apps.review.actions.seating import give_back_seat, pull_seat
 from apps.review.actions.submitting import VerdictRefused, give_verdict
-from apps.review.edges.exports import categories_shown, reasons_shown
 from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.pages.work import SECTIONS, guideline_html, sections_of
+from apps.review.presenters import categories_shown, reasons_shown
 from apps.review.selectors.diffs import last_difference
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally

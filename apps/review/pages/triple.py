@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.blocktext import is_cut
@@ -27,9 +27,9 @@ from apps.review.selectors.candidate_blocks import doubts_about, offers_for, vie
 from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
 from apps.review.selectors.participation import Participation, participation_in, record_of
 from apps.review.selectors.reviews import RoundView, rounds_of
-from apps.triples.edges.bench import render_bench, save_bench
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import ExpectedBlock, Triple
+from apps.triples.presenters import render_bench, save_bench
 from apps.triples.selectors.staleness import compared
 from apps.triples.selectors.triples import triple_for, writing_snapshot
 

@@ -11,14 +11,18 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.triples import rules
-from apps.triples.edges.bench import (
+from apps.triples.forms.bench import BenchForm
+from apps.triples.forms.block_fieldset import SentBlock, changed, whole
+from apps.triples.models import Triple
+from apps.triples.pages.triples import READERS, WRITERS, words_sought
+from apps.triples.presenters import (
     Bench,
     BlockReading,
     bench_of,
@@ -31,10 +35,6 @@ from apps.triples.edges.bench import (
     snapshot_or_404,
     started_draft,
 )
-from apps.triples.forms.bench import BenchForm
-from apps.triples.forms.block_fieldset import SentBlock, changed, whole
-from apps.triples.models import Triple
-from apps.triples.pages.triples import READERS, WRITERS, words_sought
 from apps.triples.selectors.draft_checks import EMPTY
 from apps.triples.selectors.triples import (
     entry_of_block,

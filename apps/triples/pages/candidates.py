@@ -7,16 +7,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
 from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, reject_candidate
-from apps.triples.edges.bench import query_of, snapshot_or_404
 from apps.triples.forms.block_fieldset import whole
 from apps.triples.models import Triple
 from apps.triples.pages.triples import WRITERS
+from apps.triples.presenters import query_of, snapshot_or_404
 from apps.triples.selectors.draft_checks import checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, next_candidate, page_of, panel, top_hits
 from apps.triples.selectors.triples import expected_blocks

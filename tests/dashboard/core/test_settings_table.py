@@ -19,7 +19,7 @@ def shown(environment=None, *, chosen=(), files=(), **values):
 
 
 def test_every_variable_that_karat_reads_is_in_the_table():
-    files = ("apps/config/settings.py", "apps/backups/edges/progress.py")
+    files = ("apps/config/settings.py", "apps/backups/management/console.py")
     text = "".join((REPO / name).read_text() for name in files)
     read = set(re.findall(r"(?:environ\.get\(|environ\[|_flag\(|_words\()\"([A-Z_]+)\"", text))
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.corpus.actions.corpora import freeze_snapshot
-from apps.evaluation.edges import run_panels
-from apps.evaluation.edges.score_tables import block_names
+from apps.evaluation.presenters import run_panels
+from apps.evaluation.presenters.score_tables import block_names
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test

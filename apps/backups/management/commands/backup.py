@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.backups.actions.backups import back_up
-from apps.backups.edges.progress import ProgressLine, new_passphrase
 from apps.backups.execution.making import WrittenBackup
 from apps.backups.execution.places import place_of
+from apps.backups.management.console import ProgressLine, new_passphrase
 from apps.common.errors import Refusal
 
 FAULT, NOT_VERIFIED = 2, 1

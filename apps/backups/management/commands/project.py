@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.backups.actions.projects import delete_project, export_project
-from apps.backups.edges.progress import ProgressLine
 from apps.backups.execution.places import place_of
+from apps.backups.management.console import ProgressLine
 from apps.backups.selectors.backups import contents_of
 from apps.common.errors import Refusal
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.backups.edges.progress import read_passphrase
 from apps.backups.execution.places import place_of
 from apps.backups.execution.verification import scratch_beside, verify_backup
+from apps.backups.management.console import read_passphrase
 from apps.common.errors import Refusal
 
 NOT_VERIFIED = 1

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from apps.config import doctor
 from apps.dashboard.core.checkup import Check, headline, summary
-from apps.dashboard.edges.health import check_up
 from apps.dashboard.enums import CheckStanding
+from apps.dashboard.pages.health import check_up
 
 SECONDS = 1.5
 WORDS = {CheckStanding.BROKEN: "broken", CheckStanding.WARNING: "warning", CheckStanding.FINE: "fine"}

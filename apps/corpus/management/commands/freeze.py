@@ -5,9 +5,9 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.search_index import index_part, parts_of
+from apps.corpus.management.base import BAD_INPUT, ProjectCommand
 from apps.corpus.selectors.corpora import corpora_in
 
 

@@ -15,12 +15,12 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import DEFAULT, EXAMPLES, FIRST_ROWS, recipe_of
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
-from apps.corpus.edges.import_api import EMPTIES, NEW
-from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import IDS
+from apps.corpus.imports.api import EMPTIES, NEW
+from apps.corpus.imports.documents import FORMAT_CHOICES, site_address
+from apps.corpus.management.base import BAD_INPUT, ImportCommand, opened, packed
 from apps.corpus.models import READING
 from apps.corpus.selectors.corpora import corpora_in
 

@@ -8,10 +8,10 @@ from django.utils import timezone
 from apps.common.errors import Refusal
 from apps.goldsets import rules
 from apps.goldsets.actions.versions import log_export
-from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.management.base import REFUSED, USAGE, VersionCommand
 from apps.goldsets.selectors import versions
 
 

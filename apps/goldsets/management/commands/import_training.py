@@ -5,11 +5,11 @@ from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.corpus.management.base import BAD_INPUT, ImportCommand
 from apps.goldsets import rules
-from apps.goldsets.edges.imports import CHOICES
 from apps.goldsets.enums import EntryKind
 from apps.goldsets.formats.training import AUTO, IDS
+from apps.goldsets.imports import CHOICES
 
 
 class Command(ImportCommand):

@@ -8,14 +8,14 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.common.files.faults import as_line
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
-from apps.corpus.edges.import_api import NEW
 from apps.corpus.enums import ImportMode
+from apps.corpus.imports.api import NEW
+from apps.corpus.management.base import BAD_INPUT, ProjectCommand
 from apps.corpus.selectors.corpora import corpora_in
 from apps.judging.actions.collections import import_collection
-from apps.judging.edges.collection_preview import preview_collection
 from apps.judging.execution.collection_files import collection_at
 from apps.judging.formats.judgements import parse_grade_map
+from apps.judging.imports.collections import preview_collection
 
 
 class Command(ProjectCommand):

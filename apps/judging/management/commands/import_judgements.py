@@ -9,14 +9,14 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import SKIP, ImportPlan
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, packed
+from apps.corpus.management.base import BAD_INPUT, ImportCommand, packed
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.judging.core.table_roles import is_same_grade, parse_table_columns
-from apps.judging.edges.imports import CHOICES, GRADED, TABLES, named_choice
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO
-from apps.retrieval.edges.commands import chosen_snapshot
+from apps.judging.imports.judgements import CHOICES, GRADED, TABLES, named_choice
+from apps.retrieval.management.base import chosen_snapshot
 
 
 class Command(ImportCommand):

@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
-from apps.queries.edges.imports import CHOICES
+from apps.corpus.management.base import BAD_INPUT, ImportCommand
 from apps.queries.formats import IDS
 from apps.queries.formats.recognition import AUTO
+from apps.queries.imports import CHOICES
 from apps.queries.models import Source
 
 

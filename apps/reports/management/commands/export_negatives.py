@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.actions.versions import log_export
-from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
+from apps.goldsets.management.base import REFUSED, USAGE, VersionCommand
 from apps.goldsets.models import Version
 from apps.reports import rules
 from apps.reports.core.negatives import NegativesChoice

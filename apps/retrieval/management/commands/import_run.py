@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from apps.corpus.edges.commands import BAD_INPUT
+from apps.corpus.management.base import BAD_INPUT
 from apps.retrieval.actions.intake import import_file
-from apps.retrieval.edges.commands import SnapshotCommand
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds, try_file
 from apps.retrieval.formats.runs import RunDraft
+from apps.retrieval.management.base import SnapshotCommand
 
 
 class Command(SnapshotCommand):

@@ -7,13 +7,13 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.corpus.edges.commands import BAD_INPUT
+from apps.corpus.management.base import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
-from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import PoolMethod, PoolState
+from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.models import Pool, Run
 
 

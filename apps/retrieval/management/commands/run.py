@@ -8,12 +8,12 @@ from django.http import Http404
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.corpus.edges.commands import BAD_INPUT
+from apps.corpus.management.base import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import RunState
+from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RUN_DEPTH
 from apps.retrieval.selectors.question_sets import QueryChoice, question_set, question_sets

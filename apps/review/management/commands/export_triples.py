@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
+from apps.corpus.management.base import BAD_INPUT, ProjectCommand
 from apps.review.actions.exporting import export_triples
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State

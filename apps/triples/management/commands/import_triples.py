@@ -5,10 +5,10 @@ from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
 from apps.corpus.core.text_matching import NEAR_SHARE
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.corpus.management.base import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.corpora import corpora_in
-from apps.triples.edges.imports import CHOICES
 from apps.triples.formats.reading import AUTO
+from apps.triples.imports import CHOICES
 
 SHARE = f"{NEAR_SHARE:.0%}".replace("%", " %%")
 

@@ -1,0 +1,137 @@
+"""The forms that a version is downloaded in, the download, and public releases, for pages and the API."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import cast
+
+from django.http import FileResponse, Http404, HttpResponse
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.selectors import Member
+from apps.common.errors import Forbidden
+from apps.goldsets import rules
+from apps.goldsets.access import log_names, open_test
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    log_public_download,
+    log_public_look,
+    prepare_again,
+    prepare_public_release,
+)
+from apps.goldsets.actions.versions import log_export
+from apps.goldsets.enums import PublicState, Split
+from apps.goldsets.execution import exporting
+from apps.goldsets.execution.publishing import labels_of, stored_zip
+from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.formats.losses import LOSSES
+from apps.goldsets.formats.public.files import Order
+from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.selectors import versions
+from apps.goldsets.selectors.public import PREVIEWED, PreviewRecord, live_release, preview_record
+
+
+def prepare_public(version: Version, order: Order, *, actor: User, at: datetime) -> PublicRelease:
+    """Prepare a release of the version, or the live one again. Without a card in `order` the live one's is kept."""
+    release = live_release(version)
+    if release is None:
+        return prepare_public_release(version_id=version.pk, order=order, actor=actor, at=at)
+    kept = order if order.card is not None else replace(order, card=release.card or None)
+    return prepare_again(release_id=release.pk, order=kept, actor=actor, at=at)
+
+
+def public_release_of(version: Version) -> PublicRelease:
+    """The live release of a released version; Http404 where there is none."""
+    release = live_release(version) if version.released_at else None
+    if release is None:
+        raise Http404("There is no public release of this version.")
+    return release
+
+
+def built_release_of(version: Version) -> PublicRelease:
+    """The same with its files; refused while it has none."""
+    release = public_release_of(version)
+    if not release.is_built:
+        raise PublicReleaseRefused(rules.no_files(release), code="not_built")
+    return release
+
+
+def open_preview(release: PublicRelease, kind: str, number: int, *, member: Member, at: datetime) -> PreviewRecord:
+    """One record as it goes out. Opening it is what a lead does before signing, and is on the record."""
+    if kind not in PREVIEWED:
+        raise Http404("No such records.")
+    shown = preview_record(release, kind, number, at=at)
+    log_names(release.version, member, [shown.name], "preview of the public release")
+    log_public_look(release=release, actor=member.user, at=at)
+    return shown
+
+
+def public_zip_response(release: PublicRelease, member: Member, *, at: datetime) -> HttpResponse:
+    """The stored bytes, with the download on the record. Raises Forbidden for who may not have them."""
+    if reason := rules.download_refusal(member, release):
+        raise Forbidden(reason, code="not_public")
+    if Split.TEST in release.splits and release.state != PublicState.RELEASED:
+        open_test(release.version, member, "files of the public release")
+    stream = stored_zip(release)
+    log_public_download(release=release, actor=member.user, at=at)
+    name = labels_of(release.version, release).file_name
+    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
+
+
+FORM_WORDS = (
+    ("all", "Everything", "All formats below, and the manifest"),
+    ("jsonl", "JSONL", "Q&As, queries, judgements and corpus, one object per line"),
+    ("csv", "CSV", "One row per judged pair, for spreadsheets"),
+    ("trec", "TREC", "Qrels and topics for trec_eval"),
+    ("beir", "BEIR", "Corpus, queries and qrels by split"),
+    ("parquet", "Parquet", "The tables of JSONL, for pandas and data warehouses"),
+    ("huggingface", "Hugging Face", "A folder with a data card for datasets.load_dataset"),
+    ("rag", "RAG evaluation", "Question, contexts and ground truth of each Q&A, JSONL"),
+    ("ragas", "ragas", "The same with the field names of ragas"),
+    ("yaml", "YAML", "Q&As, to read and edit by hand"),
+    ("judgements", "Single judgements", "Each person's grade, time and note, under a pseudonym"),
+)
+
+
+def offered_forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
+    """The files that this person may have, each with what it loses."""
+    hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
+    lost = {form: loss.words for form, loss in LOSSES.items()}
+    return [(*words, lost.get(words[0], "")) for words in FORM_WORDS if words[0] not in hidden]
+
+
+def export_response(
+    version: Version, *, member: Member, form: str, split: str, with_slices: bool = False
+) -> FileResponse:
+    """The zip file of a version. Leads get both splits unless they choose one; everybody else gets dev."""
+    if reason := rules.export_refusal(version):
+        raise exporting.ExportRefused(reason, code="export_refused")
+    if reason := rules.blind_refusal(member):
+        raise Forbidden(reason, code="still_judging")
+    if form not in CHOICES:
+        raise exporting.WrongChoice(f"“{form[:40]}” is no format. Use {', '.join(CHOICES)}.", code="unknown_form")
+    if split not in {"", *Split.values}:
+        raise exporting.WrongChoice("A split is dev or test.", code="unknown_split")
+    splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
+    if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
+        raise Forbidden(reason, code="test_is_sealed")
+    answers_refusal = rules.answers_refusal(member, version)
+    if form == "judgements" and answers_refusal:
+        raise Forbidden(answers_refusal, code="answers_hidden")
+    at = timezone.now()
+    stream = exporting.zipped(
+        version,
+        formats=[form],
+        splits=splits,
+        revoked=versions.revoked_sources(version, at=at),
+        names=member.is_lead,
+        answers=answers_refusal is None,
+        with_slices=with_slices,
+    )
+    log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
+    name = exporting.file_name(version, [form], splits, with_slices=with_slices)
+    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

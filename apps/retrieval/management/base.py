@@ -1,0 +1,56 @@
+"""The common parts of commands with a snapshot and systems."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from apps.accounts.models import Project, User
+from apps.corpus.management.base import BAD_INPUT, ProjectCommand
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval.actions.systems import create_system
+from apps.retrieval.core.engines.registry import ENGINES
+from apps.retrieval.models import System
+from apps.retrieval.selectors.snapshots import snapshot_named
+
+FAILED = 1
+READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)
+"""The kinds that are created when a command names them and the project has none."""
+
+
+def chosen_snapshot(project: Project, name: str) -> Snapshot:
+    """The snapshot with this name. Raises CommandError with a list of the snapshots."""
+    snapshot = snapshot_named(project, name)
+    if snapshot is None:
+        known = ", ".join(each.reference for each in snapshots_in(project)[:20])
+        message = f"No snapshot is called {name}. Available: {known or 'none yet'}."
+        raise CommandError(message, returncode=BAD_INPUT)
+    return snapshot
+
+
+def chosen_system(project: Project, name: str, actor: User) -> System:
+    """The system with this name; one of READY is created when missing. Raises CommandError with a list of systems."""
+    system = System.objects.filter(project=project, name=name).first()
+    if system is None and name in READY:
+        system = System.objects.filter(project=project, name=ENGINES[name].title).first()
+        return system or create_system(
+            project=project, name=ENGINES[name].title, kind=name, actor=actor, at=timezone.now()
+        )
+    if system is None:
+        known = ", ".join(System.objects.filter(project=project).values_list("name", flat=True))
+        message = f"There is no system {name}. There are: {known or 'none yet'}."
+        raise CommandError(message, returncode=BAD_INPUT)
+    return system
+
+
+class SnapshotCommand(ProjectCommand):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--snapshot", required=True, help="corpus@number, or the snapshot's digest (at least 8 characters)"
+        )
+
+    def snapshot(self, project: Project, options: dict[str, Any]) -> Snapshot:
+        return chosen_snapshot(project, options["snapshot"])
