@@ -9,6 +9,7 @@ different numbers or single letters (AC-2 and AC-3) are not alike, whatever thei
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
     """The items, with a key that those share which ask nearly the same, directly or through others."""
     keys = {
         place: (("near", items[group[0]].name),)
-        for group in near_questions([item.text for item in items])
+        for group in _remembered(tuple(item.text for item in items))
         for place in group
     }
     return [item._replace(keys=(*item.keys, *keys.get(place, ()))) for place, item in enumerate(items)]
@@ -77,6 +78,10 @@ def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> lis
         for place, label in zip(places, _labels([runs_of(words[at]) for at in places], at_least), strict=True):
             alike[number, label].append(place)
     return sorted(group for group in alike.values() if len(group) > 1)
+
+
+_remembered = lru_cache(maxsize=4)(near_questions)
+"""Who mends a draft opens it again and again, mostly with the same questions."""
 
 
 def _labels(runs: Sequence[frozenset[str]], at_least: float) -> list[int]:

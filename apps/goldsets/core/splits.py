@@ -13,6 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 ASKED_IN = ("asked_at", "recorded_at", "date")
@@ -149,10 +150,12 @@ def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:
     return dict(shared)
 
 
-def ties_of(item: SplitItem) -> list[Tie]:
+@lru_cache(maxsize=4_096)
+def ties_of(item: SplitItem) -> tuple[Tie, ...]:
+    """What keeps it with other items. Asked twice of each: to group them, and to find what leaks."""
     digest = words_digest(item.text)
-    same_words = [Tie("text", digest)] if digest else []
-    return [*(Tie(kind, value) for kind, value in item.keys if value), *same_words]
+    same_words = (Tie("text", digest),) if digest else ()
+    return (*(Tie(kind, value) for kind, value in item.keys if value), *same_words)
 
 
 def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:

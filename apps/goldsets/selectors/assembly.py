@@ -31,6 +31,7 @@ from apps.goldsets.core.training import Known
 from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState
 from apps.goldsets.models import TrainingManifest, Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.exclusions import (
+    FormerPair,
     JudgedIn,
     Loss,
     Losses,
@@ -38,6 +39,7 @@ from apps.goldsets.selectors.exclusions import (
     SnapshotPlace,
     Ways,
     kept_elsewhere,
+    missable,
     pairs_before,
 )
 from apps.goldsets.selectors.training import (
@@ -147,7 +149,7 @@ class Gathered:
     `expected` are the texts that Q&As expect, by the key of their accepted revision. `times` are those of the items by
     name, and `boundary` is the time that divides dev and test; both only where the version is split by time. `known` is
     what the training `manifests` in use have of it, `held` are the items that are dev for that, and `sides` are the
-    splits of earlier versions, by name.
+    splits of earlier versions, by name. `pairs_before` are the judged pairs of the `former` version.
     """
 
     version: Version
@@ -166,6 +168,7 @@ class Gathered:
     sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
+    pairs_before: list[FormerPair] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
 
     def split_of_query(self, query: Query) -> str:
@@ -187,7 +190,9 @@ def wording_of(triple: Triple) -> Revision:
 def gather(version: Version) -> Gathered:
     """Read everything a freeze needs. Nothing is written."""
     project = version.gold_set.project
-    gathered = Gathered(version=version, places=places_of(version.snapshot), former=former_of(version))
+    former = former_of(version)
+    places = places_of(version.snapshot)
+    gathered = Gathered(version=version, places=places, former=former, pairs_before=pairs_before(former))
     queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
     losses = Losses(gathered.places, queries)
     _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
@@ -265,7 +270,7 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
     for pair, text, reason in missed:
         block = names[pair.version_id]
         losses.miss(MissablePair(pair.query_id, text, block, pair.grade, version_id=pair.version_id), reason)
-    for judged in chain(kept_elsewhere(rounds), pairs_before(gathered.former, but=seen - ruled_out)):
+    for judged in chain(kept_elsewhere(rounds), missable(gathered.pairs_before, but=seen - ruled_out)):
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
         elif judged.key not in seen:

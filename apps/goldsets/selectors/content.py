@@ -210,11 +210,20 @@ def stored_triple(row: TripleRow) -> dict[str, Any]:
     return content
 
 
-def query_rows(gathered: Gathered) -> list[VersionQuery]:
-    return [_query_row(gathered.version, row, gathered.split_of_query(row)) for row in gathered.queries.values()]
+def query_rows(gathered: Gathered) -> Iterator[VersionQuery]:
+    for query in gathered.queries.values():
+        yield VersionQuery(
+            version=gathered.version,
+            query=query,
+            outside_id=query.outside_id,
+            text=query.text,
+            split=gathered.split_of_query(query),
+            fields=query_fields(query),
+        )
 
 
-def _query_row(version: Version, query: Query, split: str) -> VersionQuery:
+def query_fields(query: Query) -> dict[str, Any]:
+    """What is stored of a query beside its id, its text and its split."""
     fields = FrozenQuery(
         query_id=query.outside_id,
         text=query.text,
@@ -231,23 +240,27 @@ def _query_row(version: Version, query: Query, split: str) -> VersionQuery:
     )._asdict()
     for name in ("query_id", "text", "split"):
         del fields[name]
-    return VersionQuery(
-        version=version, query=query, outside_id=query.outside_id, text=query.text, split=split, fields=fields
-    )
+    return fields
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:
-    reviewers = reviewers_of(gathered.triples)
-    for triple in gathered.triples:
-        names = tuple(name for _, name in reviewers[triple.pk])
+    for triple, content in triple_contents(gathered):
         yield VersionTriple(
             version=gathered.version,
             triple=triple,
             revision=triple.current,
             label=triple.label,
             split=gathered.split_of_triple(triple),
-            content=stored_triple(_triple_row(triple, gathered, names)),
+            content=content,
         )
+
+
+def triple_contents(gathered: Gathered) -> Iterator[tuple[Triple, dict[str, Any]]]:
+    """Each triple of a draft with what is stored of it."""
+    reviewers = reviewers_of(gathered.triples)
+    for triple in gathered.triples:
+        names = tuple(name for _, name in reviewers[triple.pk])
+        yield triple, stored_triple(_triple_row(triple, gathered, names))
 
 
 def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:

@@ -14,8 +14,8 @@ from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered
-from apps.goldsets.selectors.content import query_rows, triple_rows
+from apps.goldsets.selectors.assembly import Gathered, wording_of
+from apps.goldsets.selectors.content import query_fields, triple_contents
 from apps.triples.models import ExpectedBlock
 
 
@@ -104,7 +104,8 @@ def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Spl
 
 def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     """What a draft would change if it were frozen now, over both splits."""
-    return _difference(_stored(former, tuple(Split.values)), _drafted(gathered))
+    before = _stored(former, tuple(Split.values))
+    return _difference(before._replace(pairs=(pair[1:] for pair in gathered.pairs_before)), _drafted(gathered))
 
 
 _PairState = tuple[str, str, int, int, str, int]
@@ -228,7 +229,7 @@ def _stored(version: Version, splits: tuple[str, ...]) -> _States:
     queries = VersionQuery.objects.filter(version=version, split__in=splits)
     triples = VersionTriple.objects.filter(version=version, split__in=splits)
     stored = {label: (revision, content) for label, revision, content in triples.values_list(*TRIPLE)}
-    return _States(_queries(queries), _pairs(version, splits), stored)
+    return _States(_queries(queries.values_list("outside_id", "text", "fields")), _pairs(version, splits), stored)
 
 
 def _drafted(gathered: Gathered) -> _States:
@@ -236,12 +237,13 @@ def _drafted(gathered: Gathered) -> _States:
         (query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
         for query, place, grade, resolution, judges, _ in gathered.pairs
     )
-    triples = {row.label: (row.revision_id, row.content) for row in triple_rows(gathered)}
-    return _States(_queries(query_rows(gathered)), pairs, triples)
+    queries = ((query.outside_id, query.text, query_fields(query)) for query in gathered.queries.values())
+    triples = {triple.label: (wording_of(triple).pk, content) for triple, content in triple_contents(gathered)}
+    return _States(_queries(queries), pairs, triples)
 
 
-def _queries(rows: Iterable[VersionQuery]) -> dict[str, _ItemState]:
-    return {row.outside_id: _ItemState(row.text, about=plain_numbers(row.fields)) for row in rows}
+def _queries(rows: Iterable[tuple[str, str, dict[str, Any]]]) -> dict[str, _ItemState]:
+    return {name: _ItemState(text, about=plain_numbers(fields)) for name, text, fields in rows}
 
 
 def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:

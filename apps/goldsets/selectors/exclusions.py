@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -277,14 +277,31 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-def pairs_before(former: Version | None, *, but: Container[tuple[int, TextKey]]) -> Iterator[MissablePair]:
+class FormerPair(NamedTuple):
+    """A judged pair of the version before, as it is stored."""
+
+    query_id: int
+    query_name: str
+    block_name: str
+    version_id: int
+    grade: int
+    resolution: str
+    judges: int
+
+
+FORMER = ("query__query_id", "query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
+
+
+def pairs_before(former: Version | None) -> list[FormerPair]:
+    """The judged pairs of the version before; none without one."""
+    rows = VersionGrade.objects.filter(version=former).values_list(*FORMER)
+    return [FormerPair(*row) for row in rows.iterator(chunk_size=ROWS)]
+
+
+def missable(pairs: Sequence[FormerPair], *, but: Container[tuple[int, TextKey]]) -> Iterator[MissablePair]:
     """The pairs of the version before, but those with these keys: nearly all, so nothing is made of them."""
-    if former is None:
-        return
-    grades = VersionGrade.objects.filter(version=former)
-    texts = texts_of(grades.order_by().values_list("block_version_id", flat=True).distinct())
-    rows = grades.values_list("query__query_id", "block_version_id", "block_id", "grade")
-    for query, version, name, grade in rows.iterator(chunk_size=ROWS):
+    texts = texts_of(pair.version_id for pair in pairs)
+    for query, _, name, version, grade, *_ in pairs:
         if (query, texts[version]) not in but:
             yield MissablePair(query, texts[version], name, grade, version_id=version)
 
