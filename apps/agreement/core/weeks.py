@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from io import BytesIO
 from typing import NamedTuple
 
@@ -81,11 +81,6 @@ class AnnotatorWeek(NamedTuple):
     lean: Estimate
     alpha: Coefficient
     pace: Estimate
-
-
-def week_of(when: datetime) -> date:
-    """The Monday of the week of this moment, in UTC."""
-    return monday_of(when.astimezone(UTC).date())
 
 
 def monday_of(day: date) -> date:

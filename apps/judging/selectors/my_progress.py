@@ -197,19 +197,15 @@ class OwnProgress(NamedTuple):
         return minutes(self.mean_ms)
 
 
-def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is the pairs of their share, the expected repeated ones, and the checks.
-
-    Repeated pairs are counted as the plan expects them, never as sampled: a goal that grew with a grade would reveal
-    that its pair is repeated. The goal shrinks when others take pairs of the share, and to what is left once none of it
-    is; it does not change once it is reached. At most 200 pairs are counted beyond it, and 400 of the share, so that
-    the page takes no longer in a larger round.
-    """
-    return own_progress_in([round_], annotator)[round_.pk]
-
-
 def own_progress_in(rounds: Sequence[Round], annotator: User) -> dict[int, OwnProgress]:
-    """The same for several rounds by key, in as many statements as for one."""
+    """An annotator's own work in some rounds, by key, in as many statements as for one.
+
+    The goal is the pairs of their share, the expected repeated ones, and the checks. Repeated pairs are counted as the
+    plan expects them, never as sampled: a goal that grew with a grade would reveal that its pair is repeated. The goal
+    shrinks when others take pairs of the share, and to what is left once none of it is; it does not change once it is
+    reached. At most 200 pairs are counted beyond it, and 400 of the share, so that the page takes no longer in a larger
+    round.
+    """
     return answer_to(rounds[0], what_is_left_of(rounds, annotator)) if rounds else {}
 
 
@@ -353,9 +349,3 @@ def _usual_time(round_: Round, annotator: int) -> MeanOf:
     """The mean time of the last 200 pairs that were timed."""
     mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
     return MeanOf(mine.order_by("-given_at", "-pk").values(value=F("active_ms"))[:PACE_OF])
-
-
-def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:
-    """The last pairs this person graded, latest first: those that undo can reach."""
-    mine = live_judgements(round_).filter(annotator=annotator)
-    return list(mine.select_related("entry__query", "seat").order_by("-given_at", "-pk")[:n])
