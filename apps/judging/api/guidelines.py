@@ -12,8 +12,7 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.forms import checked
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.judging.actions.guidelines import publish_guideline
-from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge
+from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
 from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, as_example, as_stored
 from apps.judging.forms.guidelines import PARTS, RejudgeForm
 from apps.judging.models import Guideline

@@ -17,8 +17,7 @@ from apps.judging.actions.rounds import close_round, open_after_pilot, open_roun
 from apps.judging.actions.seats import release_seats, return_seats_of
 from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.core.resolution import ResolutionRule
-from apps.judging.forms.rounds import RoundForm
-from apps.judging.selectors.offers import round_offer
+from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.selectors.rounds import latest_guideline, own_round, person_of_round, round_in, round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
 
