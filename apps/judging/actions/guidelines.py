@@ -13,6 +13,7 @@ from apps.corpus.models import Snapshot
 from apps.judging.core import guidelines
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
+from apps.judging.selectors.rounds import free_pool_name
 from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool
 
@@ -69,7 +70,7 @@ def pool_to_rejudge(
     pool = choose_pairs(
         project=guideline.project,
         snapshot=snapshot,
-        name=_free_name(guideline, f"Again under guideline {guideline.number}"),
+        name=free_pool_name(guideline.project, f"Again under guideline {guideline.number}"),
         pairs=pairs,
         origin="Judged before, under an earlier version of the guideline",
         plan={"again_under": guideline.number},
@@ -79,12 +80,6 @@ def pool_to_rejudge(
     after = {"pool": pool.pk, "number": guideline.number, "grades": sorted(set(grades)), "pairs": len(pairs)}
     record(project=guideline.project, actor=actor, action="guideline.judged_again", obj=guideline, after=after, at=at)
     return pool
-
-
-def _free_name(guideline: Guideline, name: str) -> str:
-    used = set(Pool.objects.filter(project=guideline.project_id, name__startswith=name).values_list("name", flat=True))
-    names = [name, *(f"{name} ({number})" for number in range(2, len(used) + 2))]
-    return next(each for each in names if each not in used)
 
 
 @transaction.atomic
