@@ -20,7 +20,7 @@ from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations, rates
 from apps.calibration.selectors.comparisons import comparison, why_in_words
 from apps.calibration.serializers import LogOut, RateOut, RatesOut, rates_out
-from apps.common.web.api import EstimateSerializer, body_with_key
+from apps.common.web.api import EstimateSerializer, body_with_key, given_in
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
@@ -129,11 +129,6 @@ class CalibrationView(ProjectAPIView):
     roles: ClassVar = {"POST": rules.PARTICIPANTS}
     scopes: ClassVar = {"GET": Scope.REVIEW_WRITE, "POST": Scope.REVIEW_WRITE}
 
-    def given(self, serializer: type[serializers.Serializer], request: Request) -> dict[str, Any]:
-        body = serializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return body.validated_data
-
 
 class CalibrationList(CalibrationView):
     """The calibrations that you may see, newest first: all for leads, your own for you. A lead opens one by hand."""
@@ -159,7 +154,7 @@ class CalibrationList(CalibrationView):
 
     @extend_schema(operation_id="calibration_open", request=OpenInput, responses={201: CalibrationOut})
     def post(self, request: Request, slug: str) -> Response:
-        chosen = checked(OpenForm(self.given(OpenInput, request), project=self.project)).cleaned_data
+        chosen = checked(OpenForm(given_in(request.data, OpenInput), project=self.project)).cleaned_data
         made = actions.open_calibration(
             project=self.project,
             subject=chosen["subject"],
@@ -284,15 +279,13 @@ class AnswerView(ItemView):
         calibration = self.own(number)
         if not 0 < place <= calibration.item_count:
             raise Http404(f"{calibration} has no item {place}.")
-        given = AnswerInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
         verdict = actions.answer_item(
             project=self.project,
             calibration_id=calibration.pk,
             number=place,
             person=self.member.user,
             at=timezone.now(),
-            **given.validated_data,
+            **given_in(body_with_key(request), AnswerInput),
         )
         return Response(OwnAnswerOut(verdict).data, status=201)
 
@@ -417,7 +410,7 @@ class CalibrationMessageView(CalibrationView):
             project=self.project,
             calibration_id=calibration.pk,
             author=self.member.user,
-            text=self.given(TextInput, request)["text"],
+            text=given_in(request.data, TextInput)["text"],
             at=timezone.now(),
         )
         return Response(CalibrationMessageOut(message).data, status=201)
@@ -433,7 +426,7 @@ class CloseView(CalibrationView):
             project=self.project,
             calibration_id=calibration.pk,
             person=self.member.user,
-            note=self.given(ConclusionInput, request)["note"],
+            note=given_in(request.data, ConclusionInput)["note"],
             at=timezone.now(),
         )
         return Response(detail_out(calibrations.calibration_for(self.member, number), self.member))
