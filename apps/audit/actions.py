@@ -12,9 +12,9 @@ from django.db import models, transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.execution import signed_checkpoints
+from apps.audit.execution.notify_sealer import seal_soon
 from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
-from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
 from apps.common.errors import IllegalStep
 from apps.common.web.current_work import current_request_id
@@ -36,18 +36,8 @@ def record(
 
     `before` and `after` are the values that changed; times, ids and decimals in them are stored as text.
     """
-    event = Event.objects.create(
-        project=project,
-        actor=actor,
-        action=action,
-        object_type=obj._meta.label_lower if obj is not None else "",
-        object_id=str(obj.pk) if obj is not None else "",
-        object_label=str(obj)[:LABEL_LENGTH] if obj is not None else "",
-        before=_plain(before),
-        after=_plain(after),
-        at=at,
-        request_id=current_request_id(),
-    )
+    event = _event(project, actor, action, obj, before, after, at)
+    event.save(force_insert=True)
     transaction.on_commit(seal_soon, robust=True)
     return event
 
@@ -87,24 +77,31 @@ def record_all(
     at: datetime,
 ) -> None:
     """Write one event for each object of the same change, as (object, before, after), in one statement."""
-    Event.objects.bulk_create(
-        [
-            Event(
-                project=project,
-                actor=actor,
-                action=action,
-                object_type=obj._meta.label_lower,
-                object_id=str(obj.pk),
-                object_label=str(obj)[:LABEL_LENGTH],
-                before=_plain(before),
-                after=_plain(after),
-                at=at,
-                request_id=current_request_id(),
-            )
-            for obj, before, after in changes
-        ]
-    )
+    Event.objects.bulk_create(_event(project, actor, action, *change, at) for change in changes)
     transaction.on_commit(seal_soon, robust=True)
+
+
+def _event(
+    project: Project | None,
+    actor: User | None,
+    action: str,
+    obj: models.Model | None,
+    before: dict[str, Any] | None,
+    after: dict[str, Any] | None,
+    at: datetime,
+) -> Event:
+    return Event(
+        project=project,
+        actor=actor,
+        action=action,
+        object_type=obj._meta.label_lower if obj is not None else "",
+        object_id=str(obj.pk) if obj is not None else "",
+        object_label=str(obj)[:LABEL_LENGTH] if obj is not None else "",
+        before=_plain(before),
+        after=_plain(after),
+        at=at,
+        request_id=current_request_id(),
+    )
 
 
 @transaction.atomic

@@ -134,7 +134,7 @@ class EditionSheet:
         has_guideline = self.asked["has_guideline"]
         refusal = rules.round_refusal(has_guideline=has_guideline, people=len(as_before.people))
         time = TimePerPair(pace.low * share, pace.high * share)
-        return PlannedRound(as_before.former, as_before.people, refusal, time)
+        return PlannedRound(as_before.former, [str(person) for person in as_before.people], refusal, time)
 
     def of_kind(self, kind: ChangeKind) -> QuerySet[SnapshotBlock] | list[PassageChange]:
         """What `listed` takes a page of: the passages of one kind, those that are the same as the snapshot has them."""

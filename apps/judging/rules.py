@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from django.utils.text import get_text_list
+
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.judging.core.resolution import PairState, Resolved
@@ -180,7 +182,7 @@ def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) 
 
 def who_decides(names: Sequence[str], *, pairs: int, stuck: int) -> str:
     """Who can decide pairs that a lead judged, `stuck` of which every lead judged; and the remedy for those."""
-    words = [f"Ask {_or(names)}."] if names else []
+    words = [f"Ask {get_text_list(list(names), 'or')}."] if names else []
     if stuck:
         those = "it" if pairs == 1 else "all of them" if stuck == pairs else f"{stuck:,} of them"
         words.append(
@@ -189,10 +191,6 @@ def who_decides(names: Sequence[str], *, pairs: int, stuck: int) -> str:
             "is retired."
         )
     return " ".join(words)
-
-
-def _or(names: Sequence[str]) -> str:
-    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def close_refusal(round_: Round) -> str | None:
@@ -219,7 +217,8 @@ USUAL_PAIRS = 8
 def unnamed_refusal(graded: int, people: Sequence[str]) -> str:
     """Why a file that does not say who gave its grades cannot be imported on pairs that have a grade."""
     pairs = "1 pair of this file has a grade" if graded == 1 else f"{graded:,} pairs of this file have a grade"
-    return f"{pairs} already, by {_and(people)}. Enter who gave the grades of this file, or say that they are yours."
+    by = get_text_list(list(people), "and")
+    return f"{pairs} already, by {by}. Enter who gave the grades of this file, or say that they are yours."
 
 
 def own_grades_refusal(own: int) -> str:
@@ -235,17 +234,14 @@ def being_judged_refusal(pairs: int) -> str:
     return f"{are} being judged in an open round. Close that round first, or leave {it} out."
 
 
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-
-
 def words_on_earlier(graded: int, people: Mapping[str, int], rounds: Collection[str], *, own: int) -> str:
     """What happens to pairs of a file that have a grade already, `own` of them another one by the same person."""
     pairs = "1 pair has" if graded == 1 else f"{graded:,} pairs have"
-    by = _and([f"{name} ({count:,})" for name, count in people.items()])
+    by = get_text_list([f"{name} ({count:,})" for name, count in people.items()], "and")
+    where = get_text_list(list(rounds), "and")
     words = (
-        f"{pairs} a grade already, by {by} in {_and(list(rounds))}. The grades of this file stand beside those of other"
-        " people, and a lead decides where they differ."
+        f"{pairs} a grade already, by {by} in {where}. The grades of this file stand beside those of other people,"
+        " and a lead decides where they differ."
     )
     if not own:
         return words

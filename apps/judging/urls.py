@@ -7,9 +7,9 @@ from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
 from apps.judging.api import guidelines as guidelines_api
 from apps.judging.api import placeholders as placeholders_api
-from apps.judging.api.collections import CollectionImport
+from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
-from apps.judging.pages import adjudication, board, guidelines, judging, placeholders, planning, propagation, settling
+from apps.judging.pages import adjudication, board, guidelines, judging, placeholders, planning, propagation
 
 pages = [
     path("", board.index, name="index"),
@@ -37,7 +37,7 @@ pages = [
     path("rounds/<int:pk>/release/", judging.release, name="release"),
     path("rounds/<int:pk>/adjudicate/", adjudication.queue, name="adjudicate"),
     path("pools/<int:pk>/carry/", propagation.carry, name="carry"),
-    path("rounds/<int:pk>/settle/", settling.settle, name="settle"),
+    path("rounds/<int:pk>/settle/", adjudication.settle, name="settle"),
     path("rounds/<int:pk>/adjudicate/<int:entry>/", adjudication.pair, name="adjudicate-pair"),
 ]
 

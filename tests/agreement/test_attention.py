@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agreement.core.attention import Pace, Word, marks_of
+from apps.agreement.core.attention import Word, marks_of
+from apps.judging.core.eta import Workload
 from apps.metrics.estimate import Estimate
 
-CALM = Pace(done=50, share=100, timed=50, mean_ms=60_000, fast=0, lately=20, days=7)
+CALM = Workload(done=50, share=100, timed=50, mean_ms=60_000, fast=0, lately=20, days=7)
 NO_LEAN = Estimate.of(None, None, 0)
 OTHERS = [50_000.0, 60_000.0, 90_000.0]
 
@@ -68,7 +69,7 @@ class TestSlow:
 
 @given(
     st.builds(
-        Pace,
+        Workload,
         done=st.integers(0, 99),
         share=st.integers(0, 99),
         timed=st.integers(0, 99),

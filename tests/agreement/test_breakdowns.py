@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.agreement.core.weeks import week_of
+from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
@@ -75,7 +75,7 @@ def test_weeks_are_those_of_the_last_grade_of_a_pair(split_round):
 
     found = parts_in(project, list(project.rounds.all()), "week")
 
-    assert [(part.label.name, part.n) for part in found.shown] == [(f"{week_of(NEXT_WEEK):%Y-%m-%d}", 16)]
+    assert [(part.label.name, part.n) for part in found.shown] == [(f"{monday_of(NEXT_WEEK.date()):%Y-%m-%d}", 16)]
 
 
 @pytest.mark.parametrize(("costs", "places"), [([], 3), ([0.2, 0.01], 3), ([0.012], 3), ([0.0004, 0.0001], 5)])
@@ -87,7 +87,7 @@ def test_weeks_are_labelled_under_the_chart_as_short_dates(split_round, client):
     project = split_round.project
     client.force_login(lead_of(project))
 
-    monday = week_of(NEXT_WEEK)
+    monday = monday_of(NEXT_WEEK.date())
     html = page(client, project, "differences", by="week")
 
     assert f">{monday.day} {monday:%b}</text>" in html

@@ -1,12 +1,12 @@
 """One person's grades over the weeks; intervals against SciPy."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from apps.agreement.core.weeks import columns_from, lean_of, leans, median_of, week_of, weeks_of
+from apps.agreement.core.weeks import columns_from, lean_of, leans, median_of, weeks_of
 from apps.metrics.agreement.ratings import Dated, ratings_from
 
 SCALE = (0, 1, 2, 3)
@@ -15,11 +15,6 @@ MONDAY = date(2026, 3, 2)
 
 def dated(*rows: tuple[int, int, int, int, date]) -> Dated:
     return columns_from((*row[:4], row[4].isoformat()) for row in rows).rated(SCALE)
-
-
-def test_a_week_begins_on_monday_in_utc():
-    assert week_of(datetime(2026, 3, 8, 23, 59, tzinfo=UTC)) == MONDAY
-    assert week_of(datetime(2026, 3, 9, tzinfo=UTC)) == date(2026, 3, 9)
 
 
 def test_a_lean_is_the_distance_to_the_mean_of_the_others():

@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from apps.audit.actions import record
-from apps.audit.execution import tasks, waking
+from apps.audit.execution import notify_sealer, tasks
 from apps.audit.models import Event
 from apps.common.hooks import load_celery
 from apps.common.web.current_work import reset_request_id, set_request_id
@@ -93,7 +93,7 @@ def test_the_database_rejects_changes_of_events_from_any_client(statement):
 @pytest.mark.django_db(transaction=True)
 def test_recording_requests_a_seal_at_most_once_per_interval(monkeypatch):
     asked = []
-    monkeypatch.setattr(waking, "_not_before", [0.0])
+    monkeypatch.setattr(notify_sealer, "_not_before", [0.0])
     monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
 
     for _ in range(20):
@@ -104,15 +104,15 @@ def test_recording_requests_a_seal_at_most_once_per_interval(monkeypatch):
 
 def test_processes_that_are_forked_request_a_seal_together(monkeypatch):
     asked = []
-    monkeypatch.setattr(waking, "_not_before", memoryview(mmap.mmap(-1, 8)).cast("d"))
+    monkeypatch.setattr(notify_sealer, "_not_before", memoryview(mmap.mmap(-1, 8)).cast("d"))
     monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
     child = os.fork()
     if not child:
-        waking.seal_soon()
+        notify_sealer.seal_soon()
         os._exit(len(asked))
     _, status = os.waitpid(child, 0)
 
-    waking.seal_soon()
+    notify_sealer.seal_soon()
 
     assert (os.waitstatus_to_exitcode(status), asked) == (1, [])
 
@@ -125,7 +125,7 @@ def test_an_unreachable_broker_is_tried_once_and_then_left_alone(monkeypatch):
         tries.append(options)
         raise OSError("connection refused")
 
-    monkeypatch.setattr(waking, "_not_before", [0.0])
+    monkeypatch.setattr(notify_sealer, "_not_before", [0.0])
     monkeypatch.setattr(tasks.seal, "apply_async", broken)
 
     for _ in range(20):

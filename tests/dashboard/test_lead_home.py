@@ -316,7 +316,7 @@ class TestPeople:
         for _ in range(9):
             give(*claim_seats(round_=round_, annotator=helper, n=1, at=AT), helper)
 
-        rows = {row.work.person: row.work for row in who_needs(round_).rows}
+        rows = {row.person: row.work for row in who_needs(round_).rows}
 
         work = rows[helper]
         assert (work.done, work.share, work.of_share, work.beyond) == (9, 6, 6, 3)

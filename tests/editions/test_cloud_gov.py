@@ -13,7 +13,7 @@ from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts
 from apps.judging.models import Judgement, Round
-from apps.judging.selectors.pairs import settled_pairs
+from apps.judging.selectors.pairs import settled_texts
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.editions.stories import LATER, Story
 from tests.editions.test_counts import pages
@@ -69,9 +69,7 @@ def story(db, shared_data) -> CloudGov:
 
 
 def graded_texts(rounds) -> set:
-    pairs = settled_pairs(rounds)
-    texts = texts_of(pair.version_id for pair in pairs)
-    return {(pair.query_id, texts[pair.version_id]) for pair in pairs}
+    return {(pair.query_id, text) for pair, text in settled_texts(rounds)}
 
 
 def assert_same_counts(shown: dict[str, str], figures: dict) -> None:

@@ -14,6 +14,7 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
 from apps.judging.models import Guideline, Judgement, Round, Seat
+from apps.judging.selectors.my_progress import OwnProgress, own_progress_in
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -149,6 +150,10 @@ def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT,
     while seats := claim_seats(round_=round_, annotator=annotator, n=10, at=at):
         given += [give(seat, annotator, grade_of(seat), at=at, **more) for seat in seats]
     return given
+
+
+def own_progress(round_: Round, annotator: User) -> OwnProgress:
+    return own_progress_in([round_], annotator)[round_.pk]
 
 
 def later(minutes: int):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.recognition import recognise
-from apps.judging.formats.tools import TOOLS, opener_of
+from apps.judging.formats.recognition import TOOLS, opener_of, recognise
 from tests.judging.test_argilla import FLAT, OLD, SAVED
 from tests.judging.test_doccano import ANA
 from tests.judging.test_label_studio import TASKS, minimal

@@ -14,6 +14,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats, return_seats_of
 from apps.judging.selectors import board
 from apps.judging.selectors.board import Overlap
+from apps.judging.selectors.workload import answers_in
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
 
@@ -73,9 +74,10 @@ def test_a_round_that_nobody_shares_has_nothing_in_common():
 def test_only_what_was_judged_in_the_last_days_counts_as_lately(round_):
     mara, sef = people_of(round_)
 
-    lately, by_whom = board.lately(round_, at=later(60))
-    assert (lately.days, lately.judgements, by_whom) == (1, 8, {mara.pk: 4, sef.pk: 4})
-    assert board.lately(round_, at=AT + timedelta(days=30))[0][:2] == (7, 0)
+    answers = answers_in(round_, at=later(60))
+    assert (answers.lately.days, answers.lately.judgements) == (1, 8)
+    assert [answers.of(person).lately for person in (mara, sef)] == [4, 4]
+    assert answers_in(round_, at=AT + timedelta(days=30)).lately[:2] == (7, 0)
 
 
 def test_seats_with_an_expired_lease_or_of_somebody_who_left_are_stuck():
@@ -86,8 +88,11 @@ def test_seats_with_an_expired_lease_or_of_somebody_who_left_are_stuck():
     claim_seats(round_=round_, annotator=tobias, n=2, at=later(29))
     projects.set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
 
-    found = {row.person.pk: (row.held, row.has_left) for row in board.stuck_holders(round_, at=later(31))}
-    early = {row.person.pk for row in board.stuck_holders(round_, at=later(1))}
+    def stuck_at(minutes):
+        return board.stuck_holders(round_, board.taken_seats(round_, at=later(minutes)))
+
+    found = {row.person.pk: (row.held, row.has_left) for row in stuck_at(31)}
+    early = {row.person.pk for row in stuck_at(1)}
 
     assert found == {mara.pk: (2, True), sef.pk: (2, False)}
     assert early == {mara.pk}

@@ -16,10 +16,11 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
-from apps.judging.selectors.board import Steadiness, check_results, repeats, steadiness
-from apps.judging.selectors.pairs import adjudicable, label_matrix, resolved_grades, resolved_pairs
+from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.progress import stuck
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
+from apps.judging.selectors.workload import Steadiness, steadiness
+from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench
@@ -165,14 +166,12 @@ def test_nothing_of_a_duplicate_or_a_check_reaches_a_result():
     pairs = bench.pool.entry_count - 1
     entry = KnownAnswer.objects.get(round=round_).entry
 
-    resolved = list(resolved_pairs(round_))
+    resolved = resolved_grades(round_)
     assert {(pair.grade, pair.judges) for pair in resolved} == {(1, 2), (2, 2)}
-    assert (len(resolved), len(resolved_grades(round_))) == (pairs, pairs)
+    assert len(resolved) == pairs
     assert adjudicable(round_, bench.lead) == []
-    matrix = label_matrix(round_)
-    assert entry.pk not in matrix.entries
-    assert all(one == other for one, other in matrix.ratings)
     agreement = grade_agreement(bench.project, [round_])
+    assert [entry.query_id, entry.version_id] not in agreement.ratings.items.tolist()
     assert (agreement.ratings.shared, agreement.overall.value) == (pairs, pytest.approx(1.0))
     gathered = gather(draft(bench, rounds=[round_]))
     assert (len(gathered.pairs), {pair.judges for pair in gathered.pairs}, gathered.unresolved) == (pairs, {2}, [])
@@ -201,32 +200,20 @@ def test_an_export_contains_neither_duplicates_nor_checks():
 def test_consistency_is_read_from_the_two_passes_of_one_person():
     round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0, again=1.0)
     mara = people_of(round_)[0]
+    entries = list(round_.pool.entries.values_list("pk", flat=True))
     one_by_one(round_, mara, lambda seat: 2 if seat.pass_number == 1 else 2 + seat.entry_id % 2)
 
-    found = repeats(round_)
-
-    assert [(repeat.first, repeat.again, repeat.is_alike) for repeat in found] == [
-        (2, 2 + repeat.entry_id % 2, repeat.entry_id % 2 == 0) for repeat in found
-    ]
-    assert len(found) == 3
-    assert {repeat.person_id for repeat in found} == {mara.pk}
-    assert steadiness(round_) == {mara.pk: Steadiness(3, sum(repeat.is_alike for repeat in found))}
+    assert steadiness(round_) == {mara.pk: Steadiness(repeats=Rate(sum(pk % 2 == 0 for pk in entries), 3))}
 
 
-def test_answers_to_checks_are_shown_with_the_known_grades(project):
+def test_answers_to_checks_are_compared_with_the_known_grades(project):
     pool = make_pool(project, queries=1, blocks=3)
     round_ = make_round(project, pool=pool, annotators=2, overlap=0.0, known=known_in(pool, grade=2))
     mara, sef = people_of(round_)
     judge_all(round_, mara, lambda seat: 2)
     judge_all(round_, sef, lambda seat: None)
 
-    found = check_results(round_)
-
-    assert [(result.person, result.known, result.given, result.is_right) for result in found] == [
-        (mara, 2, 2, True),
-        (sef, 2, None, False),
-    ]
-    assert steadiness(round_) == {mara.pk: Steadiness(0, 0, 1, 1), sef.pk: Steadiness(0, 0, 1, 0)}
+    assert steadiness(round_) == {mara.pk: Steadiness(checks=Rate(1, 1)), sef.pk: Steadiness(checks=Rate(0, 1))}
 
 
 def test_checks_come_from_what_closed_rounds_decided_or_judged_alike(project):

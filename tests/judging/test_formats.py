@@ -89,7 +89,7 @@ def test_the_flat_layout():
 
     rows, errors = read(text, format="csv")
 
-    assert rows == [JudgementRow(2, "q", "a", 2, "what", "T", "dev", "=sure")]
+    assert rows == [JudgementRow(2, "q", "a", 2, "=sure")]
     assert not errors
 
 

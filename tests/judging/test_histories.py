@@ -16,7 +16,7 @@ from apps.judging.actions.seats import claim_query_seats, claim_seats, release_s
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit
-from apps.queries.models import Query
+from apps.retrieval.models import PoolQuery
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, people_of
 from tests.judging.history import Kept, Place, Sent, Told, faults
@@ -83,7 +83,8 @@ class History:
         assert all(seat.lease_expires_at > self.now for seat in seats)
         if pilot_queries(self.round) and not PilotDecision.objects.filter(round=self.round).exists():
             assert {seat.query_id for seat in seats} <= set(pilot_queries(self.round))
-        allowed = Query.objects.filter(query_in_remit(self.remits[person.pk], "")).values_list("pk", flat=True)
+        queries = PoolQuery.objects.filter(query_in_remit(self.remits[person.pk]), pool=self.round.pool_id)
+        allowed = queries.values_list("query", flat=True)
         assert {seat.query_id for seat in seats if not seat.reserved_for_id} <= set(allowed)
 
     def leased(self, who):

@@ -9,8 +9,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
-from apps.judging.formats.recognition import recognise
-from apps.judging.formats.tools import opener_of
+from apps.judging.formats.recognition import opener_of, recognise
 from apps.judging.formats.tools.label_studio import sides_in
 from apps.judging.models import Judgement
 from tests.factories import make_project

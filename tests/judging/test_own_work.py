@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.enums import Role
-from apps.agreement.core.weeks import week_of
+from apps.agreement.core.weeks import monday_of
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.enums import SeatState
@@ -201,4 +201,4 @@ def test_weeks_are_cut_in_utc_whoever_reads_them(zone):
     with timezone.override(zoneinfo.ZoneInfo(zone)):
         (week,) = my_progress.own_weeks(person, round_.project)
 
-    assert (week.begins, week.pairs) == (week_of(sunday), 2)
+    assert (week.begins, week.pairs) == (monday_of(sunday.date()), 2)

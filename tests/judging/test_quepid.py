@@ -9,8 +9,7 @@ from django.core.management import call_command
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
-from apps.judging.formats.recognition import recognise
-from apps.judging.formats.tools import opener_of
+from apps.judging.formats.recognition import opener_of, recognise
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.queries.models import Query
 from tests.factories import make_project

@@ -7,8 +7,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.guidelines import publish_guideline
-from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge
+from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.retrieval.models import Pool

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.agreement.selectors.agreement import grade_agreement
 from apps.corpus.models import Import
-from apps.judging.actions import undoing
+from apps.judging.actions import imports
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.placeholders import placeholders_in
@@ -132,8 +132,8 @@ def test_an_import_on_whose_grades_a_second_opinion_rests_is_not_undone(client, 
         client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
         item.refresh_from_db()
 
-    assert "has a second opinion beside its grades" in undoing.undo_refusal(items[0])
-    assert undoing.undo_refusal(items[1]) is None
+    assert "has a second opinion beside its grades" in imports.undo_refusal(items[0])
+    assert imports.undo_refusal(items[1]) is None
 
 
 def upload(client, project, pool, grades, **more):

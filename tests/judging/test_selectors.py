@@ -15,18 +15,19 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.eta import ticks
 from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.my_progress import own_progress
-from apps.judging.selectors.pairs import adjudicable, label_matrix, left_to_another_lead, resolved_grades
+from apps.judging.selectors.board import held_by, taken_seats
+from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, resolved_grades
 from apps.judging.selectors.pending_work import undecided_in, waiting_for
-from apps.judging.selectors.progress import by_person, by_query, stuck, totals
+from apps.judging.selectors.progress import by_query, stuck, totals
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import round_summaries
+from apps.judging.selectors.workload import answers_in
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
+from tests.judging.factories import give, judge_all, later, make_pool, make_round, own_progress, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -88,37 +89,6 @@ def test_a_snapshot_has_the_grades_of_its_rounds_and_the_later_round_counts_once
     assert found == {one.pk: (3, second.pk), two.pk: (1, first.pk)}
 
 
-def test_the_label_matrix_has_shared_pairs_and_none_where_a_label_is_missing():
-    round_ = make_round(queries=1, blocks=4, annotators=3, overlap=0.5)
-    people = people_of(round_)
-    for person, grade in zip(people, (0, 1, 2), strict=True):
-        judge_all(round_, person, lambda seat, g=grade: g)
-
-    matrix = label_matrix(round_)
-
-    assert matrix.annotators == sorted({j.annotator for j in round_.judgements.filter(entry__in=matrix.entries)},
-                                       key=lambda user: (user.name, user.pk))  # fmt: skip
-    assert len(matrix.entries) == len(matrix.queries) == len(matrix.ratings) == 2
-    for entry, row in zip(matrix.entries, matrix.ratings, strict=True):
-        given = dict(round_.judgements.filter(entry=entry).values_list("annotator", "grade"))
-        assert row == [given.get(person.pk) for person in matrix.annotators]
-        assert len([grade for grade in row if grade is not None]) == 2
-
-
-def test_cant_judge_is_not_a_rating():
-    round_ = make_round(queries=1, blocks=1, overlap=1.0)
-    for person, grade in zip(people_of(round_), (None, 2), strict=True):
-        judge_all(round_, person, lambda seat, g=grade: g)
-
-    assert label_matrix(round_).ratings == [[None, 2]]
-
-
-def test_an_empty_round_has_an_empty_matrix():
-    matrix = label_matrix(make_round())
-
-    assert (matrix.entries, matrix.annotators, matrix.ratings) == ([], [], [])
-
-
 def test_progress_counts_by_person_and_by_query():
     round_ = make_round(queries=2, blocks=2, overlap=1.0)
     mara, sef = people_of(round_)
@@ -127,10 +97,11 @@ def test_progress_counts_by_person_and_by_query():
     give(seats[1], mara, None, active_ms=120_000)
 
     assert totals(round_)[:3] == (8, 2, 1)
-    assert [(p.person, p.done, p.held, p.cant_judge, p.pace) for p in by_person(round_)] == [
-        (mara, 2, 1, 1, "1:30"),
-        (sef, 0, 0, 0, ""),
-    ]
+    answers = answers_in(round_, at=AT)
+    assert [(each.done, each.cant_judge, each.pace) for each in map(answers.of, (mara, sef))] == [
+        (2, 1, "1:30"), (0, 0, ""),
+    ]  # fmt: skip
+    assert held_by(taken_seats(round_, at=AT)) == {mara.pk: 1}
     assert sum(q.done for q in by_query(round_)) == 2
     assert [q.planned for q in by_query(round_)] == [4, 4]
 

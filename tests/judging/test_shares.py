@@ -15,11 +15,10 @@ from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.core.plan import Shares
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
-from apps.judging.selectors.my_progress import own_progress
 from apps.judging.selectors.progress import left_over, stuck, to_go_by_person, totals
 from apps.queries.models import Query
 from tests.factories import AT, make_member, make_project
-from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import give, judge_all, make_pool, make_round, own_progress, people_of
 from tests.walks import walks
 
 

@@ -12,10 +12,9 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats, release_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.my_progress import own_progress
 from apps.judging.selectors.progress import totals
 from tests.factories import AT, lead_of
-from tests.judging.factories import give, make_round, people_of
+from tests.judging.factories import give, make_round, own_progress, people_of
 
 BEFORE = [("judging", "0013_no_retired_queries")]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]

@@ -11,28 +11,23 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.agreement.core.weeks import AnnotatorWeek
 from apps.agreement.presenters import selected_rounds
 from apps.agreement.selectors import agreement, people
-from apps.agreement.selectors.agreement import QuestionAgreement, as_facts
+from apps.agreement.selectors.agreement import as_facts
 from apps.agreement.selectors.breakdowns import (
     BOUNDARY,
     WAYS,
-    AlphaPart,
     Costly,
     boundaries_in,
     overview_of,
     parts_in,
     tight_spots,
 )
-from apps.agreement.selectors.differing_pairs import Unclear
-from apps.agreement.selectors.people import PersonSheet
 from apps.calibration import rules
-from apps.calibration.serializers import RateOut, rate_out
+from apps.calibration.serializers import RateOut
 from apps.common.web.api import EstimateSerializer
 from apps.common.web.paging import only_known
 from apps.judging.models import Round
-from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.agreement.ratings import PairAgreement
 from apps.metrics.agreement.results import Coefficient
 
@@ -42,6 +37,9 @@ class CoefficientSerializer(EstimateSerializer):
 
     name = serializers.CharField()
 
+    def to_representation(self, coefficient: Coefficient) -> dict[str, Any]:
+        return as_facts(coefficient)
+
 
 class PairAgreementOut(serializers.Serializer):
     """Two people and their agreement. Members who are no leads get letters for names."""
@@ -50,7 +48,7 @@ class PairAgreementOut(serializers.Serializer):
     n = serializers.IntegerField()
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
-    kappa_quadratic = CoefficientSerializer()
+    kappa_quadratic = CoefficientSerializer(source="quadratic")
     alpha_ordinal = CoefficientSerializer(required=False, help_text="Of two people; not of decisions and repeats.")
 
 
@@ -66,19 +64,19 @@ class BoundaryOut(serializers.Serializer):
 
     below = serializers.IntegerField()
     above = serializers.IntegerField()
-    astride = serializers.IntegerField()
+    astride = serializers.IntegerField(source="crossings")
     comparisons = serializers.IntegerField()
-    share = EstimateSerializer()
+    share = EstimateSerializer(source="estimate")
     alpha = CoefficientSerializer()
 
 
 class PartOut(serializers.Serializer):
     """A part of the pairs; `differing` of `comparisons` of two grades are not the same."""
 
-    name = serializers.CharField()
+    name = serializers.CharField(source="label.name")
     n = serializers.IntegerField()
-    differing = serializers.IntegerField()
-    comparisons = serializers.IntegerField()
+    differing = serializers.IntegerField(source="differing.hits")
+    comparisons = serializers.IntegerField(source="differing.n")
     alpha = CoefficientSerializer()
 
 
@@ -102,6 +100,10 @@ class CostlyOut(PartOut):
     decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
     unclear_guideline = serializers.IntegerField(help_text="Those of them that call the guideline unclear.")
 
+    def to_representation(self, row: Costly) -> dict[str, Any]:
+        ruled = {"decisions": row.unclear.n, "unclear_guideline": row.unclear.hits}
+        return {**PartOut(row.part).data, "gain": row.change.as_json, **ruled}
+
 
 class TightenOut(serializers.Serializer):
     alpha = CoefficientSerializer()
@@ -115,13 +117,13 @@ class WeekOut(serializers.Serializer):
     begins = serializers.DateField()
     lean = EstimateSerializer()
     alpha = CoefficientSerializer()
-    median_ms = EstimateSerializer()
+    median_ms = EstimateSerializer(source="pace")
 
 
 class QuestionOut(serializers.Serializer):
     """Two reviewers on one of the three questions: how often both, or one, answered no; how often they agreed."""
 
-    question = serializers.CharField()
+    question = serializers.CharField(source="aspect")
     no_by_both = serializers.IntegerField()
     no_by_one = serializers.IntegerField()
     alike = RateOut()
@@ -142,89 +144,24 @@ class PersonOut(serializers.Serializer):
     """One person's grades compared with others', with decisions and with their own second grades, and by week."""
 
     person = serializers.CharField()
-    graded = serializers.IntegerField()
+    graded = serializers.IntegerField(source="comparison.graded")
     others = PairAgreementOut(many=True)
     decisions = PairAgreementOut()
     repeats = PairAgreementOut()
-    weeks = WeekOut(many=True)
+    weeks = WeekOut(source="comparison.weeks", many=True)
     questions = QuestionOut(many=True)
 
 
-def pair_out(pair: PairAgreement, names: dict[int, str], alpha: Coefficient | None = None) -> dict[str, Any]:
-    facts = {
-        "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
-        "n": pair.n,
-        "percent": as_facts(pair.percent),
-        "kappa": as_facts(pair.kappa),
-        "kappa_quadratic": as_facts(pair.quadratic),
-    }
-    return facts if alpha is None else {**facts, "alpha_ordinal": as_facts(alpha)}
+def pair_facts(pair: PairAgreement, names: dict[int, str], **more: Any) -> dict[str, Any]:
+    people = [names[person] for person in dict.fromkeys((pair.first, pair.second))]
+    figures = {"percent": pair.percent, "kappa": pair.kappa, "quadratic": pair.quadratic}
+    return {"people": people, "n": pair.n, **figures, **more}
 
 
-def pairs_out(
+def pairs_facts(
     pairs: Sequence[PairAgreement], alphas: Sequence[Coefficient], names: dict[int, str]
 ) -> list[dict[str, Any]]:
-    return [pair_out(pair, names, alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
-
-
-def boundary_out(boundary: Boundary) -> dict[str, Any]:
-    return {
-        "below": boundary.below,
-        "above": boundary.above,
-        "astride": boundary.crossings,
-        "comparisons": boundary.comparisons,
-        "share": boundary.estimate.as_json,
-        "alpha": as_facts(boundary.alpha),
-    }
-
-
-def part_out(part: AlphaPart) -> dict[str, Any]:
-    return {
-        "name": part.label.name,
-        "n": part.n,
-        "differing": part.differing.hits,
-        "comparisons": part.differing.n,
-        "alpha": as_facts(part.alpha),
-    }
-
-
-def costly_out(row: Costly) -> dict[str, Any]:
-    return {**part_out(row.part), "gain": row.change.as_json, **_ruled(row.unclear)}
-
-
-def _ruled(unclear: Unclear) -> dict[str, int]:
-    return {"decisions": unclear.n, "unclear_guideline": unclear.hits}
-
-
-def question_out(row: QuestionAgreement) -> dict[str, Any]:
-    return {
-        "question": row.aspect,
-        "no_by_both": row.no_by_both,
-        "no_by_one": row.no_by_one,
-        "alike": rate_out(row.alike),
-        "kappa": as_facts(row.kappa),
-    }
-
-
-def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[str, Any]:
-    return {
-        "person": names[person],
-        "graded": sheet.comparison.graded,
-        "others": pairs_out(sheet.comparison.others, sheet.comparison.alphas, names),
-        "decisions": pair_out(sheet.decisions, names),
-        "repeats": pair_out(sheet.repeats, names),
-        "weeks": [_week_out(week) for week in sheet.comparison.weeks],
-        "questions": [question_out(row) for row in sheet.questions],
-    }
-
-
-def _week_out(week: AnnotatorWeek) -> dict[str, Any]:
-    return {
-        "begins": week.begins,
-        "lean": week.lean.as_json,
-        "alpha": as_facts(week.alpha),
-        "median_ms": week.pace.as_json,
-    }
+    return [pair_facts(pair, names, alpha_ordinal=alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
 
 
 class AgreementView(ProjectAPIView):
@@ -239,10 +176,10 @@ class AgreementView(ProjectAPIView):
         verdicts = agreement.verdict_agreement(self.project)
         facts = {
             "pairs_judged_twice": grades.shared,
-            "grades": agreement.as_facts(grades.alpha),
-            "coefficients": [agreement.as_facts(coefficient) for coefficient in grades.coefficients],
-            "verdicts": agreement.as_facts(verdicts.kappa),
-            "questions": [question_out(row) for row in verdicts.questions],
+            "grades": grades.alpha,
+            "coefficients": grades.coefficients,
+            "verdicts": verdicts.kappa,
+            "questions": verdicts.questions,
         }
         return Response(AgreementSerializer(facts).data)
 
@@ -270,8 +207,8 @@ class PairsView(GradesView):
     def get(self, request: Request, slug: str) -> Response:
         overview = overview_of(self.project, self.rounds(request))
         names = agreement.names_for(self.member, overview.people)
-        pairs = pairs_out(overview.pairs, overview.pair_alphas, names)
-        return Response({"people_count": overview.people_count, "pairs": pairs})
+        pairs = pairs_facts(overview.pairs, overview.pair_alphas, names)
+        return Response(PairGradesOut({"people_count": overview.people_count, "pairs": pairs}).data)
 
 
 class WhereView(GradesView):
@@ -290,11 +227,11 @@ class WhereView(GradesView):
         if by not in WAYS:
             raise ValidationError({"by": f"One of: {', '.join(WAYS)}."})
         if by == BOUNDARY:
-            boundaries = [boundary_out(one) for one in boundaries_in(self.project, rounds)]
-            return Response({"by": by, "total": len(boundaries), "boundaries": boundaries})
-        breakdown = parts_in(self.project, rounds, by)
-        parts = [part_out(part) for part in breakdown.shown]
-        return Response({"by": by, "total": breakdown.total, "alike": breakdown.alike, "parts": parts})
+            boundaries = boundaries_in(self.project, rounds)
+            return Response(WhereOut({"by": by, "total": len(boundaries), "boundaries": boundaries}).data)
+        parts = parts_in(self.project, rounds, by)
+        facts = {"by": by, "total": parts.total, "alike": parts.alike, "parts": parts.shown}
+        return Response(WhereOut(facts).data)
 
 
 class TightenView(GradesView):
@@ -304,14 +241,7 @@ class TightenView(GradesView):
 
     @extend_schema(operation_id="agreement_tighten", parameters=[ROUND], responses=TightenOut)
     def get(self, request: Request, slug: str) -> Response:
-        spots = tight_spots(self.project, self.rounds(request))
-        return Response(
-            {
-                "alpha": agreement.as_facts(spots.alpha),
-                "boundaries": [boundary_out(one) for one in spots.boundaries],
-                "queries": [costly_out(row) for row in spots.queries],
-            }
-        )
+        return Response(TightenOut(tight_spots(self.project, self.rounds(request))).data)
 
 
 class PersonView(GradesView):
@@ -328,4 +258,12 @@ class PersonView(GradesView):
             raise NotFound("No such person in this project.")
         sheet = people.sheet_of(self.member, self.rounds(request), person)
         names = agreement.names_for(self.member, [person, *(pair.second for pair in sheet.comparison.others)])
-        return Response(person_out(sheet, person, names))
+        facts = {
+            "person": names[person],
+            "comparison": sheet.comparison,
+            "others": pairs_facts(sheet.comparison.others, sheet.comparison.alphas, names),
+            "decisions": pair_facts(sheet.decisions, names),
+            "repeats": pair_facts(sheet.repeats, names),
+            "questions": sheet.questions,
+        }
+        return Response(PersonOut(facts).data)

@@ -5,9 +5,11 @@ The rule is described in docs/reference/agreement-pages.md. Nobody is marked wit
 
 from collections.abc import Sequence
 from enum import StrEnum
+from statistics import median
 from typing import NamedTuple
 
 from apps.common.text.wording import count, interval, number
+from apps.judging.core.eta import Workload
 from apps.metrics.estimate import Estimate, excludes_zero
 
 BAR = 0.6
@@ -51,25 +53,6 @@ class Word(StrEnum):
     SLOW = "slow"
 
 
-class Pace(NamedTuple):
-    """One person's work in a round: pairs done of their share, those timed, and those done in the last `days` days.
-
-    `mean_ms` is the mean active time of the timed pairs, `fast` counts those below `FAST_MS`.
-    """
-
-    done: int
-    share: int
-    timed: int
-    mean_ms: float | None
-    fast: int
-    lately: int
-    days: int
-
-    @property
-    def to_go(self) -> int:
-        return max(0, self.share - self.done)
-
-
 class Mark(NamedTuple):
     """What is unusual about a person: one of three words, and the figure that it rests on."""
 
@@ -80,7 +63,7 @@ class Mark(NamedTuple):
         return f"{self.word}: {self.figure}"
 
 
-def marks_of(pace: Pace, others_ms: Sequence[float], lean: Estimate, *, is_open: bool) -> list[Mark]:
+def marks_of(pace: Workload, others_ms: Sequence[float], lean: Estimate, *, is_open: bool) -> list[Mark]:
     """What is unusual about a person, most urgent first; empty when they are as expected.
 
     `others_ms` are the mean times of the others in the round, `lean` how many grades higher than others the person
@@ -90,7 +73,7 @@ def marks_of(pace: Pace, others_ms: Sequence[float], lean: Estimate, *, is_open:
     return [mark for mark in found if mark]
 
 
-def _too_fast(pace: Pace) -> Mark | None:
+def _too_fast(pace: Workload) -> Mark | None:
     """Five pairs or more, and a tenth of those timed, took less than three seconds."""
     if pace.fast < FEWEST_FAST or pace.fast < FAST_SHARE * pace.timed:
         return None
@@ -107,22 +90,14 @@ def _far(lean: Estimate) -> Mark | None:
     return Mark(Word.FAR, figure)
 
 
-def _slow(pace: Pace, others_ms: Sequence[float]) -> Mark | None:
+def _slow(pace: Workload, others_ms: Sequence[float]) -> Mark | None:
     """Nothing in a week although pairs are left, or at least twice the usual time of the others for a pair."""
     if not pace.to_go:
         return None
     if not pace.lately and pace.days >= IDLE_DAYS:
         return Mark(Word.SLOW, f"nothing in {pace.days} days, {count(pace.to_go)} to go")
-    usual = _middle(others_ms)
+    usual = median(others_ms) if others_ms else None
     if usual is None or pace.mean_ms is None or pace.timed < FEWEST_TIMED or pace.mean_ms < SLOW_TIMES * usual:
         return None
     times = number(pace.mean_ms / usual, 1)
     return Mark(Word.SLOW, f"{times} times the others’ time a pair, on {count(pace.timed)} pairs")
-
-
-def _middle(values: Sequence[float]) -> float | None:
-    ordered = sorted(values)
-    if not ordered:
-        return None
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from io import BytesIO
 from typing import NamedTuple
 
@@ -83,11 +83,6 @@ class AnnotatorWeek(NamedTuple):
     pace: Estimate
 
 
-def week_of(when: datetime) -> date:
-    """The Monday of the week of this moment, in UTC."""
-    return monday_of(when.astimezone(UTC).date())
-
-
 def monday_of(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
@@ -120,8 +115,8 @@ def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estim
     return Estimate.of(mean, (mean - half, mean + half), n, "Student")
 
 
-def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Estimate:
-    """The median with an interval of order statistics, which needs no assumption about the distribution.
+def median_of(values: Sequence[float] | NDArray[np.int64]) -> Estimate:
+    """The median with a 95 % interval of order statistics, which needs no assumption about the distribution.
 
     The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
     Order Statistics, 2003, section 7.1). Undefined for fewer than six values.
@@ -134,7 +129,7 @@ def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0
         return Estimate.of(None, None, 0, reason="No pair was timed.")
     if n < FEWEST_FOR_A_MEDIAN:
         return Estimate.of(float(np.median(ordered)), None, n, reason=FEW_FOR_A_MEDIAN)
-    places = int((bdtr(np.arange(n // 2), n, 0.5) <= (1 - confidence) / 2).sum())
+    places = int((bdtr(np.arange(n // 2), n, 0.5) <= 0.025).sum())
     ends = float(ordered[places - 1]), float(ordered[n - places])
     return Estimate.of(float(np.median(ordered)), ends, n, "order statistics")
 

@@ -38,6 +38,7 @@ from apps.metrics.estimate import Estimate
 
 CELL_WIDTH, CELL_HEIGHT = 58.0, 32.0
 LABELS = 132.0
+WIDTH = 648
 HIGH = 0.8
 MOST_LABELS = 8
 
@@ -100,13 +101,12 @@ def over_time(
     high: float,
     lines: Sequence[tuple[float, str]] = (),
     places: int = 2,
-    width: int = 648,
 ) -> SafeString:
     """One value per period with whiskers, oldest first. `lines` are dashed, each with its label at the end.
 
     The axis reaches from `low` to `high` and further where a value or an interval does.
     """
-    left, right, top, bottom = 48.0, width - 116.0, 12.0, 172.0
+    left, right, top, bottom = 48.0, WIDTH - 116.0, 12.0, 172.0
     values = _whole_ticks(periods, low, high)
     place = scale(values[0], values[-1], bottom, top)
     parts = []
@@ -117,7 +117,7 @@ def over_time(
         parts.append(tag("path", class_="limit", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
         parts.append(text(right + 8, place(value) + 4, word))
     parts += _drawn_figures(periods, place, left, (right - left) / max(1, len(periods)), bottom, places)
-    return svg(width, bottom + 28, name, parts)
+    return svg(WIDTH, bottom + 28, name, parts)
 
 
 def _whole_ticks(periods: Sequence[PeriodFigure], low: float, high: float) -> list[float]:

@@ -20,11 +20,11 @@ from apps.accounts.models import STAND_IN_DOMAIN, Membership, Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.core.drift import DriftCheck
 from apps.agreement.core.weeks import monday_of
-from apps.agreement.selectors.text_items import Pair, one_item_a_text, rows_of
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import SideRates
 from apps.common.database.functions import Day
 from apps.common.database.questions import once
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
 from apps.judging.selectors.progress import known_rounds
@@ -33,6 +33,9 @@ from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_o
 from apps.metrics.agreement.results import Coefficient
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
+
+Pair = tuple[int, TextKey]
+"""A query and a text: unchanged from one snapshot to the next, it is the same item in both."""
 
 
 def repeats_since(rounds: Sequence[Round], since: date) -> list[DriftCheck]:
@@ -140,6 +143,35 @@ def _has_people(prefix: str = "") -> Q:
     named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
     judged = Q(**{f"{prefix}kind": RoundKind.JUDGING})
     return Q(**{f"{prefix}withdrawn_at": None}) & (judged | named)
+
+
+def one_item_a_text(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of (query, block version, …), oldest first, with the last block version for each text of a query.
+
+    Block versions of the same text differ only in page or heading.
+    """
+    texts = texts_of(np.unique(table[:, 1]).tolist())
+    versions: dict[TextKey, list[int]] = {}
+    for version, text in texts.items():
+        versions.setdefault(text, []).append(version)
+    twins = [version for group in versions.values() if len(group) > 1 for version in group]
+    places = np.flatnonzero(np.isin(table[:, 1], twins)).tolist()
+    pairs = [(int(table[place, 0]), texts[int(table[place, 1])]) for place in places]
+    last = {pair: int(table[place, 1]) for pair, place in zip(pairs, places, strict=True)}
+    merged = table.copy()
+    merged[places, 1] = [last[pair] for pair in pairs]
+    return merged
+
+
+def rows_of(table: NDArray[np.int64], pairs: Collection[Pair]) -> NDArray[np.int64]:
+    """The rows of these pairs."""
+    versions, places = np.unique(table[:, 1], return_inverse=True)
+    texts = texts_of(versions.tolist())
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
+    of_version = np.array([numbers[texts[version]] for version in versions.tolist()], dtype=np.int64)
+    wanted = [query * len(numbers) + numbers[text] for query, text in pairs if text in numbers]
+    rows: NDArray[np.int64] = table[np.isin(table[:, 0] * len(numbers) + of_version[places], wanted)]
+    return rows
 
 
 def grade_agreement(

@@ -16,8 +16,7 @@ from django.db.models import QuerySet
 from apps.accounts.models import Project
 from apps.agreement.core.weeks import Columns, columns_from, unpacked
 from apps.agreement.models import ReadGrades
-from apps.agreement.selectors.agreement import live_grades
-from apps.agreement.selectors.text_items import one_item_a_text
+from apps.agreement.selectors.agreement import live_grades, one_item_a_text
 from apps.common.database.functions import Day
 from apps.common.database.questions import forget, once
 from apps.common.digests import digest_of

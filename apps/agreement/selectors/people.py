@@ -4,7 +4,7 @@ For leads, and for the person. Only rounds that `selectors.rounds_for` lets the 
 open rounds, since they reveal no grade.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.functions import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
+from apps.judging.selectors.workload import same_answers
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.label_model import AnnotatorDiagnosis, Diagnosis, Labels, diagnose
@@ -164,7 +165,7 @@ class People(NamedTuple):
 def people_of(member: Member, rounds: Sequence[Round]) -> People:
     """Whoever graded in these rounds, most pairs first; members who are no leads see themselves alone."""
     ratings = ratings_in(member.project, rounds)
-    repeats, decisions = _alike(_repeats(rounds)), _alike(_decisions(member, rounds))
+    repeats, decisions = same_answers(_repeats(rounds)), same_answers(_decisions(member, rounds))
     own_leans = leans(ratings)
     is_graded = ratings.codes != MISSING
     is_shared = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
@@ -235,15 +236,6 @@ def _graded_by(ratings: Ratings, person: int) -> int:
 
 def _graded_pairs(rows: Rows) -> list[tuple[int, int]]:
     return [(own, other) for _, own, other in rows]
-
-
-def _alike(rows: Rows) -> dict[int, Rate]:
-    n: Counter[int] = Counter()
-    hits: Counter[int] = Counter()
-    for person, own, other in rows:
-        n[person] += 1
-        hits[person] += own == other
-    return {person: Rate(hits[person], n[person]) for person in n}
 
 
 def has_part(project: Project, person: int) -> bool:

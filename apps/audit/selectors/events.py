@@ -89,9 +89,9 @@ class EventFilters(NamedTuple):
     object_id: str = ""
 
 
-def events_in(project: Project, filters: EventFilters | None = None) -> QuerySet[Event]:
+def events_in(project: Project, filters: EventFilters) -> QuerySet[Event]:
     events = Event.objects.filter(project=project).select_related("actor").order_by("-pk")
-    chosen = {name: value for name, value in (filters or EventFilters())._asdict().items() if value}
+    chosen = {name: value for name, value in filters._asdict().items() if value}
     if "actor" in chosen:
         chosen["actor_id"] = chosen.pop("actor")
     return events.filter(**chosen)
@@ -129,9 +129,9 @@ def object_types_in(project: Project) -> list[str]:
     return [value for value in _values(project, "object_type") if value]
 
 
-def recorded_digests(action: str, obj: Model, name: str = "digest") -> set[str]:
+def recorded_digests(action: str, obj: Model) -> set[str]:
     """The digests of an object in the events of this action. One event has one digest; two reveal a forgery."""
-    return values_recorded(events_of(action, obj).values_list("after", flat=True), name)
+    return values_recorded(events_of(action, obj).values_list("after", flat=True), "digest")
 
 
 def recorded_objects(action: str, model: type[Model]) -> set[str]:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -16,11 +16,11 @@ from apps.accounts.selectors import Member
 from apps.calibration import actions, rules
 from apps.calibration.actions import CalibrationRefused
 from apps.calibration.forms import MAX_KEY, LogForm, OpenForm
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
+from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations, rates
-from apps.calibration.selectors.comparisons import QuestionFigure, comparison, why_in_words
-from apps.calibration.serializers import LogOut, RateOut, RatesOut, entry_out, rate_out, rates_out
-from apps.common.web.api import EstimateSerializer, body_with_key
+from apps.calibration.selectors.comparisons import comparison, why_in_words
+from apps.calibration.serializers import LogOut, RateOut, RatesOut, rates_out
+from apps.common.web.api import EstimateSerializer, body_with_key, given_in
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
@@ -46,12 +46,8 @@ class LogView(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"before", *LOG_FILTERS})
         form = LogForm(request.query_params, project=self.project)
-        if not form.is_valid():
-            raise ValidationError({name: [str(fault) for fault in faults] for name, faults in form.errors.items()})
-        page = rates.page_of(self.member, form.narrowed, _cursor(request.query_params.get("before", "")))
-        return Response(
-            {"entries": [entry_out(entry) for entry in page.entries], "next": str(page.next) if page.next else None}
-        )
+        page = rates.page_of(self.member, checked(form).narrowed, _cursor(request.query_params.get("before", "")))
+        return Response(LogOut({"entries": page.entries, "next": str(page.next) if page.next else None}).data)
 
 
 def _cursor(text: str) -> rates.Cursor | None:
@@ -76,7 +72,7 @@ class RatesView(ProjectAPIView):
         only_known(request.query_params, {"side"})
         side_rates = rates.side_rates(self.project, self._side(request.query_params.get("side", RateSide.AUTHOR.value)))
         shown = [row for row in side_rates.people if rules.person_refusal(self.member, row.person) is None]
-        return Response(rates_out(side_rates, shown))
+        return Response(RatesOut(rates_out(side_rates, shown)).data)
 
     def _side(self, value: Any) -> RateSide:
         if value not in RateSide.values:
@@ -133,11 +129,6 @@ class CalibrationView(ProjectAPIView):
     roles: ClassVar = {"POST": rules.PARTICIPANTS}
     scopes: ClassVar = {"GET": Scope.REVIEW_WRITE, "POST": Scope.REVIEW_WRITE}
 
-    def given(self, serializer: type[serializers.Serializer], request: Request) -> dict[str, Any]:
-        body = serializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return body.validated_data
-
 
 class CalibrationList(CalibrationView):
     """The calibrations that you may see, newest first: all for leads, your own for you. A lead opens one by hand."""
@@ -163,7 +154,7 @@ class CalibrationList(CalibrationView):
 
     @extend_schema(operation_id="calibration_open", request=OpenInput, responses={201: CalibrationOut})
     def post(self, request: Request, slug: str) -> Response:
-        chosen = checked(OpenForm(self.given(OpenInput, request), project=self.project)).cleaned_data
+        chosen = checked(OpenForm(given_in(request.data, OpenInput), project=self.project)).cleaned_data
         made = actions.open_calibration(
             project=self.project,
             subject=chosen["subject"],
@@ -209,26 +200,30 @@ class OwnAnswerOut(serializers.Serializer):
 
 
 class ItemBlockOut(serializers.Serializer):
-    block_id = serializers.CharField()
-    document_id = serializers.CharField()
-    section_path = serializers.ListField(child=serializers.CharField())
-    text = serializers.CharField()
-    evidence = EvidenceOut(many=True)
+    block_id = serializers.CharField(source="version.block.outside_id")
+    document_id = serializers.CharField(source="version.block.document.outside_id")
+    section_path = serializers.ListField(source="version.section_path", child=serializers.CharField())
+    text = serializers.CharField(source="version.text")
+    evidence = serializers.SerializerMethodField()
+
+    @extend_schema_field(EvidenceOut(many=True))
+    def get_evidence(self, block: ExpectedBlock) -> list[dict[str, Any]]:
+        return [{"start": start, "end": end, "text": block.version.text[start:end]} for start, end in block.spans]
 
 
 class ItemOut(serializers.Serializer):
     """A past triple without its number or verdicts."""
 
-    item = serializers.IntegerField()
-    question = serializers.CharField()
-    expected_answer = serializers.CharField()
-    expected_blocks = ItemBlockOut(many=True)
-    needs_all_blocks = serializers.BooleanField()
-    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
-    domain = serializers.CharField()
-    difficulty = serializers.CharField()
-    machine_written = serializers.BooleanField()
-    own_answer = OwnAnswerOut(allow_null=True)
+    item = serializers.IntegerField(source="number")
+    question = serializers.CharField(source="revision.question")
+    expected_answer = serializers.CharField(source="revision.answer")
+    expected_blocks = ItemBlockOut(source="blocks", many=True)
+    needs_all_blocks = serializers.BooleanField(source="revision.needs_all_blocks")
+    source = serializers.CharField(source="triple.source.slug", allow_null=True)  # type: ignore[assignment]
+    domain = serializers.CharField(source="triple.domain")
+    difficulty = serializers.CharField(source="triple.difficulty")
+    machine_written = serializers.BooleanField(source="triple.is_machine_written")
+    own_answer = OwnAnswerOut(source="own", allow_null=True)
 
 
 class ItemsOut(serializers.Serializer):
@@ -258,7 +253,16 @@ class ItemList(ItemView):
         items = list(calibration.items.select_related("revision__triple__source").order_by("number"))
         blocks = blocks_of([item.revision for item in items])
         own = calibrations.own_verdicts(calibration, self.member.user)
-        rows = [item_out(item, blocks[item.revision_id], own.get(item.pk)) for item in items]
+        rows = [
+            {
+                "number": item.number,
+                "revision": item.revision,
+                "triple": item.revision.triple,
+                "blocks": blocks[item.revision_id],
+                "own": own.get(item.pk),
+            }
+            for item in items
+        ]
         return Response(ItemsOut({"items": rows}).data)
 
 
@@ -275,47 +279,15 @@ class AnswerView(ItemView):
         calibration = self.own(number)
         if not 0 < place <= calibration.item_count:
             raise Http404(f"{calibration} has no item {place}.")
-        given = AnswerInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
         verdict = actions.answer_item(
             project=self.project,
             calibration_id=calibration.pk,
             number=place,
             person=self.member.user,
             at=timezone.now(),
-            **given.validated_data,
+            **given_in(body_with_key(request), AnswerInput),
         )
         return Response(OwnAnswerOut(verdict).data, status=201)
-
-
-def item_out(item: CalibrationItem, blocks: list[ExpectedBlock], own: CalibrationVerdict | None) -> dict[str, Any]:
-    """What the blind screen shows of an item."""
-    revision, triple = item.revision, item.revision.triple
-    if own is not None:
-        own.item = item
-    return {
-        "item": item.number,
-        "question": revision.question,
-        "expected_answer": revision.answer,
-        "expected_blocks": [block_out(block) for block in blocks],
-        "needs_all_blocks": revision.needs_all_blocks,
-        "source": triple.source.slug if triple.source else None,
-        "domain": triple.domain,
-        "difficulty": triple.difficulty,
-        "machine_written": triple.is_machine_written,
-        "own_answer": own,
-    }
-
-
-def block_out(block: ExpectedBlock) -> dict[str, Any]:
-    version = block.version
-    return {
-        "block_id": version.block.outside_id,
-        "document_id": version.block.document.outside_id,
-        "section_path": version.section_path,
-        "text": version.text,
-        "evidence": [{"start": start, "end": end, "text": version.text[start:end]} for start, end in block.spans],
-    }
 
 
 class ProgressOut(ParticipantOut):
@@ -346,9 +318,9 @@ class ComparedItemOut(serializers.Serializer):
 class QuestionFigureOut(serializers.Serializer):
     """How often the two answered alike, and Cohen's kappa: `of` the choice, the question, the block or the answer."""
 
-    of = serializers.CharField()
+    of = serializers.CharField(source="aspect")
     alike = RateOut()
-    kappa = EstimateSerializer()
+    kappa = EstimateSerializer(source="kappa.estimate")
 
 
 class CalibrationMessageOut(serializers.Serializer):
@@ -410,20 +382,12 @@ def detail_out(calibration: Calibration, member: Member) -> dict[str, Any]:
         "own_answered": len(own) if is_mine else None,
         "progress": progress if is_open and not is_mine else None,
         "compared": compared.rows if compared else None,
-        "figures": [_figure(figure) for figure in compared.figures] if compared else None,
+        "figures": compared.figures if compared else None,
         "messages": calibrations.messages_of(calibration) if is_compared else None,
         "message_refusal": rules.discuss_refusal(calibration, member),
         "close_refusal": rules.close_refusal(calibration, member),
     }
     return {**CalibrationOut(calibration).data, **SeenOut(seen).data}
-
-
-def _figure(figure: QuestionFigure) -> dict[str, Any]:
-    return {
-        "of": figure.aspect,
-        "alike": rate_out(figure.alike),
-        "kappa": figure.kappa.estimate.as_json,
-    }
 
 
 class CalibrationDetail(CalibrationView):
@@ -446,7 +410,7 @@ class CalibrationMessageView(CalibrationView):
             project=self.project,
             calibration_id=calibration.pk,
             author=self.member.user,
-            text=self.given(TextInput, request)["text"],
+            text=given_in(request.data, TextInput)["text"],
             at=timezone.now(),
         )
         return Response(CalibrationMessageOut(message).data, status=201)
@@ -462,7 +426,7 @@ class CloseView(CalibrationView):
             project=self.project,
             calibration_id=calibration.pk,
             person=self.member.user,
-            note=self.given(ConclusionInput, request)["note"],
+            note=given_in(request.data, ConclusionInput)["note"],
             at=timezone.now(),
         )
         return Response(detail_out(calibrations.calibration_for(self.member, number), self.member))

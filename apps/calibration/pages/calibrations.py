@@ -248,13 +248,13 @@ def _screen(
         "key": fresh_key(),
         "fault": fault,
         "left": calibration_.item_count - len(own),
-        "undo": _undo(request, item, own),
+        "undo": _undo(request, item),
         "skip": skip if skip and skip.pk != item.pk else None,
     }
     return render(request, "calibration/screen.html", context, status=status)
 
 
-def _undo(request: HttpRequest, item: CalibrationItem, own: dict[int, CalibrationVerdict]) -> int | None:
+def _undo(request: HttpRequest, item: CalibrationItem) -> int | None:
     """The number of the item answered last, for undo."""
     last = request.session.get(LAST_ANSWERED)
     if not isinstance(last, list) or last[:1] != [item.calibration_id] or last[1] == item.number:

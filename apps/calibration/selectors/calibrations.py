@@ -121,7 +121,8 @@ def live_verdicts() -> QuerySet[CalibrationVerdict]:
 def own_verdicts(calibration: Calibration, person: User) -> dict[int, CalibrationVerdict]:
     """The person's verdicts in force, by item."""
     return {
-        verdict.item_id: verdict for verdict in live_verdicts().filter(item__calibration=calibration, person=person)
+        verdict.item_id: verdict
+        for verdict in live_verdicts().filter(item__calibration=calibration, person=person).select_related("item")
     }
 
 

@@ -64,3 +64,10 @@ def change_in(request: Request, serializer: type[S]) -> S:
     if unknown := sorted(set(request.data) - set(body.fields)):
         raise ValidationError({unknown[0]: [f"Unknown field. Known are: {', '.join(sorted(body.fields))}."]})
     return body
+
+
+def given_in(data: Any, serializer: type[Serializer]) -> dict[str, Any]:
+    """The values of a body, or of the query, by field. Raises ValidationError."""
+    body = serializer(data=data)
+    body.is_valid(raise_exception=True)
+    return dict(body.validated_data)

@@ -28,7 +28,7 @@ from apps.dashboard.pages.round_forecast import forecast
 from apps.judging.models import Round
 from apps.judging.selectors import board
 from apps.judging.selectors.progress import Totals, newest_round, seat_counts
-from apps.judging.selectors.workload import Paces, paces_in
+from apps.judging.selectors.workload import RoundAnswers, answers_in
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.review.enums import RateSide
@@ -88,10 +88,10 @@ def states_from(counts: dict[str, int]) -> States | None:
 
 
 class Judging(NamedTuple):
-    """The progress of the newest round; `forecast` is a sentence, `paces` are its people's."""
+    """The progress of the newest round; `forecast` is a sentence, `answers` are its people's."""
 
     round: Round
-    paces: Paces
+    answers: RoundAnswers
     done: int
     planned: int
     forecast: str
@@ -111,9 +111,9 @@ def seats_asked(round_: Round, at: datetime) -> Question[tuple[Totals, int]]:
 
 def progress_of(round_: Round, seats: Totals, lapsed: int, at: datetime) -> Judging:
     name = f"{seats.done:,} of {seats.planned:,} judgements of {round_} are given"
-    paces = paces_in(round_, fast_ms=FAST_MS, at=at)
-    words = forecast(round_, seats, lapsed, paces, at=at)
-    return Judging(round_, paces, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
+    answers = answers_in(round_, at=at, fast_ms=FAST_MS)
+    words = forecast(round_, seats, lapsed, answers, at=at)
+    return Judging(round_, answers, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 
 class ProgressChart(NamedTuple):

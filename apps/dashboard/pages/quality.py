@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.agreement.core.attention import NO_PAIR, Mark, Pace, Word, marks_of, verdict_of
+from apps.agreement.core.attention import NO_PAIR, Mark, Word, marks_of, verdict_of
 from apps.agreement.presenters import estimate
 from apps.agreement.selectors.agreement import exclusion_reason
 from apps.agreement.selectors.grade_cache import GradesNotRead
@@ -24,9 +24,10 @@ from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions as goldsets
+from apps.judging.core.eta import Workload
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
-from apps.judging.selectors.workload import Workload, workloads
+from apps.judging.selectors.workload import workloads
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.significance import NO_VALUE, few_words
@@ -98,6 +99,7 @@ NOBODY = Estimate.of(None, None, 0, reason="Nobody else graded these pairs.")
 class PersonRow(NamedTuple):
     """One annotator of the newest round. `alpha` is their agreement with the others, as tables show it."""
 
+    person: User
     work: Workload
     url: str
     alpha: Estimate
@@ -125,9 +127,9 @@ def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round
     if judging is None:
         return None
     round_ = judging.round
-    works = workloads(round_, judging.paces)
-    closeness = _closeness(member, rounds, works)
-    rows = [_row(member, work, works, closeness.get(work.person.pk), round_) for work in works]
+    works = workloads(round_, judging.answers)
+    closeness = _closeness(member, rounds, [person for person, _ in works])
+    rows = [_row(member, *each, works, closeness.get(each[0].pk), round_) for each in works]
     rows.sort(key=lambda row: WORDS.index(row.marks[0].word) if row.marks else len(WORDS))
     shown = rows[:MOST_PEOPLE]
     is_over = round_.state == RoundState.CLOSED or 0 < judging.planned <= judging.done
@@ -141,22 +143,26 @@ def who_reviews(member: Member) -> list[tuple[ReviewerLoad, str]]:
     return [(load, f"{board}?reviewer={load.person}") for load in loads]
 
 
-def _closeness(member: Member, rounds: Sequence[Round], works: list[Workload]) -> dict[int, Closeness]:
+def _closeness(member: Member, rounds: Sequence[Round], people: list[User]) -> dict[int, Closeness]:
     try:
-        return closeness_of(member.project, rounds, [work.person.pk for work in works])
+        return closeness_of(member.project, rounds, [person.pk for person in people])
     except GradesNotRead:
         return {}
 
 
 def _row(
-    member: Member, work: Workload, works: list[Workload], closeness: Closeness | None, round_: Round
+    member: Member,
+    person: User,
+    work: Workload,
+    works: list[tuple[User, Workload]],
+    closeness: Closeness | None,
+    round_: Round,
 ) -> PersonRow:
-    others = [other.mean_ms for other in works if other is not work and other.mean_ms]
-    pace = Pace(work.done, work.share, work.timed, work.mean_ms, work.fast, work.lately, work.days)
+    others = [other.mean_ms for who, other in works if who != person and other.mean_ms]
     lean = closeness.lean if closeness else NOBODY
-    marks = marks_of(pace, others, lean, is_open=round_.state == RoundState.OPEN)
-    url = path("agreement:person", member.project, person=work.person.pk)
-    return PersonRow(work, url, closeness.alpha.informative if closeness else NOBODY, marks)
+    marks = marks_of(work, others, lean, is_open=round_.state == RoundState.OPEN)
+    url = path("agreement:person", member.project, person=person.pk)
+    return PersonRow(person, work, url, closeness.alpha.informative if closeness else NOBODY, marks)
 
 
 def _shared(rows: list[PersonRow]) -> str:

@@ -10,12 +10,12 @@ from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from apps.judging.selectors import progress
 from apps.judging.selectors.progress import Totals
-from apps.judging.selectors.workload import Paces
+from apps.judging.selectors.workload import RoundAnswers
 
 WEEK = timedelta(days=7)
 
 
-def forecast(round_: Round, seats: Totals, lapsed: int, paces: Paces, *, at: datetime) -> str:
+def forecast(round_: Round, seats: Totals, lapsed: int, answers: RoundAnswers, *, at: datetime) -> str:
     """The line of an open round, or the closing date of a closed one. `lapsed` counts leases that have expired."""
     overlap = _overlap(round_)
     today = timezone.localdate(at)
@@ -23,10 +23,10 @@ def forecast(round_: Round, seats: Totals, lapsed: int, paces: Paces, *, at: dat
         closed = f"closed on {day(timezone.localdate(round_.closed_at), today)}" if round_.closed_at else "closed"
         return f"{overlap}, {closed}."
     stuck = progress.stuck(round_)
-    end = ending(seats.to_go - stuck, paces.lately, today)
+    end = ending(seats.to_go - stuck, answers.lately, today)
     left = f" {_seats(stuck)} that nobody can give." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
-    people = _people(paces.judged_since(midnight))
+    people = _people(answers.judged_since(midnight))
     return f"{overlap}, {end}.{left} {people}; {_open_seats(seats.held, lapsed)}."
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts.models import User
+from apps.common.database.questions import answer_to
 from apps.common.errors import InputErrors
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_reading
@@ -26,7 +27,7 @@ from apps.editions.execution.apply import (
     take_import,
 )
 from apps.editions.models import Decision
-from apps.editions.selectors.applied import systems_to_run
+from apps.editions.selectors.applied import to_run_question
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval.actions.runs import request_run
@@ -36,15 +37,11 @@ BATCH = 1_000
 
 
 @transaction.atomic
-def decide(*, version_id: int, text_digest: str, choice: Choice, actor: User, at: datetime) -> Decision:
-    """Keep what happens to the grades of this old text when it becomes the new one. A later decision replaces it."""
-    values = {"choice": choice, "decided_by": actor, "decided_at": at}
-    return Decision.objects.update_or_create(version_id=version_id, text_digest=text_digest, defaults=values)[0]
+def decide(*, choices: Mapping[tuple[int, str], Choice], actor: User, at: datetime) -> None:
+    """Keep what happens to the grades of passages, each by its old block version and the digest of its new text.
 
-
-@transaction.atomic
-def decide_all(*, choices: Mapping[tuple[int, str], Choice], actor: User, at: datetime) -> None:
-    """Keep the choices for several changed passages, each by its old block version and the digest of its new text."""
+    A later decision replaces an earlier one.
+    """
     values = {"decided_by": actor, "decided_at": at}
     Decision.objects.bulk_create(
         [
@@ -66,7 +63,7 @@ def run_again(*, snapshot_id: int, actor: User, at: datetime) -> list[Run]:
     """
     snapshot = Snapshot.objects.select_related("corpus__project").select_for_update(of=("self",)).get(pk=snapshot_id)
     before = snapshot_before(snapshot)
-    systems = systems_to_run(before, snapshot).here if before is not None else []
+    systems = answer_to(before, to_run_question(before, snapshot)).here if before is not None else []
     if before is None or not systems:
         raise EditionRefused("No system is left to run again on this snapshot.", code="nothing_to_run")
     runs = []

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
@@ -46,9 +47,7 @@ class TakeView(ProjectAPIView):
     roles: ClassVar = {"POST": (Role.LEAD,)}
 
     def order(self, request: Request) -> TakeOrder:
-        body = TakeInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        given = body.validated_data
+        given = given_in(request.data, TakeInput)
         rest = Choice(given["rest"]) if given["rest"] else None
         return TakeOrder({}, rest=rest, with_round=given["with_round"], shown=given["mark"])
 
@@ -207,15 +206,14 @@ class EditionDecisions(EditionView):
 
     def post(self, request: Request, slug: str, pk: int) -> Response:
         edition = self.edition(pk)
-        body = DecisionsInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, DecisionsInput)
         taken = taken_event(edition.after) if edition.after else None
         if reason := rules.take_refusal(edition.before, taken):
             raise EditionRefused(reason, code="edition_refused")
-        if reason := rules.shown_refusal(body.validated_data["mark"], edition.mark):
+        if reason := rules.shown_refusal(given["mark"], edition.mark):
             raise EditionRefused(reason, code="edition_changed")
-        choices = _choices(edition, body.validated_data["decisions"])
-        apply.decide_all(choices=choices, actor=self.member.user, at=timezone.now())
+        choices = _choices(edition, given["decisions"])
+        apply.decide(choices=choices, actor=self.member.user, at=timezone.now())
         return Response(EditionOut(self.facts(edition)).data)
 
 

@@ -20,7 +20,7 @@ from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.selectors.applied import TAKEN, free_pool_name, round_as_before, taken_event
+from apps.editions.selectors.applied import TAKEN, as_before_question, taken_event
 from apps.editions.selectors.decisions import (
     Decided,
     PairInNew,
@@ -43,7 +43,7 @@ from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.actions.rounds import open_round
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
-from apps.judging.selectors.rounds import latest_guideline
+from apps.judging.selectors.rounds import free_pool_name, latest_guideline
 from apps.retrieval.actions.manual_pools import choose_pairs
 from apps.retrieval.models import Pool
 
@@ -220,7 +220,8 @@ def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | N
     Its seed comes from the changes, so that the same edition opens the same round. Raises EditionRefused without a
     guideline or without people, and RoundRefused.
     """
-    as_before = round_as_before(pool.snapshot.corpus, rounds_on(pool.snapshot.corpus))
+    rounds = rounds_on(pool.snapshot.corpus)
+    as_before = answer_to(pool.project, as_before_question(pool.project, rounds))
     guideline = latest_guideline(pool.project)
     if reason := rules.round_refusal(has_guideline=guideline is not None, people=len(as_before.people)):
         raise EditionRefused(reason, code="no_round")

@@ -214,13 +214,8 @@ def decide(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return HttpResponse("Load the page again, then decide.", status=400, content_type="text/plain")
     version = version_in(project, form.cleaned_data["version"])
-    apply.decide(
-        version_id=version.pk,
-        text_digest=form.cleaned_data["text"],
-        choice=Choice(form.cleaned_data["choice"]),
-        actor=user_of(request),
-        at=timezone.now(),
-    )
+    choices = {(version.pk, form.cleaned_data["text"]): Choice(form.cleaned_data["choice"])}
+    apply.decide(choices=choices, actor=user_of(request), at=timezone.now())
     return HttpResponse(status=204)
 
 

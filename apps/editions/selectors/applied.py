@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet, Subquery
 
@@ -12,28 +12,24 @@ from apps.accounts.selectors import members_of
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, events_in
 from apps.common.database.questions import CountOf, ListOf, Question
-from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.models import Snapshot
 from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round, RoundAnnotator
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
-from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.models import Run, System
 from apps.retrieval.selectors.pools import pools_in
 
-T = TypeVar("T")
 TAKEN = "edition.taken"
 OUTSIDE = ELSEWHERE | {SystemKind.UPLOADED}
 """Kinds of systems whose index or file somebody has to bring up to date first."""
 
 
-class RoundAsBefore(NamedTuple, Generic[T]):
-    """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge.
-
-    `people` are these or, for a page, their names.
-    """
+class RoundAsBefore(NamedTuple):
+    """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge."""
 
     former: Round | None
-    people: list[T]
+    people: list[User]
 
     def plan(self, seed: int) -> Plan:
         """The share that more than one person judges is the former round's, as far as there are people."""
@@ -42,27 +38,17 @@ class RoundAsBefore(NamedTuple, Generic[T]):
         return Plan(overlap=self.former.overlap_share, judges=self.former.judges, seed=seed)
 
 
-def round_as_before(corpus: Corpus, rounds: Iterable[Round]) -> RoundAsBefore[User]:
-    """`rounds` are all of the corpus."""
-    former = _former(rounds)
-    return RoundAsBefore(former, list(_people(corpus.project, former)))
-
-
-def as_before_question(project: Project, rounds: Iterable[Round]) -> Question[RoundAsBefore[str]]:
-    """The same with the people's names. `rounds` are all of the corpus."""
-    former = _former(rounds)
-    columns = ("name", "email")
+def as_before_question(project: Project, rounds: Iterable[Round]) -> Question[RoundAsBefore]:
+    """Asks how the round is judged, of its people their key, name and address. `rounds` are all of the corpus."""
+    judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
+    former = max(judged, key=lambda round_: round_.number, default=None)
+    columns = ("pk", "name", "email")
     people = ListOf(_people(project, former).values_list(*columns))
 
-    def read(found: Mapping[str, Any]) -> RoundAsBefore[str]:
-        return RoundAsBefore(former, [str(User(**dict(zip(columns, row, strict=True)))) for row in found["people"]])
+    def read(found: Mapping[str, Any]) -> RoundAsBefore:
+        return RoundAsBefore(former, [User(**dict(zip(columns, row, strict=True))) for row in found["people"]])
 
     return Question({"people": people}, read)
-
-
-def _former(rounds: Iterable[Round]) -> Round | None:
-    judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
-    return max(judged, key=lambda round_: round_.number, default=None)
 
 
 def _people(project: Project, former: Round | None) -> QuerySet[User]:
@@ -113,13 +99,11 @@ class SystemsToRun(NamedTuple):
         return cls(*both)
 
 
-def systems_to_run(before: Snapshot, after: Snapshot) -> SystemsToRun:
-    """The systems with a complete run on `before` and no run on `after`, by name. A failed run on it does not count."""
-    return SystemsToRun.of(_left_to_run(before, after))
-
-
 def to_run_question(before: Snapshot, after: Snapshot) -> Question[SystemsToRun]:
-    """Asks for the same, of each system its name and kind."""
+    """Asks for the systems with a complete run on `before` and no run on `after`, by name: of each its name and kind.
+
+    A failed run on `after` does not count.
+    """
     columns = ("pk", "name", "kind")
     rows = ListOf(_left_to_run(before, after).values_list(*columns))
     return Question(
@@ -155,10 +139,3 @@ def stays_question(before: Snapshot, rounds: Iterable[Round]) -> Question[StaysB
         "pools": CountOf(pools.values("pk")),
     }
     return Question(asks, lambda found: StaysBehind(found["runs"], found["pools"], open_rounds))
-
-
-def free_pool_name(project: Project, name: str) -> str:
-    """The name, with a number when a pool has it already."""
-    used = set(Pool.objects.filter(project=project, name__startswith=name).values_list("name", flat=True))
-    names = [name, *(f"{name} ({number})" for number in range(2, len(used) + 2))]
-    return next(each for each in names if each not in used)

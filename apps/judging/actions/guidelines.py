@@ -1,5 +1,6 @@
-"""Publishing a version of the guideline."""
+"""Publishing a version of the guideline, and judging again, or keeping, the grades that it touches."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -8,8 +9,13 @@ from django.db.models import Max
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot
 from apps.judging.core import guidelines
 from apps.judging.models import Guideline
+from apps.judging.selectors import rejudging
+from apps.judging.selectors.rounds import free_pool_name
+from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.models import Pool
 
 
 class GuidelineRefused(Refusal):
@@ -44,3 +50,43 @@ def publish_guideline(
         at=at,
     )
     return guideline
+
+
+class RejudgingRefused(Refusal):
+    """There is nothing to judge again."""
+
+
+@transaction.atomic
+def pool_to_rejudge(
+    *, guideline: Guideline, snapshot: Snapshot, grades: Sequence[int], actor: User, at: datetime
+) -> Pool:
+    """Make a pool of the pairs of a snapshot that got one of these grades under an earlier version of the guideline.
+
+    The grades are in the audit log alone: judges must not be able to read from the pool what they were.
+    """
+    pairs = rejudging.pairs_to_rejudge(guideline, snapshot, grades)
+    if not pairs:
+        raise RejudgingRefused("There are no earlier grades to judge again.", code="nothing_to_judge_again")
+    pool = choose_pairs(
+        project=guideline.project,
+        snapshot=snapshot,
+        name=free_pool_name(guideline.project, f"Again under guideline {guideline.number}"),
+        pairs=pairs,
+        origin="Judged before, under an earlier version of the guideline",
+        plan={"again_under": guideline.number},
+        actor=actor,
+        at=at,
+    )
+    after = {"pool": pool.pk, "number": guideline.number, "grades": sorted(set(grades)), "pairs": len(pairs)}
+    record(project=guideline.project, actor=actor, action="guideline.judged_again", obj=guideline, after=after, at=at)
+    return pool
+
+
+@transaction.atomic
+def keep_grades(*, guideline: Guideline, actor: User, at: datetime) -> None:
+    """Record that the grades given under earlier versions remain valid."""
+    counts = {str(row.grade): 0 for row in rejudging.touched(guideline)}
+    for row in rejudging.touched(guideline):
+        counts[str(row.grade)] += row.judgements
+    after = {"number": guideline.number, "judgements": counts}
+    record(project=guideline.project, actor=actor, action=rejudging.KEPT, obj=guideline, after=after, at=at)

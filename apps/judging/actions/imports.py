@@ -1,10 +1,15 @@
-"""Importing judgements that were made elsewhere, as a closed round."""
+"""Importing judgements that were made elsewhere, as a closed round, or a whole collection; and undoing that.
+
+Undone, grades stay on record and count nowhere, and only while nothing rests on them: a judgement, a seat and a round
+are never deleted. The round is withdrawn.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Project, User
@@ -12,14 +17,23 @@ from apps.audit.actions import record
 from apps.common.database.bulk import chunks, insert_rows
 from apps.common.database.prepared import PreparedWrites, Writes
 from apps.common.errors import InputErrors, Refusal
-from apps.corpus.models import Snapshot
+from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.execution import import_reading
+from apps.corpus.execution.freezing import snapshot_as_it_is
+from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
+from apps.corpus.models import Import, Snapshot
+from apps.corpus.selectors.import_kinds import kind_named
+from apps.judging.actions.locks import locked_round
 from apps.judging.actions.rounds import next_number
+from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, CollectionPart, joined
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
+from apps.judging.execution.collection_files import Collection
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
 from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import FIRST_PASS
-from apps.judging.selectors.propagation import BESIDE
+from apps.judging.selectors.propagation import BESIDE, rests_on
+from apps.queries.execution import ingest
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -222,3 +236,76 @@ def _complete(round_: Round, pairs: int, at: datetime) -> None:
     pool.save(update_fields=["state", "entry_count", "completed_at"])
     round_.state, round_.opened_at, round_.closed_at = RoundState.CLOSED, at, at
     round_.save(update_fields=["state", "opened_at", "closed_at"])
+
+
+@transaction.atomic
+def import_collection(
+    *,
+    project: Project,
+    collection: Collection,
+    options: Mapping[str, Any],
+    actor: User,
+    at: datetime,
+    prepared: PreparedBlocks | None = None,
+) -> ImportPlan:
+    """Import a collection, all of it or nothing: each file as its own kind of import would, and a snapshot between.
+
+    A corpus that is what a snapshot already has is not frozen again. `prepared` has the passages compared already. The
+    plan has what came of each part, and the snapshot. Raises InputErrors.
+    """
+
+    def apply(kind: str, path: str, chosen: dict[str, Any], prepared: Any = None) -> ImportPlan:
+        with collection.opened(path) as source:
+            return kind_named(kind).apply(project, source, chosen, actor=actor, at=at, prepared=prepared)
+
+    paths, chosen = collection.paths, collection.corpus_options(options)
+    splits = collection.splits(options["splits"])
+    parts = [
+        CollectionPart(CORPUS, paths.corpus, apply(CORPUS, paths.corpus, chosen, prepared)),
+        CollectionPart(QUERIES, paths.queries, apply(QUERIES, paths.queries, collection.queries_options())),
+    ]
+    corpus = CorpusImport().corpus(project, chosen)
+    assert corpus is not None  # it was made or filled just now
+    snapshot = snapshot_as_it_is(corpus_id=corpus.pk, actor=actor, at=at)
+    for split in splits:
+        judged = apply(JUDGEMENTS, paths.qrels[split], collection.judgements_options(split, snapshot, options))
+        parts.append(CollectionPart(JUDGEMENTS, paths.qrels[split], judged, split))
+    return joined(parts, snapshot={"id": snapshot.pk, "reference": snapshot.reference, "name": snapshot.name})
+
+
+def rounds_of(item: Import) -> QuerySet[Round]:
+    """The rounds of an applied import, which gave them its own time and person: one, or of a collection one for each
+    split; none where it only added queries."""
+    assert item.applied_at is not None
+    return Round.objects.filter(
+        project=item.project, kind=RoundKind.IMPORTED, created_by=item.applied_by, created_at=item.applied_at
+    )
+
+
+def undo_refusal(item: Import) -> str | None:
+    """Why the grades of an applied import cannot be withdrawn."""
+    rounds = list(rounds_of(item).select_related("pool__snapshot").order_by("number"))
+    if not rounds:
+        return ingest.undo_refusal(item)
+    return next((reason for round_ in rounds if (reason := rests_on(round_))), None)
+
+
+def withdraw(item: Import, *, actor: User, at: datetime) -> None:
+    """Withdraw the rounds of an import; one that only added queries has these removed. Raises ImportRefused.
+
+    Whoever plans a round or carries grades over has the lock of the project, whoever drafts a version or decides a pair
+    that of the round.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
+    found = list(rounds_of(item).order_by("number").values_list("pk", flat=True))
+    if not found:
+        ingest.remove_added(item)
+        return
+    rounds = [locked_round(pk) for pk in found]
+    if reason := undo_refusal(item):
+        raise import_reading.ImportRefused(reason, code="import_not_undone")
+    for round_ in rounds:
+        round_.withdrawn_at = at
+        round_.save(update_fields=["withdrawn_at"])
+        after = {"judgements": round_.judgements.count(), "origin": round_.origin}
+        record(project=item.project, actor=actor, action="judgements.withdrawn", obj=round_, after=after, at=at)

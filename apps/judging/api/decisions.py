@@ -15,13 +15,14 @@ from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member
-from apps.common.web.api import body_with_key
+from apps.common.web.api import body_with_key, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.judging.actions.adjudication import IN_WORDS, adjudicate, settle_bulk
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.propagation import carry_over, mark_of
 from apps.judging.actions.seats import MOST_SEATS, lease_seats
+from apps.judging.api.rounds import LeadView
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
@@ -239,18 +240,6 @@ class CarryInput(serializers.Serializer):
     seen = serializers.CharField(max_length=64)
 
 
-class LeadView(ProjectAPIView):
-    """A read or a step of a lead on the grades of a round or a pool."""
-
-    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE, "POST": Scope.ROUNDS_WRITE}
-
-    def given(self, serializer: type[serializers.Serializer], data: Any) -> dict[str, Any]:
-        body = serializer(data=data)
-        body.is_valid(raise_exception=True)
-        return body.validated_data
-
-
 class UndecidedView(LeadView):
     """The pairs of a round that you can decide, by entry, with the answers of their judges under letters.
 
@@ -262,7 +251,7 @@ class UndecidedView(LeadView):
     @extend_schema(operation_id="judging_undecided", parameters=[AfterInput], responses=UndecidedPageOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         only_known(request.query_params, set(AfterInput().fields))
-        wanted = self.given(AfterInput, request.query_params)
+        wanted = given_in(request.query_params, AfterInput)
         round_ = round_in(self.project, pk)
         pairs = sorted(adjudicable(round_, self.member.user), key=lambda pair: pair.entry_id)
         later = [pair for pair in pairs if pair.entry_id > wanted["after"]]
@@ -286,7 +275,7 @@ class DecideView(LeadView):
     def post(self, request: Request, slug: str, pk: int, entry: int) -> Response:
         round_ = round_in(self.project, pk)
         row = entry_in(round_, entry)
-        given = self.given(DecisionInput, request.data)
+        given = given_in(request.data, DecisionInput)
         decision = adjudicate(round_=round_, entry=row, adjudicator=self.member.user, at=timezone.now(), **given)
         return Response(DecisionOut(decision).data, status=201)
 
@@ -309,7 +298,7 @@ class SettleView(LeadView):
     @extend_schema(operation_id="judging_settle", request=SettleInput, responses={201: SettledOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         round_ = round_in(self.project, pk)
-        given = self.given(SettleInput, request.data)
+        given = given_in(request.data, SettleInput)
         rule = ResolutionRule(given.pop("rule"))
         decided = settle_bulk(round_=round_, rule=rule, adjudicator=self.member.user, at=timezone.now(), **given)
         return Response(SettledOut({"settled": len(decided)}).data, status=201)
@@ -323,7 +312,7 @@ class CarryView(LeadView):
 
     @extend_schema(operation_id="judging_carrying", parameters=[AfterInput], responses=CarryOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        wanted = self.given(AfterInput, request.query_params)
+        wanted = given_in(request.query_params, AfterInput)
         found = carry_of(pool_in(self.project, pk))
         later = sorted(found.under(CarryRule.NEAR), key=lambda each: each.entry.pk)
         later = [each for each in later if each.entry.pk > wanted["after"]]
@@ -342,7 +331,7 @@ class CarryView(LeadView):
     @extend_schema(operation_id="judging_carry", request=CarryInput, responses={201: RoundFacts})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         pool = pool_in(self.project, pk)
-        given = self.given(CarryInput, request.data)
+        given = given_in(request.data, CarryInput)
         round_ = carry_over(
             pool=pool, rule=CarryRule(given["rule"]), seen=given["seen"], actor=self.member.user, at=timezone.now()
         )

@@ -10,10 +10,11 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.forms import checked
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.judging.actions.guidelines import publish_guideline
-from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge
+from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
+from apps.judging.api.rounds import LeadView
 from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, as_example, as_stored
 from apps.judging.forms.guidelines import PARTS, RejudgeForm
 from apps.judging.models import Guideline
@@ -126,11 +127,10 @@ class GuidelineList(ProjectAPIView):
         return Response(GuidelineOut(guideline).data, status=201)
 
 
-class EarlierGrades(ProjectAPIView):
+class EarlierGrades(LeadView):
     """The grades that were given under earlier versions, counted by snapshot and grade."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_guideline_earlier", responses=EarlierOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
@@ -143,19 +143,17 @@ class EarlierGrades(ProjectAPIView):
         return Response(EarlierOut(found).data)
 
 
-class JudgeAgain(ProjectAPIView):
+class JudgeAgain(LeadView):
     """Makes a pool of the pairs that got one of these grades under an earlier version, for a round to judge again."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_guideline_judge_again", request=RejudgeInput, responses={201: RejudgePoolOut})
     def post(self, request: Request, slug: str, number: int) -> Response:
         guideline = guideline_in(self.project, number)
-        body = RejudgeInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, RejudgeInput)
         snapshots = [(each.snapshot.pk, each.snapshot.name) for each in rejudging.earlier_by_snapshot(guideline)]
-        form = checked(RejudgeForm(body.validated_data, grades=self.project.grades, snapshots=snapshots))
+        form = checked(RejudgeForm(given, grades=self.project.grades, snapshots=snapshots))
         pool = pool_to_rejudge(
             guideline=guideline,
             snapshot=snapshot_in(self.project, form.cleaned_data["snapshot"]),
@@ -166,11 +164,10 @@ class JudgeAgain(ProjectAPIView):
         return Response(RejudgePoolOut(pool).data, status=201)
 
 
-class KeepGrades(ProjectAPIView):
+class KeepGrades(LeadView):
     """Records the decision to keep the grades given under earlier versions."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_guideline_keep", request=None, responses={204: None})
     def post(self, request: Request, slug: str, number: int) -> Response:

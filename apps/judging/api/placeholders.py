@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.judging.actions.placeholders import claim_placeholder, end_claim
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 
@@ -57,12 +58,10 @@ class ClaimView(ProjectAPIView):
     @extend_schema(operation_id="judging_claim_placeholder", request=ClaimInput, responses={201: ClaimOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         placeholder = placeholder_in(self.project, pk)
-        serializer = ClaimInput(data=request.data)
-        serializer.is_valid(raise_exception=True)
         claim = claim_placeholder(
             project=self.project,
             placeholder=placeholder,
-            member_id=serializer.validated_data["member"],
+            member_id=given_in(request.data, ClaimInput)["member"],
             actor=self.member.user,
             at=timezone.now(),
         )

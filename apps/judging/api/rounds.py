@@ -12,13 +12,12 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.forms import ChoiceField, checked
+from apps.common.web.api import given_in
+from apps.common.web.forms import body_fields, checked
 from apps.judging.actions.rounds import close_round, open_after_pilot, open_round
 from apps.judging.actions.seats import release_seats, return_seats_of
 from apps.judging.core.plan import LARGEST_SEED
-from apps.judging.core.resolution import ResolutionRule
-from apps.judging.forms.rounds import RoundForm
-from apps.judging.selectors.offers import round_offer
+from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.selectors.rounds import latest_guideline, own_round, person_of_round, round_in, round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
 
@@ -30,28 +29,14 @@ class RoundInput(serializers.Serializer):
 
     pool = serializers.IntegerField(min_value=1, max_value=MOST_KEY)
     annotators = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=MOST_KEY), min_length=1)
-    name = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    overlap = serializers.FloatField(required=False, min_value=0, max_value=100)
-    judges = serializers.IntegerField(required=False, min_value=2, max_value=9)
-    again = serializers.FloatField(required=False, min_value=0, max_value=50)
-    pilot = serializers.IntegerField(required=False, min_value=0, max_value=100)
-    pilot_bar = serializers.FloatField(required=False, min_value=0, max_value=1)
-    extra_bar = serializers.FloatField(required=False, min_value=0, max_value=1)
-    most_judges = serializers.IntegerField(required=False, min_value=2, max_value=9)
-    checks = serializers.IntegerField(required=False, min_value=0, max_value=200)
-    known = serializers.CharField(
-        required=False, allow_blank=True, max_length=50_000, help_text="Checks, one a line: query_id,block_id,grade."
-    )
-    rule = ChoiceField(choices=[rule.value for rule in ResolutionRule], required=False)
-    only_new = serializers.BooleanField(required=False)
-    judge_again = serializers.BooleanField(required=False)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**62)
-    lease_minutes = serializers.IntegerField(required=False, min_value=5, max_value=24 * 60)
     remits = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=200)),
         required=False,
         help_text="What an annotator may judge, by their id: domain:security and the like, from `properties`.",
     )
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return super().get_fields() | body_fields(RoundForm, but={"pool", "annotators"}, required=False)
 
 
 class OfferedPersonOut(serializers.Serializer):
@@ -77,28 +62,31 @@ class OfferOut(serializers.Serializer):
         return [key for key, _ in offer.properties]
 
 
-class OfferView(ProjectAPIView):
+class LeadView(ProjectAPIView):
+    """A read or a step of a lead on rounds, grades or the guideline."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE, "POST": Scope.ROUNDS_WRITE}
+
+
+class OfferView(LeadView):
     """The annotators, the pools with pairs to judge, and the properties of queries that a remit can name."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_rounds_offer", responses=OfferOut)
     def get(self, request: Request, slug: str) -> Response:
         return Response(OfferOut(round_offer(self.project)).data)
 
 
-class PlanView(ProjectAPIView):
+class PlanView(LeadView):
     """Plans a round under the latest guideline. It is open at once, or by a job when it has more than 5,000 pairs."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_round_plan", request=RoundInput, responses={201: RoundFacts})
     def post(self, request: Request, slug: str) -> Response:
-        body = RoundInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        form = self._form(dict(body.validated_data))
+        form = self._form(given_in(request.data, RoundInput))
         round_ = open_round(
             project=self.project,
             actor=self.member.user,
@@ -125,22 +113,20 @@ class PlanView(ProjectAPIView):
         return checked(RoundForm(proposed | given | remits, project=self.project, offer=offer))
 
 
-class AllRoundsView(ProjectAPIView):
+class AllRoundsView(LeadView):
     """Every round, newest first, with its seats counted. Versions are cut from rounds by their ids."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_rounds_all", responses=SummariesOut)
     def get(self, request: Request, slug: str) -> Response:
         return Response(SummariesOut({"rounds": round_summaries(self.project)}).data)
 
 
-class CloseView(ProjectAPIView):
+class CloseView(LeadView):
     """Ends a round. Empty seats stay empty, and pairs resolve on their answers so far."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_round_close", request=None, responses=RoundFacts)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -149,33 +135,28 @@ class CloseView(ProjectAPIView):
         return Response(RoundFacts(closed).data)
 
 
-class OpenTheRestView(ProjectAPIView):
+class OpenTheRestView(LeadView):
     """Opens the rest of a round in spite of its pilot, for a reason that stays on record."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_round_open_the_rest", request=PilotInput, responses=RoundFacts)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         round_ = round_in(self.project, pk)
-        body = PilotInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        open_after_pilot(round_id=round_.pk, actor=self.member.user, at=timezone.now(), **body.validated_data)
+        given = given_in(request.data, PilotInput)
+        open_after_pilot(round_id=round_.pk, actor=self.member.user, at=timezone.now(), **given)
         return Response(RoundFacts(round_in(self.project, pk)).data)
 
 
-class GiveBackView(ProjectAPIView):
+class GiveBackView(LeadView):
     """Returns to the queue the leased, ungraded pairs of somebody who is away."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
 
     @extend_schema(operation_id="judging_round_give_back", request=GiveBackInput, responses=ReturnedOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         round_ = round_in(self.project, pk)
-        body = GiveBackInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        holder = person_of_round(round_, body.validated_data["person"])
+        holder = person_of_round(round_, given_in(request.data, GiveBackInput)["person"])
         if holder is None:
             raise ValidationError({"person": ["Nobody of this round has that id."]})
         n = return_seats_of(round_=round_, holder=holder, actor=self.member.user, at=timezone.now())

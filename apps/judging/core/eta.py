@@ -8,6 +8,47 @@ MOST_TICKS = 240
 WIDTH = 1200
 
 
+def minutes(milliseconds: float | None) -> str:
+    """A time as minutes and seconds, "1:48"; empty for None."""
+    if not milliseconds:
+        return ""
+    seconds = round(milliseconds / 1000)
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+class Workload(NamedTuple):
+    """What one person has done of their share of a round: pairs done, those timed, and those of the last `days` days.
+
+    `mean_ms` is the mean time of the timed pairs, `fast` counts those below a limit.
+    """
+
+    done: int
+    share: int
+    timed: int
+    mean_ms: float | None
+    fast: int
+    lately: int
+    days: int
+
+    @property
+    def to_go(self) -> int:
+        return max(0, self.share - self.done)
+
+    @property
+    def of_share(self) -> int:
+        """How much of the share is done; what somebody did after it is `beyond`."""
+        return min(self.done, self.share)
+
+    @property
+    def beyond(self) -> int:
+        return self.done - self.of_share
+
+    @property
+    def pace(self) -> str:
+        """The mean time of a pair, "1:48"; empty while nothing was timed."""
+        return minutes(self.mean_ms)
+
+
 class ProgressTick(NamedTuple):
     """One tick: its meaning, and its place in a drawing 1,200 wide and 10 high."""
 

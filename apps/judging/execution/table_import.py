@@ -42,7 +42,7 @@ from apps.judging.execution.judgement_import import (
     match_queries,
 )
 from apps.judging.formats.ratings import NAME_LENGTH
-from apps.judging.formats.tools import opener_of
+from apps.judging.formats.recognition import opener_of
 from apps.queries.models import Query
 from apps.queries.selectors import names_in
 

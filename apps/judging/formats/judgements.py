@@ -54,7 +54,6 @@ QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
 COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
 NEEDED = ("query_id", "doc_id", "grade")
 FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "split", "notes")
-OPTIONAL = frozenset({"query_text", "doc_title", "split", "notes"})
 RECORD_NEEDED = ("query_id", "block_id", "grade")
 RECORD_LEFT = ("resolution", "judges")
 """Of an export: how the grade came about, which here is that it was imported."""
@@ -79,9 +78,6 @@ class JudgementRow(NamedTuple):
     query_id: str
     doc_id: str
     grade: int | None
-    query_text: str = ""
-    doc_title: str = ""
-    split: str = ""
     notes: str = ""
     rater: str = ""
     final: int | None = None
@@ -224,18 +220,12 @@ RECORDS: Mapping[str, Callable[[TableFile, ErrorList], Iterator[tuple[int, dict]
 
 def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
     column = "doc_id" if "doc_id" in fields.values else next(name for name in BLOCK_NAMES if name in fields.values)
-    query_id, doc_id, grade = fields.outside_id("query_id"), fields.outside_id(column), _grade(fields, grades)
-    if OPTIONAL.isdisjoint(fields.values):  # as in every line of qrels
-        return JudgementRow(fields.line, query_id, doc_id, grade, doc_column=column)
     return JudgementRow(
         line=fields.line,
-        query_id=query_id,
-        doc_id=doc_id,
-        grade=grade,
-        query_text=fields.text("query_text"),
-        doc_title=fields.text("doc_title"),
-        split=fields.word("split"),
-        notes=fields.text("notes"),
+        query_id=fields.outside_id("query_id"),
+        doc_id=fields.outside_id(column),
+        grade=_grade(fields, grades),
+        notes=fields.text("notes") if "notes" in fields.values else "",
         doc_column=column,
     )
 

@@ -1,10 +1,14 @@
-"""Which format a file of judgements has, from its first lines."""
+"""Which format a file of judgements has, from its first lines; and the exports of other tools, each with its reader.
+
+What the form of an export says of a column is known; the rest, above all what its labels mean here, a person chooses
+on the page.
+"""
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from apps.common.files.anytable import is_packed_table
+from apps.common.files.anytable import Table, is_packed_table, open_table
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
 from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED, heading_of
@@ -12,14 +16,22 @@ from apps.judging.formats.ratings import BLOCK_NAMES
 from apps.judging.formats.tools import argilla, doccano, label_studio, quepid
 from apps.judging.formats.tools.rows import is_zip, paths_in
 
-BY_JSON = {
-    "quepid": quepid.is_json,
-    "label-studio": label_studio.is_json,
-    "argilla": argilla.is_json,
-    "doccano": doccano.is_json,
+TOOLS = {
+    "quepid": "Quepid: a book, a case or its ratings, CSV or JSON",
+    "label-studio": "Label Studio: tasks with annotations, JSON or JSON-MIN",
+    "doccano": "doccano: labels of texts, its zip, JSONL, JSON or CSV",
+    "argilla": "Argilla: a saved dataset as a zip, records.json, Parquet or JSON",
 }
+READERS = {"quepid": quepid, "label-studio": label_studio, "argilla": argilla, "doccano": doccano}
+"""The module of each tool. Of JSON, the first whose form a file has: what doccano exports says least."""
 TOOL_HEAD_BYTES = 256 * 1024
 """A case of Quepid begins with the code of its scorer."""
+
+
+def opener_of(format: str) -> Callable[..., Table]:
+    """What opens a file of this format as a table: the reader of a tool, or that of any table."""
+    reader = READERS.get(format)
+    return open_table if reader is None else lambda source, errors, **options: reader.open_export(source, errors)
 
 
 def tool_of(source: TableFile) -> str:
@@ -29,7 +41,7 @@ def tool_of(source: TableFile) -> str:
     if not source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
         return ""
     head = source.head(TOOL_HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    return next((tool for tool, is_its_json in BY_JSON.items() if is_its_json(head)), "")
+    return next((tool for tool, reader in READERS.items() if reader.is_json(head)), "")
 
 
 def tool_of_columns(names: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The import of judgements, for pages and the command line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -25,7 +25,7 @@ from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging import rules
-from apps.judging.actions import undoing
+from apps.judging.actions import imports
 from apps.judging.actions.imports import ImportedRound, import_judgements, prepare_rows
 from apps.judging.core.table_roles import parse_table_columns
 from apps.judging.execution import judgement_readings
@@ -42,8 +42,7 @@ from apps.judging.execution.judgement_import import (
 )
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
-from apps.judging.formats.recognition import AUTO, TABLE, recognise
-from apps.judging.formats.tools import TOOLS
+from apps.judging.formats.recognition import AUTO, TABLE, TOOLS, recognise
 from apps.judging.models import Round
 from apps.queries.actions import import_queries
 from apps.queries.formats import QueryRow
@@ -124,13 +123,12 @@ class JudgementImportForm(PastedImportForm):
             self.fields["pasted"].help_text = "Cells copied from a spreadsheet, with their headings."
 
     def clean_grades(self) -> str:
-        written = self.cleaned_data["grades"]
-        return _parsed(written, parse_grade_map) if written else ""
+        return parsed(self.cleaned_data["grades"], parse_grade_map)
 
     def clean_columns(self) -> str:
         written, form = self.cleaned_data["columns"], self.cleaned_data.get("format", "")
         is_table = form in TABLES or (form == AUTO and "=" in written)
-        return _parsed(written, parse_table_columns if is_table else partial(columns_of, form)) if written else ""
+        return parsed(written, parse_table_columns if is_table else partial(columns_of, form))
 
     def options(self) -> dict[str, Any]:
         """The options; of what can be a table also the choices that its page shows."""
@@ -151,9 +149,10 @@ def named_choice(options: dict[str, Any]) -> dict[str, Any]:
     return {} if choice == TableChoice() else {"table": choice.as_json()}
 
 
-def _parsed(written: str, parse: Any) -> str:
+def parsed(written: str, parse: Callable[[str], Any]) -> str:
+    """What was written, as it is, once it can be parsed; "" stays. Raises ValidationError."""
     try:
-        parse(written)
+        parse(written) if written else None
     except ValueError as fault:
         message = str(fault)
         raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
@@ -265,14 +264,14 @@ class JudgementImport(ImportKind):
         return plan_of_draft(imported.draft, options, NEW if imported.is_new else HERE)
 
     def undo_refusal(self, item: Import) -> str | None:
-        return undoing.undo_refusal(item)
+        return imports.undo_refusal(item)
 
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
-        undoing.withdraw(item, actor=actor, at=at)
+        imports.withdraw(item, actor=actor, at=at)
 
     def what_became(self, item: Import) -> str:
         queries = item.result["counts"].get(NEW_QUERIES, 0)
-        if not undoing.rounds_of(item).exists():
+        if not imports.rounds_of(item).exists():
             return "The queries that it added are removed."
         if not queries:
             return self.undone
@@ -330,12 +329,9 @@ def _import(
     )
 
 
-def _table_plan(
-    project: Project, source: TableFile, table: TableDraft, options: dict[str, Any], draft: JudgementDraft | None = None
-) -> ImportPlan:
-    """`draft` is what was imported of the table, once it is."""
-    is_here = bool(table.draft.rows) and draft is None and is_imported(project, table.draft)
-    draft = draft or (table.draft if is_here else _beside(project, table.draft, options))
+def _table_plan(project: Project, source: TableFile, table: TableDraft, options: dict[str, Any]) -> ImportPlan:
+    is_here = bool(table.draft.rows) and is_imported(project, table.draft)
+    draft = table.draft if is_here else _beside(project, table.draft, options)
     plan = ImportPlan([NEW, NEW_QUERIES, HERE])
     plan.rows = len(draft.rows)
     plan.counts[HERE if is_here else NEW] = len(draft.rows)

@@ -1,6 +1,7 @@
 """Pages of rounds: the list, a person's own work, and for a lead the board of a round."""
 
-from datetime import datetime, timedelta
+from collections import Counter
+from datetime import datetime
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules
@@ -23,10 +24,10 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
 from apps.judging.selectors import board, my_progress, progress
-from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup, Steadiness, steadiness
+from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
 from apps.judging.selectors.my_progress import own_progress_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
-from apps.judging.selectors.progress import PersonProgress, QueryProgress, answers_by_person, left_over, to_go_by_person
+from apps.judging.selectors.progress import QueryProgress, left_over, places_in, to_go_by_person
 from apps.judging.selectors.rounds import (
     latest_guideline,
     open_rounds_of,
@@ -36,6 +37,7 @@ from apps.judging.selectors.rounds import (
     round_summaries,
     rounds_of,
 )
+from apps.judging.selectors.workload import Answers, RoundAnswers, Steadiness, answers_in, steadiness
 
 
 @require_safe
@@ -89,11 +91,12 @@ COUNTED_AT_ONCE = 50_000
 class PersonRow(NamedTuple):
     """A person on the board. `overlap` and `steadiness` are None where the reader grades in the open round."""
 
-    progress: PersonProgress
+    person: User
+    answers: Answers
+    held: int
+    to_go: int
     overlap: Overlap | None
-    lately: int
-    steadiness: Steadiness | None = None
-    to_go: int = 0
+    steadiness: Steadiness | None
 
 
 class BoardQuery(NamedTuple):
@@ -111,9 +114,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     totals, undecided = board.totals_and_undecided(round_, user_of(request))
     is_imported = round_.kind in (RoundKind.IMPORTED, RoundKind.PROPAGATED)
     now = timezone.now()
-    since = now - timedelta(days=board.looks_back(round_, at=now))
-    answers, seats = answers_by_person(round_, since=since), board.taken_seats(round_, at=now)
-    lately, of_person = board.lately(round_, at=now, answers=answers)
+    answers, seats = answers_in(round_, at=now), board.taken_seats(round_, at=now)
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     is_open = round_.state == RoundState.OPEN
@@ -137,18 +138,13 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
         "along": plan if plan.get("how") == ALONG["how"] else None,
-        "lately": lately,
+        "lately": answers.lately,
         "kept": rounds_of_kept_pairs(round_),
         "is_several": is_imported and round_.judges > 1,
-        **_rows(
-            round_,
-            progress.by_person(round_, answers, board.held_by(seats)),
-            is_hidden=is_blind or is_put_off,
-            of_person=of_person,
-        ),
+        **_rows(round_, answers, board.held_by(seats), is_hidden=is_blind or is_put_off),
         "is_blind": is_blind,
         "is_put_off": is_put_off,
-        **_forecast(round_, totals.to_go - stuck, lately, seats, at=now),
+        **_forecast(round_, totals.to_go - stuck, answers.lately, seats, at=now),
     }
     return render(request, "judging/round.html", context)
 
@@ -157,9 +153,7 @@ def _has_disputes(round_: Round) -> bool:
     return round_.state != RoundState.OPENING and (round_.kind == RoundKind.JUDGING or round_.judges != 1)
 
 
-def _rows(
-    round_: Round, people: list[PersonProgress], *, is_hidden: bool, of_person: dict[int, int]
-) -> dict[str, object]:
+def _rows(round_: Round, answers: RoundAnswers, held: Counter[int], *, is_hidden: bool) -> dict[str, object]:
     """People and queries. Differences are hidden from a reader who still grades here.
 
     In a large round they are counted only on request, since that reads every grade.
@@ -168,20 +162,21 @@ def _rows(
     by_query, by_person = Overlaps({}, {}) if is_hidden else board.overlaps(round_)
     steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]
-    to_go = to_go_by_person(round_) if round_.state == RoundState.OPEN else {}
+    to_go = to_go_by_person(round_) if round_.state == RoundState.OPEN else Counter[int]()
     return {
         "is_hidden": is_hidden,
         "shows_steadiness": bool(steady),
         "overlap": None if is_hidden else board.overlap_of(by_query),
         "people": [
             PersonRow(
-                each,
-                None if is_hidden else by_person.get(each.person.pk, Overlap()),
-                of_person.get(each.person.pk, 0),
-                steady.get(each.person.pk),
-                to_go.get(each.person.pk, 0),
+                person,
+                answers.of(person),
+                held[person.pk],
+                to_go[person.pk],
+                None if is_hidden else by_person.get(person.pk, Overlap()),
+                steady.get(person.pk),
             )
-            for each in people
+            for person in (place.person for place in places_in(round_))
         ],
         "queries": [
             BoardQuery(each, None if is_hidden else by_query.get(each.outside_id, Overlap())) for each in shown
@@ -199,7 +194,7 @@ def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup],
         "eta": estimate(to_go, lately, today=timezone.localdate(at)) if to_go > 0 else None,
         "work": pace_of(round_.project).words_for(to_go) if to_go > 0 else "",
         "on_top": board.on_top(seats),
-        "holders": board.stuck_holders(round_, at=at, seats=seats),
+        "holders": board.stuck_holders(round_, seats),
     }
 
 

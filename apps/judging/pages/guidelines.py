@@ -14,8 +14,13 @@ from apps.accounts.models import Project
 from apps.common.text.markdown import to_html
 from apps.common.web.requests import own_page
 from apps.corpus.selectors.corpora import snapshot_in
-from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline
-from apps.judging.actions.rejudging import RejudgingRefused, keep_grades, pool_to_rejudge
+from apps.judging.actions.guidelines import (
+    GuidelineRefused,
+    RejudgingRefused,
+    keep_grades,
+    pool_to_rejudge,
+    publish_guideline,
+)
 from apps.judging.core.guidelines import few_examples, highest_first
 from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline

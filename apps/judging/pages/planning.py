@@ -18,9 +18,8 @@ from apps.accounts.selectors import members_of
 from apps.judging import rules
 from apps.judging.actions.rounds import PilotRefused, RoundRefused, open_after_pilot, open_round
 from apps.judging.core.plan import LARGEST_SEED
-from apps.judging.forms.rounds import RoundForm
+from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.models import Guideline
-from apps.judging.selectors.offers import round_offer
 from apps.judging.selectors.plans import pace_of, preview_of
 from apps.judging.selectors.rounds import latest_guideline, round_in
 

@@ -1,95 +1,19 @@
-"""Reads for a lead's board of a round: differences, repeats and checks, stuck seats, recent pace."""
+"""Reads for a lead's board of a round: differences between judges, additional and stuck seats."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Min, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.common.database.questions import CountOf, Question, answer_to, joined
-from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.enums import SeatState
-from apps.judging.models import KnownAnswer, Round, Seat
-from apps.judging.selectors.pairs import live_judgements, undecided_by_others
-from apps.judging.selectors.progress import Answers, Place, Totals, answers_by_person, places_in, seat_counts
-
-FIRST, CHECK = 1, 0
-
-
-class Repeat(NamedTuple):
-    """A pair that the same person judged twice, blindly: the first answer, and the second. None: can't judge."""
-
-    person_id: int
-    entry_id: int
-    first: int | None
-    again: int | None
-
-    @property
-    def is_alike(self) -> bool:
-        """Whether both answers are the same."""
-        return self.first == self.again
-
-
-class CheckResult(NamedTuple):
-    """One answer to a check. `given` is None for "can't judge"."""
-
-    person: User
-    entry_id: int
-    query_id: int
-    known: int
-    given: int | None
-
-    @property
-    def is_right(self) -> bool:
-        """Whether the answer is the known grade."""
-        return self.known == self.given
-
-
-class Steadiness(NamedTuple):
-    """Of a person's repeated pairs, those graded alike; of their checks, those they got right."""
-
-    repeats: int = 0
-    alike: int = 0
-    checks: int = 0
-    right: int = 0
-
-
-def repeats(round_: Round) -> list[Repeat]:
-    """The pairs that somebody judged twice in the round, in the order of the second grade."""
-    live = live_judgements(round_)
-    first = live.filter(annotator=OuterRef("annotator"), entry=OuterRef("entry"), pass_number=FIRST)
-    second = live.filter(pass_number__gt=FIRST).annotate(first=Subquery(first.values("grade")[:1]))
-    rows = second.order_by("seat__due_after", "pk").values_list("annotator_id", "entry_id", "first", "grade")
-    return [Repeat(*row) for row in rows]
-
-
-def check_results(round_: Round) -> list[CheckResult]:
-    """Everybody's answers to the round's checks, by name, in the order in which they were given."""
-    known = KnownAnswer.objects.filter(round=round_, entry=OuterRef("entry")).values("grade")[:1]
-    answers = live_judgements(round_).filter(pass_number=CHECK).annotate(known=Subquery(known))
-    rows = answers.select_related("annotator", "entry").order_by("annotator__name", "annotator", "pk")
-    return [CheckResult(row.annotator, row.entry_id, row.entry.query_id, row.known, row.grade) for row in rows]
-
-
-def steadiness(round_: Round) -> dict[int, Steadiness]:
-    """The consistency of each person who has a repeated pair or a check, by the person's id."""
-    met, alike = _counted((each.person_id, each.is_alike) for each in repeats(round_))
-    checks, right = _counted((each.person.pk, each.is_right) for each in check_results(round_))
-    return {pk: Steadiness(met[pk], alike[pk], checks[pk], right[pk]) for pk in {*met, *checks}}
-
-
-def _counted(answers: Iterable[tuple[int, bool]]) -> tuple[Counter[int], Counter[int]]:
-    """How many answers each person gave, and how many of them were right."""
-    counts: Counter[int] = Counter()
-    hits: Counter[int] = Counter()
-    for person, is_hit in answers:
-        counts[person] += 1
-        hits[person] += is_hit
-    return counts, hits
-
+from apps.judging.models import Round, Seat
+from apps.judging.selectors.pairs import undecided_by_others
+from apps.judging.selectors.progress import Place, Totals, places_in, seat_counts
 
 # Pairs with two first answers or more, and whether these differ. "Can't judge" differs from a grade.
 SHARED = """
@@ -216,38 +140,13 @@ def on_top(seats: Iterable[SeatGroup]) -> dict[str, Again]:
     return {kind: Again(sum(states.values()), states[SeatState.DONE]) for kind, states in counts.items()}
 
 
-def looks_back(round_: Round, *, at: datetime) -> int:
-    """How many days count as lately: seven, or those since the round was opened."""
-    return min(LOOKS_BACK, max(1, (at - (round_.opened_at or at)).days + 1))
-
-
-def lately(
-    round_: Round, *, at: datetime, answers: Mapping[int, Answers] | None = None
-) -> tuple[Lately, dict[int, int]]:
-    """What was judged in the last seven days, or since the round was opened; in all and by person.
-
-    A caller passes the answers where it has read them.
-    """
-    days = looks_back(round_, at=at)
-    if answers is None:
-        answers = answers_by_person(round_, since=at - timedelta(days=days))
-    rows = {person: each for person, each in answers.items() if each.lately}
-    timed, ms = sum(each.timed_lately for each in rows.values()), sum(each.ms_lately for each in rows.values())
-    of_person = {person: each.lately for person, each in rows.items()}
-    return Lately(days, sum(of_person.values()), timed, ms), of_person
-
-
 def lapsed(round_: Round, *, at: datetime) -> QuerySet[Seat]:
     """The seats with a lapsed lease; the next claim of anybody opens them."""
     return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at)
 
 
-def stuck_holders(round_: Round, *, at: datetime, seats: Sequence[SeatGroup] | None = None) -> list[Holder]:
-    """People with seats leased for longer than a lease, or who have left the project or Karat; by name.
-
-    A caller passes `taken_seats` where it has read them.
-    """
-    seats = taken_seats(round_, at=at) if seats is None else seats
+def stuck_holders(round_: Round, seats: Collection[SeatGroup]) -> list[Holder]:
+    """People with seats leased for longer than a lease, or who have left the project or Karat; by name."""
     holders = [_holder(place, seats) for place in places_in(round_)]
     return sorted(
         (holder for holder in holders if holder.held or holder.reserved),

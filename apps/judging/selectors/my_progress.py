@@ -5,8 +5,7 @@ repeated, or others' grades. Leads' decisions are shown once the round is closed
 may still be assigned in another one.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date
 from typing import Any, NamedTuple
 
@@ -16,21 +15,13 @@ from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, first_with, joined
+from apps.judging.core.eta import minutes
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import (
-    NOT_RETIRED,
-    Adjudication,
-    Judgement,
-    KnownAnswer,
-    PilotDecision,
-    Round,
-    RoundAnnotator,
-    Seat,
-)
+from apps.judging.models import NOT_RETIRED, Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
-from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit, seats_at_opening
-from apps.judging.selectors.progress import minutes
+from apps.judging.selectors.plans import even_share, pilot_queries, plan_of, query_in_remit, seats_at_opening
 from apps.judging.selectors.rounds import rounds_of
+from apps.judging.selectors.workload import checks_among, repeats_among, same_answers
 from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry, PoolQuery
 
@@ -94,7 +85,12 @@ def own_rounds(user: User, project: Project) -> list[OwnRound]:
     rows = own_grades(user, project).filter(pass_number=1, round__in=rounds).values_list("round")
     counts = {pk: (n, mean) for pk, n, mean in rows.annotate(n=Count("pk"), mean=Avg("active_ms")).order_by()}
     closed = [round_.pk for round_ in rounds if round_.state == RoundState.CLOSED]
-    rates = (_repeats(user, project), _shares(_decided(user, project)), _checks(user, project))
+    own = own_grades(user, project)
+    rates = (
+        same_answers(repeats_among(own).values_list("round", "known", "grade")),
+        same_answers(_decided(user, project).values_list("round", "own_grade", "grade")),
+        same_answers(checks_among(own).values_list("round", "known", "grade")),
+    )
     return [
         OwnRound(
             round_,
@@ -112,52 +108,16 @@ def own_decisions(user: User, project: Project) -> list[Adjudication]:
     return list(decisions.order_by("-pk")[:SHOWN])
 
 
-def _closed(user: User, project: Project) -> QuerySet[Judgement]:
-    return own_grades(user, project).filter(round__state=RoundState.CLOSED)
-
-
 def _decided(user: User, project: Project) -> QuerySet[Any]:
     """Decisions in force in closed rounds on pairs this person judged and cannot be assigned again."""
-    own = _closed(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
+    answers = own_grades(user, project).filter(round__state=RoundState.CLOSED, pass_number=1)
+    own = answers.filter(round=OuterRef("round"), entry=OuterRef("entry"))
     still = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
     same = PoolEntry.objects.filter(
         pool__in=still.values("round__pool"), query=OuterRef("entry__query"), version=OuterRef("entry__version")
     )
     decisions = Adjudication.objects.filter(Exists(own), ~Exists(same), superseded_by=None)
     return decisions.annotate(own_grade=Subquery(own.values("grade")[:1]))
-
-
-def _shares(decisions: QuerySet[Any]) -> dict[int, Rate]:
-    rows = decisions.values_list("round", "own_grade", "grade")
-    return _counted((pk, _is_alike(own, grade)) for pk, own, grade in rows)
-
-
-def _repeats(user: User, project: Project) -> dict[int, Rate]:
-    first = own_grades(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
-    repeats = _closed(user, project).filter(Exists(first), pass_number__gt=1)
-    rows = repeats.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
-    return _counted((pk, _is_alike(before, grade)) for pk, before, grade in rows)
-
-
-def _checks(user: User, project: Project) -> dict[int, Rate]:
-    known = KnownAnswer.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"))
-    checks = _closed(user, project).filter(Exists(known), pass_number=0)
-    rows = checks.annotate(known=Subquery(known.values("grade")[:1])).values_list("round", "known", "grade")
-    return _counted((pk, _is_alike(answer, grade)) for pk, answer, grade in rows)
-
-
-def _is_alike(one: int | None, other: int | None) -> bool:
-    """Whether two answers are the same; "can't judge" is an answer."""
-    return one == other
-
-
-def _counted(rows: Iterable[tuple[int, bool]]) -> dict[int, Rate]:
-    hits: Counter[int] = Counter()
-    n: Counter[int] = Counter()
-    for pk, is_hit in rows:
-        n[pk] += 1
-        hits[pk] += is_hit
-    return {pk: Rate(hits[pk], n[pk]) for pk in n}
 
 
 MOST_EXTRA = 200
@@ -197,19 +157,15 @@ class OwnProgress(NamedTuple):
         return minutes(self.mean_ms)
 
 
-def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is the pairs of their share, the expected repeated ones, and the checks.
-
-    Repeated pairs are counted as the plan expects them, never as sampled: a goal that grew with a grade would reveal
-    that its pair is repeated. The goal shrinks when others take pairs of the share, and to what is left once none of it
-    is; it does not change once it is reached. At most 200 pairs are counted beyond it, and 400 of the share, so that
-    the page takes no longer in a larger round.
-    """
-    return own_progress_in([round_], annotator)[round_.pk]
-
-
 def own_progress_in(rounds: Sequence[Round], annotator: User) -> dict[int, OwnProgress]:
-    """The same for several rounds by key, in as many statements as for one."""
+    """An annotator's own work in some rounds, by key, in as many statements as for one.
+
+    The goal is the pairs of their share, the expected repeated ones, and the checks. Repeated pairs are counted as the
+    plan expects them, never as sampled: a goal that grew with a grade would reveal that its pair is repeated. The goal
+    shrinks when others take pairs of the share, and to what is left once none of it is; it does not change once it is
+    reached. At most 200 pairs are counted beyond it, and 400 of the share, so that the page takes no longer in a larger
+    round.
+    """
     return answer_to(rounds[0], what_is_left_of(rounds, annotator)) if rounds else {}
 
 
@@ -297,15 +253,6 @@ def _progress(round_: Round, found: Mapping[str, Any], place: OwnPlace | None) -
     return OwnProgress(done, done + to_go if to_go else min(done, goal), found["usual"], beyond)
 
 
-def even_share(round_: Round, people: int, shared: int | None = None) -> int:
-    """How many pairs each person would judge in equal shares, in a round that closed before shares were planned.
-
-    `shared` counts the seats of a round from before that was stored.
-    """
-    opened_with = seats_at_opening(round_)
-    return -(-(shared or 0 if opened_with is None else opened_with) // (people or 1))
-
-
 def _shared_seats(round_: Round) -> dict[str, CountOf]:
     """Asked only where the number at opening was not stored."""
     if seats_at_opening(round_) is not None:
@@ -353,9 +300,3 @@ def _usual_time(round_: Round, annotator: int) -> MeanOf:
     """The mean time of the last 200 pairs that were timed."""
     mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
     return MeanOf(mine.order_by("-given_at", "-pk").values(value=F("active_ms"))[:PACE_OF])
-
-
-def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:
-    """The last pairs this person graded, latest first: those that undo can reach."""
-    mine = live_judgements(round_).filter(annotator=annotator)
-    return list(mine.select_related("entry__query", "seat").order_by("-given_at", "-pk")[:n])

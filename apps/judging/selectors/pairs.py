@@ -40,15 +40,6 @@ class ResolvedPair(NamedTuple):
         return self.grade is None and self.resolution is Resolution.ADJUDICATED
 
 
-class LabelMatrix(NamedTuple):
-    """Grades of items by annotators: `ratings[i][j]` is None where the annotator did not grade, or could not judge."""
-
-    entries: list[int]
-    queries: list[int]
-    annotators: list[User]
-    ratings: list[list[int | None]]
-
-
 @dataclass
 class JudgedPair:
     """One pair of a round with its live answers, in the order in which they were first given."""
@@ -121,13 +112,8 @@ def _seats(rounds: Iterable[Round]) -> QuerySet[Seat]:
     return Seat.objects.filter(counted, pass_number=1)
 
 
-def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
-    """Every pair of a round that has an answer, with its resolution, in the pool's order."""
-    return (pair for pair, _ in _resolved_in([round_]))
-
-
 def _resolved_in(rounds: Sequence[Round]) -> Iterator[tuple[ResolvedPair, TextKey]]:
-    """The same of several rounds, one after the other by their keys, each with its text; in few statements."""
+    """Every pair that has an answer, with its resolution and its text; round after round by key, in few statements."""
     kinds = {round_.pk: round_.kind for round_ in rounds}
     given, rulings = _given(kinds), _rulings(kinds)
     answered, answers = next(given, NOTHING)
@@ -200,13 +186,11 @@ def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
     return {(pair.query_id, pair.version_id): pair.grade for pair in grades if pair.grade is not None}
 
 
-def settled_pairs(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
-    """The same with the pairs that were ruled out, each from the round that counts."""
-    return [pair for pair, _ in settled_texts(source)]
-
-
 def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[ResolvedPair, TextKey]]:
-    """The same, each with its text; in as many statements for many rounds as for one."""
+    """As `resolved_grades`, with the pairs that were ruled out, each from the round that counts and with its text.
+
+    In as many statements for many rounds as for one.
+    """
     rounds = _rounds(source)
     if not rounds:
         return []
@@ -228,28 +212,6 @@ def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
     if isinstance(source, Snapshot):
         source = Round.objects.in_force().filter(pool__snapshot__corpus=source.corpus_id)
     return sorted(source, key=lambda round_: (round_.kind != RoundKind.PROPAGATED, round_.number))
-
-
-def label_matrix(round_: Round) -> LabelMatrix:
-    """The grades that agreement is computed from: pairs with two or more judges, by annotator.
-
-    "Can't judge" is no grade and is None, like a pair the person never saw.
-    """
-    shared = live_judgements(round_).filter(pass_number=1).values("entry")
-    shared = shared.annotate(n=Count("pk")).filter(n__gt=1).values("entry")
-    rows = list(
-        live_judgements(round_)
-        .filter(pass_number=1, entry__in=shared)
-        .order_by("entry", "pk")
-        .values_list("entry_id", "entry__query_id", "annotator_id", "grade")
-    )
-    annotators = list(User.objects.filter(pk__in={row[2] for row in rows}).order_by("name", "pk"))
-    place = {person.pk: column for column, person in enumerate(annotators)}
-    items: dict[int, int] = {entry: query for entry, query, _, _ in rows}
-    ratings: dict[int, list[int | None]] = {entry: [None] * len(annotators) for entry in items}
-    for entry, _, annotator, grade in rows:
-        ratings[entry][place[annotator]] = grade
-    return LabelMatrix(list(items), list(items.values()), annotators, list(ratings.values()))
 
 
 def adjudicable(round_: Round, user: User) -> list[JudgedPair]:

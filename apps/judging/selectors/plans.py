@@ -41,6 +41,15 @@ def seats_at_opening(round_: Round) -> int | None:
     return (round_.plan or {}).get("seats")
 
 
+def even_share(round_: Round, people: int, shared: int | None = None) -> int:
+    """How many pairs each person would judge in equal shares, in a round that closed before shares were planned.
+
+    `shared` counts the seats of a round from before that was stored.
+    """
+    opened_with = seats_at_opening(round_)
+    return -(-(shared or 0 if opened_with is None else opened_with) // (people or 1))
+
+
 def kept_count(round_: Round) -> int:
     """How many pairs of the pool were left out, because their text had been judged or was being judged."""
     return (round_.plan or {}).get("kept", 0)
@@ -220,12 +229,12 @@ def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
     return {pk: dict(zip(PROPERTIES, values, strict=True)) for pk, *values in rows}
 
 
-def query_in_remit(remit: Remit | None, prefix: str = "query__") -> Q:
-    """The same as `core.plan.fits`, for the database: a condition on rows that lead to a query by `prefix`."""
+def query_in_remit(remit: Remit | None) -> Q:
+    """The same as `core.plan.fits`, for the database: a condition on rows that have a query."""
     condition = Q()
     for name, allowed in (remit or {}).items():
         field = "source__slug" if name == "source" else name
-        condition &= Q(**{f"{prefix}{field}__in": allowed})
+        condition &= Q(**{f"query__{field}__in": allowed})
     return condition
 
 

@@ -1,13 +1,10 @@
-"""The rounds of a project, and the progress of one: in total, by person, by query, and its stuck pairs."""
+"""The rounds of a project, and the progress of one: in total, by query, its people, and its stuck pairs."""
 
 from collections import Counter
-from collections.abc import Mapping
-from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Avg, Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.models import STAND_IN_DOMAIN, Project, User
@@ -16,7 +13,6 @@ from apps.common.database.questions import CountOf, Question, answer_to, once
 from apps.judging.core.plan import Remit
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Round, RoundAnnotator, Seat
-from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import judges_by_query, plan_of, query_in_remit, seats_at_opening
 from apps.queries.models import Query
 
@@ -88,14 +84,6 @@ def _read(project: Project, user: User | None) -> list[KnownRound]:
     return found
 
 
-def minutes(milliseconds: float | None) -> str:
-    """A time as minutes and seconds, "1:48"; empty for None."""
-    if not milliseconds:
-        return ""
-    seconds = round(milliseconds / 1000)
-    return f"{seconds // 60}:{seconds % 60:02}"
-
-
 class Totals(NamedTuple):
     """Seats of a round: planned, done, and leased right now."""
 
@@ -107,22 +95,6 @@ class Totals(NamedTuple):
     def to_go(self) -> int:
         """Judgements still to be given."""
         return self.planned - self.done
-
-
-class PersonProgress(NamedTuple):
-    """What one person has done in a round."""
-
-    person: User
-    done: int
-    held: int
-    cant_judge: int
-    mean_ms: float | None
-    last_at: datetime | None
-
-    @property
-    def pace(self) -> str:
-        """The mean time of a pair, "1:48"; empty while nothing was timed."""
-        return minutes(self.mean_ms)
 
 
 class QueryProgress(NamedTuple):
@@ -164,63 +136,6 @@ def fixed_seat_count(round_: Round) -> int | None:
     stored.
     """
     return None if plan_of(round_).extra_bar is not None else seats_at_opening(round_)
-
-
-class Answers(NamedTuple):
-    """What one person has answered in a round: in all, and of late with the time that this took."""
-
-    done: int = 0
-    cant_judge: int = 0
-    mean_ms: float | None = None
-    last_at: datetime | None = None
-    lately: int = 0
-    timed_lately: int = 0
-    ms_lately: int = 0
-
-
-def answers_by_person(round_: Round, *, since: datetime) -> dict[int, Answers]:
-    """By the person's key; what was given after `since` is of late. In one statement."""
-    late = Q(given_at__gt=since)
-    counted = (
-        live_judgements(round_)
-        .order_by()
-        .values("annotator")
-        .annotate(
-            done=Count("pk"),
-            cant=Count("pk", filter=~Q(cant_judge="")),
-            mean_ms=Avg("active_ms"),
-            last=Max("given_at"),
-            late=Count("pk", filter=late),
-            timed=Count("active_ms", filter=late),
-            ms=Coalesce(Sum("active_ms", filter=late), 0),
-        )
-    )
-    rows = counted.values_list("annotator", "done", "cant", "mean_ms", "last", "late", "timed", "ms")
-    return {person: Answers(*each) for person, *each in rows}
-
-
-def by_person(
-    round_: Round, answers: Mapping[int, Answers] | None = None, held: Mapping[int, int] | None = None
-) -> list[PersonProgress]:
-    """Every annotator of the round, by name.
-
-    A caller passes the answers and the number of seats that each person holds where it has read them.
-    """
-    if answers is None:
-        answers = answers_by_person(round_, since=timezone.now())
-    if held is None:
-        leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
-        held = Counter(leased.values_list("annotator_id", flat=True))
-    rows = [(person, answers.get(person.pk, Answers())) for person in people_in(round_)]
-    return [
-        PersonProgress(person, row.done, held.get(person.pk, 0), row.cant_judge, row.mean_ms, row.last_at)
-        for person, row in rows
-    ]
-
-
-def people_in(round_: Round) -> list[User]:
-    """The annotators of the round, by name."""
-    return [place.person for place in places_in(round_)]
 
 
 class Place(NamedTuple):

@@ -233,6 +233,13 @@ def pool_in(project: Project, pk: int) -> Pool:
     return get_object_or_404(Pool.objects.select_related("snapshot"), project=project, pk=pk)
 
 
+def free_pool_name(project: Project, name: str) -> str:
+    """The name, with a number where a pool has it already."""
+    used = set(Pool.objects.filter(project=project, name__startswith=name).values_list("name", flat=True))
+    names = [name, *(f"{name} ({number})" for number in range(2, len(used) + 2))]
+    return next(each for each in names if each not in used)
+
+
 def pools_judged_by(user: User) -> QuerySet:
     """Keys of the pools of which this person may still be assigned pairs: their ranks are hidden from them."""
     return RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED).values("round__pool")

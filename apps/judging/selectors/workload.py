@@ -1,43 +1,36 @@
-"""How much each annotator of a round has done of their share, and how fast."""
+"""What each person has answered in a round: how much of their share, how fast, and how often the same once more."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Avg, Count, Max, Q, Sum
+from django.db.models import Avg, Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
-from apps.judging.core.eta import LOOKS_BACK, Lately
-from apps.judging.models import Round
-from apps.judging.selectors.my_progress import even_share
+from apps.judging.core.eta import LOOKS_BACK, Lately, Workload, minutes
+from apps.judging.models import Judgement, KnownAnswer, Round
 from apps.judging.selectors.pairs import live_judgements
-from apps.judging.selectors.plans import plan_of
-from apps.judging.selectors.progress import minutes, places_in
+from apps.judging.selectors.plans import even_share, plan_of
+from apps.judging.selectors.progress import places_in
+from apps.metrics.agreement.ratings import Rate
 
 
-class Workload(NamedTuple):
-    """One annotator's work: pairs done of their share, those timed with their mean, those below a limit, lately.
+class Answers(NamedTuple):
+    """What one person has answered in a round, in force; `fast` counts what was below a limit of time.
 
-    `lately` counts those of the last `days` days.
+    `lately` counts the answers of the last days, `timed_lately` and `ms_lately` the time that these took.
     """
 
-    person: User
-    done: int
-    share: int
-    timed: int
-    mean_ms: float | None
-    fast: int
-    lately: int
-    days: int
-
-    @property
-    def of_share(self) -> int:
-        """How much of the share is done; what somebody did after it is `beyond`."""
-        return min(self.done, self.share)
-
-    @property
-    def beyond(self) -> int:
-        return self.done - self.of_share
+    done: int = 0
+    cant_judge: int = 0
+    timed: int = 0
+    mean_ms: float | None = None
+    fast: int = 0
+    last_at: datetime | None = None
+    lately: int = 0
+    timed_lately: int = 0
+    ms_lately: int = 0
 
     @property
     def pace(self) -> str:
@@ -45,27 +38,14 @@ class Workload(NamedTuple):
         return minutes(self.mean_ms)
 
 
-class Pace(NamedTuple):
-    """What one annotator has given in a round, in force: in all, below a limit of time, and in the last `days` days.
-
-    `last_at` is when the last of it was given.
-    """
-
-    done: int
-    timed: int
-    mean_ms: float | None
-    fast: int
-    lately: int
-    lately_timed: int
-    lately_ms: int
-    last_at: datetime
-
-
-class Paces(NamedTuple):
-    """The pace of every annotator of a round who has given something, by key."""
+class RoundAnswers(NamedTuple):
+    """The answers of a round by the person's key. Those of the last `days` days count as of late."""
 
     days: int
-    by_person: dict[int, Pace]
+    by_person: Mapping[int, Answers]
+
+    def of(self, person: User) -> Answers:
+        return self.by_person.get(person.pk, Answers())
 
     @property
     def lately(self) -> Lately:
@@ -74,44 +54,84 @@ class Paces(NamedTuple):
         return Lately(
             self.days,
             sum(row.lately for row in rows),
-            sum(row.lately_timed for row in rows),
-            sum(row.lately_ms for row in rows),
+            sum(row.timed_lately for row in rows),
+            sum(row.ms_lately for row in rows),
         )
 
     def judged_since(self, at: datetime) -> int:
         """How many people have judged since then: whoever changed a grade has one in force from then."""
-        return sum(row.last_at >= at for row in self.by_person.values())
+        return sum(row.last_at is not None and row.last_at >= at for row in self.by_person.values())
 
 
-def paces_in(round_: Round, *, fast_ms: int, at: datetime) -> Paces:
-    """How much and how fast each annotator of the round has judged, in one statement. `fast_ms` limits a fast pair."""
+def answers_in(round_: Round, *, at: datetime, fast_ms: int = 0) -> RoundAnswers:
+    """The answers of everybody who has given one, in one statement. `fast_ms` limits a fast pair.
+
+    Of late is what was given in the last seven days, or since the round was opened.
+    """
     days = min(LOOKS_BACK, max(1, (at - (round_.opened_at or at)).days + 1))
-    is_late = Q(given_at__gt=at - timedelta(days=days))
-    counted = live_judgements(round_).values("annotator").order_by()
+    late = Q(given_at__gt=at - timedelta(days=days))
+    counted = live_judgements(round_).order_by().values("annotator")
     counted = counted.annotate(
         done=Count("pk"),
+        cant=Count("pk", filter=~Q(cant_judge="")),
         timed=Count("active_ms"),
         mean_ms=Avg("active_ms"),
         fast=Count("pk", filter=Q(active_ms__lt=fast_ms)),
-        lately=Count("pk", filter=is_late),
-        lately_timed=Count("active_ms", filter=is_late),
-        lately_ms=Coalesce(Sum("active_ms", filter=is_late), 0),
-        last_at=Max("given_at"),
+        last=Max("given_at"),
+        late=Count("pk", filter=late),
+        timed_late=Count("active_ms", filter=late),
+        ms_late=Coalesce(Sum("active_ms", filter=late), 0),
     )
-    rows = counted.values_list("annotator", *Pace._fields)
-    return Paces(days, {person: Pace(*figures) for person, *figures in rows})
+    columns = ("annotator", "done", "cant", "timed", "mean_ms", "fast", "last", "late", "timed_late", "ms_late")
+    return RoundAnswers(days, {person: Answers(*each) for person, *each in counted.values_list(*columns)})
 
 
-def workloads(round_: Round, paces: Paces) -> list[Workload]:
-    """Every annotator of the round, by name, with their pace and their share."""
+def workloads(round_: Round, answers: RoundAnswers) -> list[tuple[User, Workload]]:
+    """Every annotator of the round, by name, with what they have answered of their share."""
     places, again = places_in(round_), plan_of(round_).again
     rows = []
     for place in places:
         first = even_share(round_, len(places)) if place.share is None else place.share
-        share, pace = first + int(again * first + 0.5), paces.by_person.get(place.person.pk)
-        rows.append(
-            Workload(place.person, pace.done, share, pace.timed, pace.mean_ms, pace.fast, pace.lately, paces.days)
-            if pace
-            else Workload(place.person, 0, share, 0, None, 0, 0, paces.days)
-        )
+        share, own = first + int(again * first + 0.5), answers.of(place.person)
+        work = Workload(own.done, share, own.timed, own.mean_ms, own.fast, own.lately, answers.days)
+        rows.append((place.person, work))
     return rows
+
+
+class Steadiness(NamedTuple):
+    """Of a person's repeated pairs, those graded alike; of their checks, those they got right."""
+
+    repeats: Rate = Rate(0, 0)
+    checks: Rate = Rate(0, 0)
+
+
+def steadiness(round_: Round) -> dict[int, Steadiness]:
+    """The consistency of each person who has a repeated pair or a check, by the person's id."""
+    live, columns = live_judgements(round_), ("annotator", "known", "grade")
+    repeats = same_answers(repeats_among(live).values_list(*columns))
+    checks = same_answers(checks_among(live).values_list(*columns))
+    none = Rate(0, 0)
+    return {pk: Steadiness(repeats.get(pk, none), checks.get(pk, none)) for pk in {*repeats, *checks}}
+
+
+def repeats_among(answers: QuerySet[Judgement]) -> QuerySet[Any]:
+    """The answers to pairs that the same person judged once more, blindly; `known` is the first one."""
+    first = answers.filter(
+        round=OuterRef("round"), annotator=OuterRef("annotator"), entry=OuterRef("entry"), pass_number=1
+    )
+    return answers.filter(pass_number__gt=1).annotate(known=Subquery(first.values("grade")[:1]))
+
+
+def checks_among(answers: QuerySet[Judgement]) -> QuerySet[Any]:
+    """The answers to checks; `known` is the known grade."""
+    known = KnownAnswer.objects.filter(round=OuterRef("round"), entry=OuterRef("entry"))
+    return answers.filter(pass_number=0).annotate(known=Subquery(known.values("grade")[:1]))
+
+
+def same_answers(rows: Iterable[tuple[int, int | None, int | None]]) -> dict[int, Rate]:
+    """By key, in how many rows both answers are the same. "Can't judge", None, is an answer."""
+    found: dict[int, Rate] = {}
+    for key, one, other in rows:
+        before = found.get(key, Rate(0, 0))
+        found[key] = Rate(before.hits + (one == other), before.n + 1)
+    return found

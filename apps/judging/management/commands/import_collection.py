@@ -12,7 +12,7 @@ from apps.corpus.enums import ImportMode
 from apps.corpus.imports.api import NEW
 from apps.corpus.management.base import BAD_INPUT, ProjectCommand
 from apps.corpus.selectors.corpora import corpora_in
-from apps.judging.actions.collections import import_collection
+from apps.judging.actions.imports import import_collection
 from apps.judging.execution.collection_files import collection_at
 from apps.judging.formats.judgements import parse_grade_map
 from apps.judging.imports.collections import preview_collection

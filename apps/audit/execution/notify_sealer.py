@@ -1,4 +1,4 @@
-"""Wakes the sealer. The message may be lost: every worker also checks every few seconds."""
+"""Notifies the sealer of new records. The message may be lost: every worker also checks every few seconds."""
 
 import logging
 import mmap
@@ -31,4 +31,4 @@ def seal_soon() -> None:
         seal.apply_async(retry=False)
     except Exception as problem:
         _not_before[0] = time.monotonic() + AFTER_FAILURE_SECONDS
-        log.warning("The sealer could not be woken (%s). The next sweep seals new records.", problem)
+        log.warning("The sealer could not be notified (%s). The next sweep seals new records.", problem)
