@@ -43,11 +43,20 @@ def create_gate(
 
     A job checks earlier scores too, without notifications: whoever creates a gate looks at its page.
     """
-    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
-    system = system_in(gold_set.project, system_id)
-    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    gold_set, system, baseline = _locked(gold_set, system_id, baseline_id)
     made = Gate(gold_set=gold_set, system=system, split=split, baseline=baseline, created_by=actor, created_at=at)
     return _make(made, _rule(facts))
+
+
+def _locked(gold_set: GoldSet, system_id: int, baseline_id: int | None) -> tuple[GoldSet, System, Run | None]:
+    """The gold set with its row locked, and the system and the run of its project. Raises Http404."""
+    gold_set = locked_gold_set(gold_set)
+    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    return gold_set, system_in(gold_set.project, system_id), baseline
+
+
+def locked_gold_set(gold_set: GoldSet) -> GoldSet:
+    return GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
 
 
 def _make(gate: Gate, rule: GateRule) -> Gate:
@@ -59,8 +68,8 @@ def _make(gate: Gate, rule: GateRule) -> Gate:
     project, actor, at = gate.gold_set.project, gate.created_by, gate.created_at
     baseline = gate.baseline.tag if gate.baseline else None
     after = {**gate.rule, "system": gate.system.name, "split": gate.split, "baseline": baseline}
-    if gate.replaces is not None:
-        after["replaces"] = gate.replaces.pk
+    if gate.replaces_id is not None:
+        after["replaces"] = gate.replaces_id
     record(project=project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
     checks.enqueue_check(gate, notify=False, actor=actor, at=at)
     return gate
@@ -81,22 +90,16 @@ def create_gates(
 
     Raises InputErrors with all reasons against it, by line.
     """
-    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
-    system = system_in(gold_set.project, system_id)
-    baseline = run_in(gold_set.project, baseline_id) if baseline_id is not None else None
+    gold_set, system, baseline = _locked(gold_set, system_id, baseline_id)
+    same: dict[str, Any] = {
+        "gold_set": gold_set,
+        "system": system,
+        "split": split,
+        "created_by": actor,
+        "created_at": at,
+    }
     rules = gates.planned(gold_set, system, text, split=split, baseline=baseline)
-    return [
-        create_gate(
-            gold_set=gold_set,
-            system_id=system_id,
-            facts=as_facts(rule),
-            split=split,
-            baseline_id=baseline_id if rule.is_against_baseline else None,
-            actor=actor,
-            at=at,
-        )
-        for rule in rules
-    ]
+    return [_make(Gate(baseline=baseline if rule.is_against_baseline else None, **same), rule) for rule in rules]
 
 
 @transaction.atomic
@@ -116,7 +119,7 @@ def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: dat
 
     Results of the old gate stay with it, so that each history is about one rule. Both gates link to each other.
     """
-    GoldSet.objects.select_for_update().get(pk=gate.gold_set_id)
+    locked_gold_set(gate.gold_set)
     gate = Gate.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=gate.pk)
     if gate.retired_at is not None:
         raise GateRefused(f"{gate.name} is retired. Create a new gate instead.", code="gate_refused")
@@ -147,16 +150,11 @@ def check_cost_gates(*, run: Run, actor: User, at: datetime) -> None:
 @transaction.atomic
 def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> Badge:
     """Create the badge of a system's gates, at an address that nobody can guess. At most one is in use."""
-    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    gold_set = locked_gold_set(gold_set)
     if existing := gates.badge_of(gold_set, system.pk):
         return existing
-    badge = Badge.objects.create(
-        gold_set=gold_set,
-        system=system,
-        token=secrets.token_urlsafe(TOKEN_BYTES),
-        created_by=actor,
-        created_at=at,
-    )
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    badge = Badge.objects.create(gold_set=gold_set, system=system, token=token, created_by=actor, created_at=at)
     record(project=gold_set.project, actor=actor, action="badge.created", obj=badge, at=at)
     return badge
 
@@ -164,7 +162,7 @@ def make_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) 
 @transaction.atomic
 def revoke_badge(*, gold_set: GoldSet, system: System, actor: User, at: datetime) -> None:
     """Revoke the badge: its address gives 404 from then on."""
-    gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set.pk)
+    gold_set = locked_gold_set(gold_set)
     badge = gates.badge_of(gold_set, system.pk)
     if badge is None:
         return

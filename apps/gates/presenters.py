@@ -1,13 +1,18 @@
 """Answers that the pages and the API of gates share, and the gates' panels on pages of scores."""
 
+from typing import Any
+
 from django.http import Http404, HttpResponse
 from django.utils.text import slugify
 
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.run_panels import Panel
+from apps.gates.core.rule import GateRule
 from apps.gates.selectors import gates
 from apps.goldsets.models import GoldSet, Version
 from apps.retrieval.models import System
+from apps.retrieval.selectors.runs import run_in
+from apps.retrieval.selectors.systems import system_in
 
 
 def results_panel(evaluation: Evaluation) -> Panel:
@@ -18,6 +23,14 @@ def results_panel(evaluation: Evaluation) -> Panel:
 def slices_panel(version: Version) -> Panel:
     """The gates on slices of the version's gold set, each with its current result."""
     return Panel("gates/_on_slices.html", gates.statuses(gates.on_slices(version.gold_set)))
+
+
+def planned_in(gold_set: GoldSet, values: dict[str, Any]) -> tuple[System, list[GateRule]]:
+    """The system and the rules of a file to import, by the values of its form. Raises InputErrors and Http404."""
+    project = gold_set.project
+    baseline = run_in(project, values["baseline"]) if values["baseline"] else None
+    system = system_in(project, values["system"])
+    return system, gates.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
 
 
 def file_response(gold_set: GoldSet, system: System) -> HttpResponse:

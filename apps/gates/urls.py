@@ -3,13 +3,13 @@
 from django.urls import path
 
 from apps.gates.api import gates as gates_api
-from apps.gates.pages import gates, rule_files
+from apps.gates.pages import gates
 
 pages = [
     path("", gates.gate_list, name="gates"),
     path("new/<slug:gold_set>/", gates.new_gate, name="new-gate"),
-    path("file/<slug:gold_set>/<int:system_pk>/", rule_files.take_away, name="gates-file"),
-    path("import/<slug:gold_set>/", rule_files.import_gates, name="import-gates"),
+    path("file/<slug:gold_set>/<int:system_pk>/", gates.take_away, name="gates-file"),
+    path("import/<slug:gold_set>/", gates.import_gates, name="import-gates"),
     path("<int:pk>/", gates.gate_page, name="gate"),
     path("<int:pk>/retire/", gates.retire, name="retire-gate"),
     path("<int:pk>/bound/", gates.change_bound, name="change-bound"),

@@ -1,17 +1,17 @@
-"""Verdicts, reasons, and the outcome of two verdicts."""
+"""Verdicts and reasons with their policies, the outcome of two verdicts, and the steps of candidate blocks."""
 
 from enum import Enum
+from typing import NamedTuple
 
-from django.db import models
 from django.db.models import TextChoices
 
 
-class VerdictChoice(models.TextChoices):
+class VerdictChoice(TextChoices):
     CONFIRM = "confirm", "Confirm"
     FLAG = "flag", "Flag"
 
 
-class Reason(models.TextChoices):
+class Reason(TextChoices):
     UNREALISTIC = "unrealistic", "Question unrealistic"
     WRONG_BLOCK = "wrong_block", "Wrong passage"
     NOT_ENTAILED = "not_entailed", "Answer not entailed"
@@ -20,21 +20,21 @@ class Reason(models.TextChoices):
     OTHER = "other", "Other"
 
 
-class Category(models.TextChoices):
+class Category(TextChoices):
     NUMERIC = "numeric", "Numeric precision"
     SYNONYM = "synonym", "Synonym or tense"
     COMPOUND = "compound", "Compound claim"
     OTHER = "other", "Other"
 
 
-class Outcome(models.TextChoices):
+class Outcome(TextChoices):
     PENDING = "pending", "Open"
     CONSENSUS = "consensus", "Both confirm"
     DISPUTE = "dispute", "One confirms, one flags"
     DROP = "drop", "Both flag"
 
 
-class ResolutionKind(models.TextChoices):
+class ResolutionKind(TextChoices):
     CONSENSUS = "consensus", "Consensus"
     REVISED = "revised", "Revised"
     POLICY = "policy", "Policy"
@@ -100,3 +100,51 @@ class NoteKind(TextChoices):
 
     WRONG = "wrong", "The returned passage is wrong"
     UNCLEAR = "unclear", "The question is unclear"
+
+
+class Policy(NamedTuple):
+    """`short` is shown next to the choice on the review screen, `text` at the top of a dispute."""
+
+    title: str
+    short: str
+    text: str
+
+
+POLICIES: dict[Category, Policy] = {
+    Category.NUMERIC: Policy(
+        "Policy for numeric precision",
+        "The passage’s wording decides, strictly.",
+        "The passage’s wording decides, strictly.",
+    ),
+    Category.SYNONYM: Policy(
+        "Policy for a synonym or a tense",
+        "Equivalence is accepted.",
+        "Equivalence is accepted: other words for the same thing are not a fault.",
+    ),
+    Category.COMPOUND: Policy(
+        "Policy for a compound claim",
+        "Split into claims, each with its own passage.",
+        "Split it into atomic claims, each with its own passage.",
+    ),
+    Category.OTHER: Policy(
+        "No policy for this kind",
+        "No policy: write what and why.",
+        "No policy settles this kind. Talk it through, revise, or ask a lead.",
+    ),
+}
+
+ASPECTS: tuple[str, ...] = ("question", "block", "answer")
+
+ASPECT_OF_REASON: dict[Reason, str] = {
+    Reason.UNREALISTIC: "question",
+    Reason.WRONG_BLOCK: "block",
+    Reason.NOT_ENTAILED: "answer",
+    Reason.OVERSTATED: "answer",
+    Reason.UNDERSTATED: "answer",
+}
+
+
+def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
+    """Which of the three questions a reviewer answered with no. `other` answers none of them."""
+    flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
+    return {aspect: aspect in flagged for aspect in ASPECTS}

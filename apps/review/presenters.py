@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.review.actions.exporting import export_triples
-from apps.review.core.policies import POLICIES
-from apps.review.enums import CATEGORY_KEYS, REASON_HELP, REASON_KEYS, Category, Reason
+from apps.review.enums import CATEGORY_KEYS, POLICIES, REASON_HELP, REASON_KEYS, Category, Reason
 from apps.review.selectors.exports import CONTENT_TYPES, Selection, file_name
 
 

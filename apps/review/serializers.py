@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from apps.common.web.forms import ChoiceField
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
-from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView
+from apps.review.selectors.board import KIND_LABELS
 from apps.triples.serializers import TripleOut
 
 DECISION_STEPS = {"add": CandidateStep.DECIDE_ADD, "reject": CandidateStep.DECIDE_REJECT}
@@ -27,11 +26,13 @@ class VerdictInput(serializers.Serializer):
 
 
 class SeatOut(serializers.Serializer):
-    triple_id = serializers.IntegerField()
-    number = serializers.CharField()
+    """A seat that needs the user's own verdict."""
+
+    triple_id = serializers.IntegerField(source="revision.triple_id")
+    number = serializers.CharField(source="revision.triple.label")
     revision_id = serializers.IntegerField()
-    round = serializers.IntegerField()
-    waiting_since = serializers.DateTimeField()
+    round = serializers.IntegerField(source="revision.round")
+    waiting_since = serializers.DateTimeField(source="opened_at")
 
 
 class QueueOut(serializers.Serializer):
@@ -43,7 +44,9 @@ class NextOut(serializers.Serializer):
 
 
 class VerdictOut(serializers.Serializer):
-    triple_id = serializers.IntegerField()
+    """The user's own verdict, without the state of the round, which is read from the triple."""
+
+    triple_id = serializers.IntegerField(source="revision.triple_id")
     revision_id = serializers.IntegerField()
     choice = ChoiceField(choices=VerdictChoice.choices)
     reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices))
@@ -61,27 +64,29 @@ class ReseatInput(serializers.Serializer):
 
 
 class ReseatedOut(serializers.Serializer):
-    triple_id = serializers.IntegerField()
-    seat = serializers.IntegerField()
-    reviewer = serializers.IntegerField()
+    triple_id = serializers.IntegerField(source="revision.triple_id")
+    seat = serializers.IntegerField(source="number")
+    reviewer = serializers.IntegerField(source="reviewer_id")
 
 
 class BoardSeatOut(serializers.Serializer):
     number = serializers.IntegerField()
-    reviewer = serializers.IntegerField(allow_null=True)
-    has_answered = serializers.BooleanField()
+    reviewer = serializers.IntegerField(source="reviewer.pk", allow_null=True, default=None)
+    has_answered = serializers.BooleanField(source="is_answered")
     is_stuck = serializers.BooleanField()
 
 
 class BoardRowOut(serializers.Serializer):
-    triple_id = serializers.IntegerField()
-    number = serializers.CharField()
+    """A row of the board, as the requesting lead may see it."""
+
+    triple_id = serializers.IntegerField(source="triple.pk")
+    number = serializers.CharField(source="triple.label")
     kind = ChoiceField(choices=list(KIND_LABELS))
-    round = serializers.IntegerField()
-    author = serializers.IntegerField()
-    domain = serializers.CharField()
-    waiting_since = serializers.DateTimeField()
-    next_move = serializers.CharField()
+    round = serializers.IntegerField(source="triple.round")
+    author = serializers.IntegerField(source="triple.author_id")
+    domain = serializers.CharField(source="triple.domain")
+    waiting_since = serializers.DateTimeField(source="since")
+    next_move = serializers.CharField(source="move")
     is_escalated = serializers.BooleanField()
     seats = BoardSeatOut(many=True, allow_null=True)
 
@@ -152,52 +157,3 @@ class CandidateOut(serializers.Serializer):
 class CandidatePageOut(serializers.Serializer):
     candidates = CandidateOut(many=True)
     next = serializers.CharField(allow_null=True)
-
-
-def row_out(row: BoardTriple) -> dict[str, Any]:
-    """One row of the board, as the requesting lead may see it."""
-    return {
-        "triple_id": row.triple.pk,
-        "number": row.triple.label,
-        "kind": row.kind,
-        "round": row.triple.round,
-        "author": row.triple.author_id,
-        "domain": row.triple.domain,
-        "waiting_since": row.since,
-        "next_move": row.move,
-        "is_escalated": row.is_escalated,
-        "seats": None if row.seats is None else [_board_seat_out(seat) for seat in row.seats],
-    }
-
-
-def _board_seat_out(seat: SeatView) -> dict[str, Any]:
-    return {
-        "number": seat.number,
-        "reviewer": seat.reviewer.pk if seat.reviewer else None,
-        "has_answered": seat.is_answered,
-        "is_stuck": seat.is_stuck,
-    }
-
-
-def seat_out(seat: ReviewSeat) -> dict[str, Any]:
-    """A seat that needs the user's own verdict."""
-    return {
-        "triple_id": seat.revision.triple_id,
-        "number": seat.revision.triple.label,
-        "revision_id": seat.revision_id,
-        "round": seat.revision.round,
-        "waiting_since": seat.opened_at,
-    }
-
-
-def verdict_out(verdict: Verdict) -> dict[str, Any]:
-    """The user's own verdict, without the state of the round, which is read from the triple."""
-    return {
-        "triple_id": verdict.revision.triple_id,
-        "revision_id": verdict.revision_id,
-        "choice": verdict.choice,
-        "reasons": verdict.reasons,
-        "category": verdict.category,
-        "note": verdict.note,
-        "given_at": verdict.given_at,
-    }

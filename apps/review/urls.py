@@ -3,7 +3,7 @@
 from django.urls import path
 
 from apps.review.api import candidate_blocks as candidate_blocks_api
-from apps.review.api import disputes, exports, reviews
+from apps.review.api import disputes, reviews
 from apps.review.pages import board, candidate_blocks, claims, reviewing, stale, triple
 
 pages = [
@@ -69,6 +69,6 @@ api = [
 ]
 
 export_api = [
-    path("", exports.TripleExport.as_view(), name="file"),
-    path("report/", exports.TripleExportReport.as_view(), name="report"),
+    path("", reviews.TripleExport.as_view(), name="file"),
+    path("report/", reviews.TripleExportReport.as_view(), name="report"),
 ]

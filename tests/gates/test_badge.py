@@ -3,23 +3,28 @@
 import pytest
 from django.urls import reverse
 
-from apps.gates.actions import create_gate, make_badge, revoke_badge
+from apps.gates.actions import make_badge, revoke_badge
 from apps.gates.core.badge import badge, words_of
 from apps.gates.models import Gate
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT
-
-
-@pytest.fixture
-def gate(scene) -> Gate:
-    facts = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
-    system = scene.runs["better"].system_id
-    return create_gate(gold_set=scene.version.gold_set, system_id=system, facts=facts, actor=scene.lead, at=AT)
+from tests.gates.factories import add_gate
 
 
 @pytest.fixture
 def scene(db) -> Scene:
     return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
+
+
+@pytest.fixture
+def gate(scene) -> Gate:
+    return add_gate(scene)
+
+
+@pytest.fixture
+def address(scene, gate) -> str:
+    badge = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
+    return reverse("badges:badge", args=[badge.token])
 
 
 @pytest.mark.parametrize(
@@ -38,10 +43,8 @@ def test_a_badge_counts_the_gates_in_each_state(states, says):
     assert f"<title>Gates: {says}</title>" in badge(states)
 
 
-def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, scene, gate):
+def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, scene, gate, address):
     score(scene, "better")
-    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
-    address = reverse("badges:badge", args=[row.token])
 
     answer = client.get(address)
     again = client.get(address, headers={"If-None-Match": answer["ETag"]})
@@ -55,9 +58,7 @@ def test_anybody_who_knows_the_address_sees_a_badge_that_names_nothing(client, s
         assert name not in drawing
 
 
-def test_a_badge_changes_with_the_state(client, scene, gate):
-    row = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
-    address = reverse("badges:badge", args=[row.token])
+def test_a_badge_changes_with_the_state(client, scene, address):
     before = client.get(address)
 
     score(scene, "better")
@@ -67,21 +68,12 @@ def test_a_badge_changes_with_the_state(client, scene, gate):
     assert "1 of 1 passed" in after.content.decode()
 
 
-def test_a_revoked_badge_leads_nowhere(client, scene, gate):
-    what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
-    row = make_badge(**what)
-    revoke_badge(**what)
-
-    gone = client.get(reverse("badges:badge", args=[row.token]))
-    assert (gone.status_code, "no-store" in gone["Cache-Control"]) == (404, True)
-    assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404
-
-
-def test_a_cache_that_revalidates_after_the_revocation_gets_nothing(client, scene, gate):
-    what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
-    address = reverse("badges:badge", args=[make_badge(**what).token])
+def test_a_revoked_badge_is_gone_for_everybody_and_for_caches(client, scene, gate, address):
     tag = client.get(address)["ETag"]
 
-    revoke_badge(**what)
+    revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
 
+    gone = client.get(address)
+    assert (gone.status_code, "no-store" in gone["Cache-Control"]) == (404, True)
     assert client.get(address, headers={"If-None-Match": tag}).status_code == 404
+    assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.gates import enums
-from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, worst
+from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, worst_state
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of, rules_in, sample
 from apps.metrics.statistics.significance import summaries
 
@@ -155,41 +155,27 @@ def test_a_slice_of_the_version_is_checked_on_its_queries_and_is_not_sampled():
 # Against a baseline ------------------------------------------------------------------------------------------------
 
 
-def test_a_drop_within_noise_is_not_worse():
-    noisy = VALUES + np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1, -0.1, 0.05])
-
-    verdict = decide(against_baseline(), evidence(baseline={"nDCG@10": noisy}))
-
-    assert verdict.state == PASSED
-    assert verdict.interval[0] < 0 < verdict.interval[1]
-    assert "differs from the baseline by +0.0062, 95 % interval −" in verdict.words
+NOISE = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1, -0.1, 0.05])
+ONE_QUERY = np.array([0.1, 0, 0, 0, 0, 0, 0, 0])
 
 
-def test_a_drop_beyond_noise_is_worse():
-    verdict = decide(against_baseline(), evidence(baseline={"nDCG@10": VALUES + 0.05}))
+@pytest.mark.parametrize(
+    ("lead", "rule", "state", "says"),
+    [
+        (NOISE, {}, PASSED, "differs from the baseline by +0.0062, 95 % interval −"),
+        (0.05, {}, FAILED, "the gate requires no worse than the baseline beyond noise."),
+        (ONE_QUERY, {}, PASSED, "only 1 of 8 queries differs (exact sign test p"),
+        (ONE_QUERY, {"margin": 0.01}, FAILED, "beyond a drop of 0.01"),
+        (ONE_QUERY, {"margin": 0.07}, PASSED, "beyond a drop of 0.07"),
+        (0, {"margin": 0.0}, PASSED, "beyond a drop of 0"),
+    ],
+)
+def test_a_run_is_worse_than_its_baseline_where_the_interval_of_the_difference_says_so(lead, rule, state, says):
+    verdict = decide(against_baseline(**rule), evidence(baseline={"nDCG@10": VALUES + lead}))
 
-    assert (verdict.state, verdict.bound, round(verdict.value, 9)) == (FAILED, 0.0, -0.05)
-    assert verdict.words.endswith("the gate requires no worse than the baseline beyond noise.")
-
-
-def test_a_rule_against_a_baseline_says_on_how_few_queries_it_rests():
-    few = VALUES + np.array([0.1, 0, 0, 0, 0, 0, 0, 0])
-
-    words = decide(against_baseline(), evidence(baseline={"nDCG@10": few})).words
-
-    assert "only 1 of 8 queries differs (exact sign test p" in words
-
-
-def test_a_margin_wants_the_whole_interval_above_it():
-    few = VALUES + np.array([0.1, 0, 0, 0, 0, 0, 0, 0])
-
-    assert decide(against_baseline(), evidence(baseline={"nDCG@10": few})).state == PASSED
-    assert decide(against_baseline(margin=0.01), evidence(baseline={"nDCG@10": few})).state == FAILED
-    assert decide(against_baseline(margin=0.07), evidence(baseline={"nDCG@10": few})).state == PASSED
-
-
-def test_equal_runs_are_never_worse():
-    assert decide(against_baseline(margin=0.0), evidence(baseline={"nDCG@10": VALUES})).state == PASSED
+    assert verdict.state == state
+    assert verdict.value == pytest.approx(-np.mean(lead))
+    assert (verdict.bound, says in verdict.words) == (-rule.get("margin", 0), True)
 
 
 # Guard-rails -------------------------------------------------------------------------------------------------------
@@ -277,6 +263,5 @@ def test_several_gates_are_as_good_as_the_worst():
     assert sorted(STATES) == sorted(ranked)
     for size in range(1, 5):
         for some in itertools.product(ranked, repeat=size):
-            verdicts = [GateVerdict(state, None, None, "") for state in some]
-            assert worst(verdicts) == min(some, key=ranked.index)
-    assert worst([]) == NOTHING
+            assert worst_state(some) == min(some, key=ranked.index)
+    assert worst_state([]) == NOTHING

@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.actions.secrets import save_secret
-from apps.gates.actions import create_gate
 from apps.gates.core.decisions import GAPS
 from apps.gates.execution.checks import sentence_of
 from apps.gates.models import Gate
@@ -20,10 +19,10 @@ from apps.jobs.models import Notification, Outbox
 from apps.retrieval.models import System
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT
+from tests.gates.factories import add_gate
 from tests.retrieval.factories import import_lines, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
-GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +37,6 @@ def _scene(module_rows) -> Scene:
 def scene(db, _scene) -> Scene:
     """A good run "live" and a bad run "try", both of one system."""
     return deepcopy(_scene)
-
-
-def add_gate(scene: Scene, facts: dict | None = None, **options) -> Gate:
-    return create_gate(
-        gold_set=scene.version.gold_set,
-        system_id=scene.runs["live"].system_id,
-        facts={**GOOD_ENOUGH, **(facts or {})},
-        actor=scene.lead,
-        at=AT,
-        **options,
-    )
 
 
 def message_of(gate: Gate) -> str:
@@ -71,21 +59,15 @@ def test_a_failure_is_reported_with_run_version_figures_and_what_to_do(scene):
     assert Notification.objects.get().sentence == message_of(gate)
 
 
-def test_the_run_that_passed_is_named_to_be_compared_with(scene):
-    gate = add_gate(scene)
-    before = score(scene, "live")
-    score(scene, "try")
-
-    assert next_step(gate, gates.statuses([gate])[0].result).compared_with == before
-
-
-def test_a_gate_that_passed_or_has_no_result_needs_no_next_step(scene):
+def test_a_gate_has_a_next_step_once_it_has_not_passed(scene):
     gate = add_gate(scene)
     assert next_step(gate, None) is None
 
-    score(scene, "live")
-
+    passed = score(scene, "live")
     assert next_step(gate, gates.statuses([gate])[0].result) is None
+
+    score(scene, "try")
+    assert next_step(gate, gates.statuses([gate])[0].result).compared_with == passed
 
 
 def test_a_first_failure_has_no_run_to_be_compared_with(scene):
@@ -98,7 +80,7 @@ def test_a_first_failure_has_no_run_to_be_compared_with(scene):
 
 def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
     rule = {"at_least": None, "no_worse_than": "baseline"}
-    gate = add_gate(scene, rule, baseline_id=scene.runs["live"].pk)
+    gate = add_gate(scene, rule, baseline="live")
     score(scene, "try")
     assert next_step(gate, gates.statuses([gate])[0].result).compared_with is None, "the baseline has no scores yet"
 
@@ -109,8 +91,8 @@ def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
 
 def test_a_baseline_of_other_texts_is_reported_with_both_snapshots_and_the_next_step(scene):
     old = make_snapshot(scene.project, {"z": "Other texts"})
-    earlier = add_run(scene, "earlier", {"Q01": {"z": 1.0}}, snapshot=old)
-    gate = add_gate(scene, {"at_least": None, "no_worse_than": "baseline"}, baseline_id=earlier.pk)
+    scene.runs["earlier"] = add_run(scene, "earlier", {"Q01": {"z": 1.0}}, snapshot=old)
+    gate = add_gate(scene, {"at_least": None, "no_worse_than": "baseline"}, baseline="earlier")
 
     score(scene, "try")
 

@@ -105,11 +105,7 @@ def test_gates_know_the_slices_that_there_are():
         ({"figure": "cost"}, "at_least", "give it at_most"),
         ({"figure": "latency_p50", "at_least": None, "no_worse_than": "baseline"}, "no_worse_than", "give it at_most"),
         ({"figure": "cost", "at_least": None, "at_most": 1, "on": "interval"}, "on", "one number of a run"),
-        (
-            {"at_least": 70},
-            "at_least",
-            "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70.",
-        ),
+        ({"at_least": 70}, "at_least", "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."),
         ({"at_least": 99.95}, "at_least", "For 99.95 % write 0.9995."),
         ({"at_least": 700}, "at_least", "nDCG@10 is between 0 and 1; 700 is not."),
         ({"at_least": -0.1}, "at_least", "nDCG@10 is between 0 and 1; -0.1 is not."),
@@ -146,24 +142,20 @@ def test_a_rule_stored_before_bounds_were_checked_is_still_read():
     assert stored_rule(facts).at_least == 70
 
 
-def test_an_impossible_bound_in_a_file_is_refused_with_its_line(tmp_path):
-    path = written(tmp_path, '[[gate]]\nname = "Good"\nfigure = "nDCG@10"\nat_least = 70\n')
+@pytest.mark.parametrize(
+    ("figure", "bound", "fault"),
+    [
+        ("nDCG@10", "at_least = 70", "at_least = 70.0: nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."),
+        ("latency_p95", 'at_most = "300 ms"', "at_most = '300 ms': at_most is a number, not '300 ms'."),
+    ],
+)
+def test_a_fault_in_a_file_names_file_line_gate_key_and_value(tmp_path, figure, bound, fault):
+    path = written(tmp_path, f'[[gate]]\nname = "Good"\nfigure = "{figure}"\n{bound}\n')
 
     with pytest.raises(InputErrors) as caught:
         read_rules(path)
 
-    fault = "nDCG@10 is between 0 and 1; 70 is not. For 70 % write 0.70."
-    assert str(caught.value) == f"{path}, line 4, gate 1 (Good), at_least = 70.0: {fault}"
-
-
-def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
-    path = written(tmp_path, '[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = "300 ms"\n')
-
-    with pytest.raises(InputErrors) as caught:
-        read_rules(path)
-
-    fault = f"{path}, line 4, gate 1 (Fast), at_most = '300 ms': at_most is a number, not '300 ms'."
-    assert str(caught.value) == fault
+    assert str(caught.value) == f"{path}, line 4, gate 1 (Good), {fault}"
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,20 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.gates import formats
-from apps.gates.actions import create_gate, create_gates
+from apps.gates.actions import create_gates
 from apps.gates.core import decisions
 from apps.gates.core.rule import FAILED, PASSED, GateRule, as_facts, rule_of
 from apps.gates.models import Gate
 from apps.gates.selectors import gates
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
 from tests.factories import AT, make_member
+from tests.gates.factories import add_gate, url, words
 from tests.gates.test_rule import FILE
 
 RULES = [
@@ -107,7 +107,7 @@ def test_a_layout_without_a_line_a_gate_is_read_and_its_mistakes_have_no_line():
 def _scene(module_rows) -> Scene:
     qrels = qrels_of(12)
     return make_scene(
-        queries=12, test_share=0, runs={"base": dict.fromkeys(qrels, BAD), "new": dict.fromkeys(qrels, GOOD)}
+        queries=12, test_share=0, runs={"new": dict.fromkeys(qrels, GOOD), "base": dict.fromkeys(qrels, BAD)}
     )
 
 
@@ -115,10 +115,6 @@ def _scene(module_rows) -> Scene:
 def scene(db, _scene) -> Scene:
     """Two runs on a released version whose queries are of two domains."""
     return deepcopy(_scene)
-
-
-def url(scene: Scene, name: str, *args: object, side: str = "gates") -> str:
-    return reverse(f"{side}:{name}", args=[scene.project.slug, *args])
 
 
 def into(scene: Scene, text: str, **options) -> list[Gate]:
@@ -131,22 +127,10 @@ def sent(scene: Scene, **changes) -> dict:
     return {"system": scene.runs["new"].system_id, "split": "", "baseline": scene.runs["base"].pk, **changes}
 
 
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
-
-
 def test_exported_rules_decide_the_same_as_the_rules_in_the_app(client, scene):
     """Out of the app into a file, read as karat eval reads it: the same sentence about the same evidence."""
     for facts in RULES[:5]:
-        compares = "no_worse_than" in facts
-        create_gate(
-            gold_set=scene.version.gold_set,
-            system_id=scene.runs["new"].system_id,
-            facts=facts,
-            baseline_id=scene.runs["base"].pk if compares else None,
-            actor=scene.lead,
-            at=AT,
-        )
+        add_gate(scene, {"at_least": None, **facts}, baseline="base" if "no_worse_than" in facts else "")
     client.force_login(make_member(scene.project, Role.VIEWER))
 
     response = client.get(url(scene, "gates-file", scene.version.gold_set.slug, scene.runs["new"].system_id))

@@ -112,3 +112,7 @@ def snapshot_facts(content: Content) -> dict[str, str]:
 
 FACTS = {"version": "v1", "snapshot": snapshot_facts(SMALL)}
 """What the manifest of SMALL says, its list of files apart."""
+
+
+def written(files) -> dict[str, bytes]:
+    return {path: b"".join(chunks) for path, chunks in files}

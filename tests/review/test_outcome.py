@@ -2,8 +2,16 @@ import itertools
 
 import pytest
 
-from apps.review.core.policies import ASPECT_OF_REASON, POLICIES, aspects_flagged
-from apps.review.enums import ABOUT_ENTAILMENT, Category, Outcome, Reason, VerdictChoice
+from apps.review.enums import (
+    ABOUT_ENTAILMENT,
+    ASPECT_OF_REASON,
+    POLICIES,
+    Category,
+    Outcome,
+    Reason,
+    VerdictChoice,
+    aspects_flagged,
+)
 from apps.review.workflow import STEP_AFTER, outcome_of
 from apps.triples.enums import Step
 

@@ -20,8 +20,7 @@ from apps.common.text.wording import percent
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
 from apps.metrics.agreement.results import Coefficient, undefined
-from apps.review.core.policies import ASPECTS, aspects_flagged
-from apps.review.enums import Category, RateSide, Reason, VerdictChoice
+from apps.review.enums import ASPECTS, Category, RateSide, Reason, VerdictChoice, aspects_flagged
 from apps.review.models import Verdict
 from apps.review.selectors.tracking import past_rounds
 from apps.triples.models import Triple

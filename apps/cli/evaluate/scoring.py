@@ -11,7 +11,7 @@ from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.released import STRATA, ReleaseSplit
 from apps.cli.score.scoring import TripleGround, card_of
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
-from apps.gates.core.decisions import NO_QUERIES, GateVerdict, RunEvidence, decide, not_known, worst
+from apps.gates.core.decisions import NO_QUERIES, GateVerdict, RunEvidence, decide, not_known, worst_state
 from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
@@ -249,7 +249,7 @@ def evaluate(
         seed=seed,
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
-    state = worst(one.verdict for one in gates) if gates else state
+    state = worst_state(one.verdict.state for one in gates) if gates else state
     return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state)
 
 

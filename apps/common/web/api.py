@@ -54,13 +54,19 @@ class EstimateSerializer(serializers.Serializer[Any]):
 S = TypeVar("S", bound=Serializer)
 
 
+def body_in(request: Request, serializer: type[S]) -> S:
+    """The valid body of a request. Raises ValidationError."""
+    body = serializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    return body
+
+
 def change_in(request: Request, serializer: type[S]) -> S:
     """The valid body of a change. Raises ValidationError, for an unknown field too.
 
     Where fields may be left out, one that is misspelt would otherwise be answered as if it had been changed.
     """
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
+    body = body_in(request, serializer)
     if unknown := sorted(set(request.data) - set(body.fields)):
         raise ValidationError({unknown[0]: [f"Unknown field. Known are: {', '.join(sorted(body.fields))}."]})
     return body

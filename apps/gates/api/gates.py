@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, body_in
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
@@ -20,12 +20,11 @@ from apps.gates.core.decisions import GAPS
 from apps.gates.core.rule import as_facts
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
-from apps.gates.presenters import file_response
+from apps.gates.presenters import file_response, planned_in
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus, badge_of, next_step
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import gold_set_in
-from apps.retrieval.selectors.runs import run_in
 from apps.retrieval.selectors.systems import system_in
 
 
@@ -153,14 +152,10 @@ class GateFileIn(ProjectAPIView):
         responses={200: GateFileSerializer, 201: GateFileSerializer},
     )
     def post(self, request: Request, gold_set: str, **ids: Any) -> Response:
-        body = GateFileRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = body.validated_data
+        values = body_in(request, GateFileRequestSerializer).validated_data
         chosen = gold_set_in(self.project, gold_set)
         if values["only_look"]:
-            baseline = run_in(self.project, values["baseline"]) if values["baseline"] else None
-            system = system_in(self.project, values["system"])
-            planned = gates.planned(chosen, system, values["text"], split=values["split"], baseline=baseline)
+            _, planned = planned_in(chosen, values)
             return Response({"rules": [as_facts(rule) for rule in planned], "gates": []})
         made = actions.create_gates(
             gold_set=chosen,
@@ -189,9 +184,7 @@ class GateList(ProjectAPIView):
 
     @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        body = GateRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = body.validated_data
+        values = body_in(request, GateRequestSerializer).validated_data
         gate = actions.create_gate(
             gold_set=gold_set_in(self.project, values["gold_set"]),
             system_id=values["system"],
@@ -226,14 +219,8 @@ class GateChange(ProjectAPIView):
     @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
-        body = GateChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        made = actions.replace_gate(
-            gate=gate,
-            changes=body.validated_data["rule"],
-            actor=self.member.user,
-            at=timezone.now(),
-        )
+        changes = body_in(request, GateChangeSerializer).validated_data["rule"]
+        made = actions.replace_gate(gate=gate, changes=changes, actor=self.member.user, at=timezone.now())
         return Response(GateSerializer(gates.statuses([made])[0]).data, status=201)
 
 

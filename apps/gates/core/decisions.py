@@ -19,6 +19,7 @@ from apps.gates.core.rule import (
     GateRule,
     requirement,
     sample,
+    unit,
 )
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
@@ -92,15 +93,10 @@ def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     return GateVerdict(state, None, bound_of(rule), f"{outcome}: {reason}", gap=gap)
 
 
-def worst(verdicts: Iterable[GateVerdict]) -> str:
+def worst_state(states: Iterable[str]) -> str:
     """The state of several gates together: failed when any failed, else unknown when any is, else nothing checked when
     that is so of any, or there is no gate.
     """
-    return worst_state(verdict.state for verdict in verdicts)
-
-
-def worst_state(states: Iterable[str]) -> str:
-    """As `worst`, for plain states."""
     present = set(states) or {NOTHING}
     return next(state for state in (FAILED, UNKNOWN, NOTHING, PASSED) if state in present)
 
@@ -123,27 +119,19 @@ class _Figure(NamedTuple):
 
 def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
     """Row numbers of the queries that the rule applies to. A slice of the version is never sampled: it is small."""
-    everyone = np.arange(len(evidence.query_ids))
-    if rule.slice is not None and rule.slice.is_named:
-        return _rows_of_slice(rule, rule.slice.value, evidence)
-    rows = (
-        np.array(sample(evidence.query_ids, seed=evidence.seed), dtype=np.int64) if rule.tier == "smoke" else everyone
-    )
-    if rule.slice is not None:
-        labels = evidence.strata.get(rule.slice.field)
+    part, rows = rule.slice, list(range(len(evidence.query_ids)))
+    if part is not None and part.is_named:
+        if part.value not in evidence.slices:
+            raise _NotKnown(NO_QUERIES, f"there is no {part.value} slice yet.")
+        rows = [row for row in rows if evidence.query_ids[row] in evidence.slices[part.value]]
+    elif rule.tier == "smoke":
+        rows = sample(evidence.query_ids, seed=evidence.seed)
+    if part is not None and not part.is_named:
+        labels = evidence.strata.get(part.field)
         if labels is None:
             fields = ", ".join(sorted(evidence.strata)) or "no field"
-            raise _NotKnown(NO_QUERIES, f"no {_items(rule).one} carries {rule.slice.field}; here there is {fields}.")
-        rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
-    if not len(rows):
-        raise _NotKnown(NO_QUERIES, f"there is no {_items(rule).one}{where(rule)}.")
-    return rows
-
-
-def _rows_of_slice(rule: GateRule, name: str, evidence: RunEvidence) -> Ints:
-    if name not in evidence.slices:
-        raise _NotKnown(NO_QUERIES, f"there is no {name} slice yet.")
-    rows = [place for place, query in enumerate(evidence.query_ids) if query in evidence.slices[name]]
+            raise _NotKnown(NO_QUERIES, f"no {_items(rule).one} carries {part.field}; here there is {fields}.")
+        rows = [row for row in rows if labels[row] == part.value]
     if not rows:
         raise _NotKnown(NO_QUERIES, f"there is no {_items(rule).one}{where(rule)}.")
     return np.array(rows, dtype=np.int64)
@@ -157,17 +145,17 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
-    column = _column(evidence.values, rule, rows)[:, None]
+    column = _column(evidence, rule, rows)[:, None]
     summary = hit_summaries([rule.measure], column)[0] if rule.hit and rule.measure else summaries(column)[0]
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
 
 
-def _column(values: Mapping[str, Floats], rule: GateRule, rows: Ints) -> Floats:
-    if rule.figure not in values:
+def _column(evidence: RunEvidence, rule: GateRule, rows: Ints) -> Floats:
+    if rule.figure not in evidence.values:
         raise _NotKnown(NO_VALUES, f"{rule.figure} was not computed.")
-    return values[rule.figure][rows]
+    return evidence.values[rule.figure][rows]
 
 
 def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
@@ -216,7 +204,7 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
         raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
     if rule.figure not in evidence.baseline:
         raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
-    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
+    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence, rule, rows))
     summary = summaries(change[:, None])[0]
     if summary.mean is None or summary.interval is None:
         raise _NotKnown(
@@ -230,15 +218,9 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
         f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {summary.n:,}"
     )
     words += handful_words(tally_of(change[~np.isnan(change)]), _items(rule))
+    words += f"; the gate requires {requirement(rule)}."
     state = FAILED if is_worse else PASSED
-    return GateVerdict(
-        state,
-        summary.mean,
-        bound_of(rule),
-        f"{words}; the gate requires {requirement(rule)}.",
-        summary.interval,
-        summary.n,
-    )
+    return GateVerdict(state, summary.mean, bound_of(rule), words, summary.interval, summary.n)
 
 
 def bound_of(rule: GateRule) -> float:
@@ -277,10 +259,6 @@ def figure_words(rule: GateRule) -> str:
 def _called(rule: GateRule) -> str:
     words = figure_words(rule)
     return words if rule.measure else f"The {words}"
-
-
-def unit(rule: GateRule) -> str:
-    return " ms" if rule.figure in LATENCIES else ""
 
 
 def _interval_words(rule: GateRule, estimate: _Figure, bound: float) -> str:

@@ -168,11 +168,15 @@ def requirement(rule: GateRule) -> str:
         beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
         return f"no worse than the baseline beyond {beyond}"
     side, bound = ("at least", rule.at_least) if rule.at_least is not None else ("at most", rule.at_most)
-    unit = " ms" if rule.figure in LATENCIES else ""
     if rule.on == MEAN:
-        return f"{side} {bound:,g}{unit}"
+        return f"{side} {bound:,g}{unit(rule)}"
     end = "lower" if rule.at_least is not None else "upper"
-    return f"{side} {bound:,g}{unit} at the {end} end of the interval"
+    return f"{side} {bound:,g}{unit(rule)} at the {end} end of the interval"
+
+
+def unit(rule: GateRule) -> str:
+    """The unit of the rule's figure, to follow a number; "" for a measure and for cost."""
+    return " ms" if rule.figure in LATENCIES else ""
 
 
 def measures_of(rules: Iterable[GateRule]) -> list[Measure]:
@@ -255,8 +259,6 @@ def _slice(value: object) -> Slice | None:
         return None
     if isinstance(value, str) and value in SLICE_NAMES:
         return Slice(NAMED, value)
-    if isinstance(value, str):
-        raise RuleError("slice", value, _SLICES)
     if not isinstance(value, Mapping) or value.keys() != {"field", "value"}:
         raise RuleError("slice", value, _SLICES)
     for key, text in value.items():

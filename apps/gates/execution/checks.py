@@ -118,15 +118,16 @@ LONGEST_WORDS = 400
 Decided = list[tuple[Gate, decisions.GateVerdict]]
 
 
-# Deciding ----------------------------------------------------------------------------------------------------------
-
-
-def decide_when_scored(scored: Scored) -> Save:
+def decide_when_scored(scored: Scored | ScoredByHits) -> Save:
     """Decide the gates of a run that was just scored, from the same values; returns the function that saves the
     results.
     """
     evaluation = scored.evaluation
-    decided = decide_on(evaluation, gates.undecided_on(evaluation), scored)
+    undecided = gates.undecided_on(evaluation)
+    if isinstance(scored, ScoredByHits):
+        decided = decide_by_hits(evaluation, undecided, scored.table)
+    else:
+        decided = decide_on(evaluation, undecided, scored)
 
     def save(*, actor: User | None, at: datetime) -> None:
         save_results(evaluation, decided, at=at)
@@ -169,18 +170,6 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     return [(gate, _verdict(gate, evaluation, evidence, table.values_of, told)) for gate in undecided]
 
 
-def decide_when_scored_by_hits(scored: ScoredByHits) -> Save:
-    """As `decide_when_scored`, for a run scored on Q&As."""
-    evaluation = scored.evaluation
-    decided = decide_by_hits(evaluation, gates.undecided_on(evaluation), scored.table)
-
-    def save(*, actor: User | None, at: datetime) -> None:
-        save_results(evaluation, decided, at=at)
-        enqueue_late_gates(evaluation, actor=actor, at=at)
-
-    return save
-
-
 def decide_by_hits(evaluation: Evaluation, undecided: Sequence[Gate], table: HitTable) -> Decided:
     """The verdicts of gates with the evaluation's hit rule. Writes nothing."""
     if not undecided:
@@ -215,11 +204,8 @@ class _Table:
 
     def take(self, scored: Scored) -> None:
         """Reuse the values that the run was scored with; compute only the gates' other measures."""
-        known = {
-            str(measure): scored.values[str(measure)] for measure in self.measures if str(measure) in scored.values
-        }
-        missing = [measure for measure in self.measures if str(measure) not in known]
-        self.known[scored.evaluation.run_id] = known | self._measured(missing, scored.ranked)
+        missing = [measure for measure in self.measures if str(measure) not in scored.values]
+        self.known[scored.evaluation.run_id] = scored.values | self._measured(missing, scored.ranked)
 
     def values_of(self, run: Run) -> dict[str, Floats]:
         if run.pk not in self.known:
@@ -349,9 +335,6 @@ def _slices(evaluation: Evaluation, undecided: Sequence[Gate], *, by_triples: bo
     named = {rule.slice.value for rule in map(gates.rule_of, undecided) if rule.slice and rule.slice.is_named}
     parts = slices.newest_slices(version) if named else []
     return {part.kind: slices.items_in(part, by_triples=by_triples) for part in parts if part.kind in named}
-
-
-# Saving ------------------------------------------------------------------------------------------------------------
 
 
 def save_results(evaluation: Evaluation, decided: Decided, *, at: datetime, notify: bool = True) -> list[GateResult]:

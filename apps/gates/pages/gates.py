@@ -1,4 +1,4 @@
-"""Pages of gates: states, results and badges."""
+"""Pages of gates: states, results, badges, and files of gates for `karat eval`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -10,13 +10,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
-from django.views.decorators.http import condition, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import conditional_page, require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.digests import sha256_hex
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
+from apps.common.errors import InputErrors
 from apps.common.text.wording import MINUS
 from apps.evaluation import rules
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
@@ -25,12 +25,13 @@ from apps.evaluation.presenters.score_tables import shallow_words
 from apps.gates import actions
 from apps.gates.core import rule
 from apps.gates.core.badge import badge as drawn
-from apps.gates.core.decisions import bound_of, formatted_value, unit
-from apps.gates.core.rule import COST, GateRule, range_fault
+from apps.gates.core.decisions import bound_of, formatted_value
+from apps.gates.core.rule import COST, GateRule, range_fault, unit
 from apps.gates.enums import GateState
 from apps.gates.execution import checks
-from apps.gates.forms.gates import BoundForm, GateForm
-from apps.gates.models import Badge, Gate, GateResult
+from apps.gates.forms.gates import BoundForm, GateFileForm, GateForm
+from apps.gates.models import Gate, GateResult
+from apps.gates.presenters import file_response, planned_in
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus, next_step
 from apps.goldsets.enums import Split
@@ -39,6 +40,7 @@ from apps.goldsets.selectors.versions import gold_set_in, gold_sets_of
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.models import Job
 from apps.retrieval.models import System
+from apps.retrieval.selectors.systems import system_in
 
 CELL_HEIGHT = 24
 
@@ -118,14 +120,12 @@ def history(gate: Gate, results: Sequence[GateResult]) -> History:
     """The results for the gate's page, in the given order."""
     rule = gates.rule_of(gate)
     bounds = history_bounds(rule, results)
-    has_values = any(row.value is not None for row in results)
-    bound = f"{bound_of(rule):,g}{unit(rule)}".replace("-", MINUS)
-    return History([_history_row(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
-
-
-def _history_row(rule: GateRule, row: GateResult, bounds: Bounds) -> HistoryRow:
-    value = "" if row.value is None else f"{formatted_value(rule, row.value)}{unit(rule)}"
-    return HistoryRow(row, value, _interval(rule, row), history_cell(rule, row, bounds))
+    rows = []
+    for row in results:
+        value = "" if row.value is None else f"{formatted_value(rule, row.value)}{unit(rule)}"
+        rows.append(HistoryRow(row, value, _interval(rule, row), history_cell(rule, row, bounds)))
+    head = head_cell(bounds) if any(row.value is not None for row in results) else ""
+    return History(rows, head, f"{bound_of(rule):,g}{unit(rule)}".replace("-", MINUS))
 
 
 def _interval(rule: GateRule, row: GateResult) -> str:
@@ -144,9 +144,8 @@ def history_bounds(rule: GateRule, results: Sequence[GateResult]) -> Bounds:
 
     A bound outside the figure's range is left out: next to 70, every nDCG would be at the left end.
     """
-    ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high, row.bound)]
-    if range_fault(rule):
-        ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high)]
+    ends = [end for row in results for end in (row.value, row.ci_low, row.ci_high)]
+    ends += [] if range_fault(rule) else [row.bound for row in results]
     return bounds_of([end for end in ends if end is not None])
 
 
@@ -161,9 +160,8 @@ def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString 
     lines = [line] if bounds.low <= row.bound <= bounds.high else []
     point = DrawnEstimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)
     css = "point" if row.state == GateState.PASSED else "open"
-    return svg(
-        CELL_WIDTH, CELL_HEIGHT, words, [*lines, whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)]
-    )
+    lines.append(whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css))
+    return svg(CELL_WIDTH, CELL_HEIGHT, words, lines)
 
 
 SECTION = {"section": "Gates"}
@@ -201,7 +199,7 @@ def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpRespo
             facts=form.facts,
             split=values["split"],
             baseline_id=values["baseline"],
-            actor=member_of(request).user,
+            actor=user_of(request),
             at=timezone.now(),
         )
         messages.success(request, f"{gate.name} now checks {gate.system.name}. Existing scores are being checked.")
@@ -222,6 +220,8 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
     project = gate.gold_set.project
     page = Paginator(gates.results_of(gate), RESULTS_A_PAGE).get_page(request.GET.get("page", ""))
     row = gates.statuses([gate])[0]
+    badge = gates.badge_of(gate.gold_set, gate.system_id)
+    path = reverse("badges:badge", args=[badge.token]) if badge else ""
     context = {
         **SECTION,
         "row": row,
@@ -232,7 +232,7 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
         "history": history(gate, list(page.object_list)),
         "split_words": rules.SPLIT_WORDS[gate.split],
         "retire_url": reverse("gates:retire-gate", args=[project.slug, gate.pk]),
-        "badge": _badge_context(gates.badge_of(gate.gold_set, gate.system_id)),
+        "badge": {"path": path, "address": absolute(path)} if path else None,
         "change": change or BoundForm(gate=gate),
         "fault": rule.range_fault(gates.rule_of(gate)),
         "successor": gate.replaced_by.first(),
@@ -241,17 +241,10 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
     return render(request, "gates/gate.html", context, status=400 if change else 200)
 
 
-def _badge_context(badge: Badge | None) -> dict[str, Any] | None:
-    if badge is None:
-        return None
-    path = reverse("badges:badge", args=[badge.token])
-    return {"path": path, "address": absolute(path)}
-
-
 @require_POST
 @member_view(Role.LEAD)
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=member_of(request).user, at=timezone.now())
+    gate = actions.retire_gate(gate=gates.gate_in(project, pk), actor=user_of(request), at=timezone.now())
     messages.success(request, f"{gate.name} is retired. Its results are kept.")
     return redirect("gates:gates", slug=project.slug)
 
@@ -264,7 +257,7 @@ def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     form = BoundForm(request.POST, gate=gate)
     if not form.is_valid():
         return _shown(request, gate, form)
-    made = actions.replace_gate(gate=gate, changes=form.changes, actor=member_of(request).user, at=timezone.now())
+    made = actions.replace_gate(gate=gate, changes=form.changes, actor=user_of(request), at=timezone.now())
     messages.success(
         request, f"{made.name} now requires {rule.requirement(gates.rule_of(made))}. The earlier gate is kept."
     )
@@ -275,7 +268,7 @@ def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 @member_view(Role.LEAD)
 def make_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     gate = gates.gate_in(project, pk)
-    actions.make_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    actions.make_badge(gold_set=gate.gold_set, system=gate.system, actor=user_of(request), at=timezone.now())
     return _back(gate)
 
 
@@ -283,7 +276,7 @@ def make_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def revoke_badge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     gate = gates.gate_in(project, pk)
-    actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=member_of(request).user, at=timezone.now())
+    actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=user_of(request), at=timezone.now())
     messages.success(request, "The badge is revoked. Its address no longer works.")
     return _back(gate)
 
@@ -292,26 +285,61 @@ def _back(gate: Gate) -> HttpResponse:
     return redirect("gates:gate", slug=gate.gold_set.project.slug, pk=gate.pk)
 
 
-def _drawing(token: str) -> str:
-    return drawn([row.state for row in gates.gates_of_badge(gates.badge_at(token))])
-
-
-def _etag(request: HttpRequest, token: str) -> str:
-    return f'"{sha256_hex(_drawing(token).encode())[:32]}"'
-
-
-@condition(etag_func=_etag)
-def _picture(request: HttpRequest, token: str) -> HttpResponse:
-    return HttpResponse(_drawing(token), content_type="image/svg+xml; charset=utf-8")
-
-
+@conditional_page
 @require_safe
 def badge(request: HttpRequest, token: str) -> HttpResponse:
-    """The badge at a public address. Any page may embed it, caches may keep it for a minute, and so for its 304 answer:
-    else a cache would drop its copy.
-    """
-    answer = _picture(request, token)
+    """The badge at a public address. Any page may embed it, and caches may keep it for a minute."""
+    states = [row.state for row in gates.gates_of_badge(gates.badge_at(token))]
+    answer = HttpResponse(drawn(states), content_type="image/svg+xml; charset=utf-8")
     answer["Cache-Control"] = f"public, max-age={BADGE_LASTS}"
     answer["Content-Security-Policy"] = "default-src 'none'"
     answer["X-Robots-Tag"] = "noindex"
     return answer
+
+
+# Files of gates ------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view()
+def take_away(request: HttpRequest, project: Project, gold_set: str, system_pk: int) -> HttpResponse:
+    return file_response(gold_set_in(project, gold_set), system_in(project, system_pk))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def import_gates(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+    """First a preview of the gates or all errors of the file, then the import as a whole."""
+    chosen = gold_set_in(project, gold_set)
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    form = GateFileForm(request.POST or None, request.FILES or None, gold_set=chosen, initial=start)
+    context: dict[str, Any] = {**SECTION, "gold_set": chosen, "form": form}
+    if request.method != "POST":
+        return render(request, "gates/import.html", context)
+    if not form.is_valid():
+        return render(request, "gates/import.html", context, status=400)
+    try:
+        if "make" in request.POST:
+            return _create(request, project, chosen, form.cleaned_data)
+        system, planned = planned_in(chosen, form.cleaned_data)
+        context |= {"planned": [(one, gates.words_of(one)) for one in planned], "system": system}
+        return render(request, "gates/import.html", {**context, "values": form.cleaned_data})
+    except InputErrors as error:
+        context |= {"faults": error.errors, "is_capped": error.capped}
+        return render(request, "gates/import.html", context, status=400)
+
+
+def _create(request: HttpRequest, project: Project, gold_set: GoldSet, values: dict[str, Any]) -> HttpResponse:
+    """Create all gates. Raises InputErrors."""
+    made = actions.create_gates(
+        gold_set=gold_set,
+        system_id=values["system"],
+        text=values["text"],
+        split=values["split"],
+        baseline_id=values["baseline"],
+        actor=user_of(request),
+        at=timezone.now(),
+    )
+    sentence = f"{len(made)} gates now check" if len(made) > 1 else f"{made[0].name} now checks"
+    messages.success(request, f"{sentence} {made[0].system.name}. Existing scores are being checked.")
+    return redirect("gates:gates", slug=project.slug)

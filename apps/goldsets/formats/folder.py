@@ -10,18 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from apps.goldsets.core.signing import SIGNATURE
-from apps.goldsets.formats import (
-    beir,
-    flat,
-    huggingface,
-    jsonl,
-    judgements,
-    parquet_files,
-    rag,
-    slices,
-    trec,
-    triples_yaml,
-)
+from apps.goldsets.formats import huggingface, jsonl, judgements, parquet_files, qrels, slices, triples
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.zipping import CHECKSUMS, MANIFEST, checksums, write_zip
 
@@ -30,13 +19,13 @@ Files = Iterator[tuple[str, Iterator[bytes]]]
 
 WRITERS: dict[str, Callable[[Content], Files]] = {
     "jsonl": jsonl.files,
-    "csv": flat.files,
-    "trec": trec.files,
-    "beir": beir.files,
+    "csv": judgements.csv_files,
+    "trec": qrels.trec_files,
+    "beir": qrels.beir_files,
     "parquet": parquet_files.files,
-    "rag": rag.files,
-    "ragas": rag.ragas_files,
-    "yaml": triples_yaml.files,
+    "rag": triples.rag_files,
+    "ragas": triples.ragas_files,
+    "yaml": triples.yaml_files,
     "judgements": judgements.files,
 }
 DESCRIBED: dict[str, Callable[[Content, Mapping[str, Any]], Files]] = {"huggingface": huggingface.files}

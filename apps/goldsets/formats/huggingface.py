@@ -13,90 +13,53 @@ import yaml
 
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, in_order
 from apps.goldsets.formats.parquet_files import (
+    BLOCKS,
     LONG,
     TEXT,
-    TEXTS,
     TRIPLES,
-    WHOLE,
     block_values,
     parquet_file,
     query_values,
     triple_values,
 )
+from apps.goldsets.formats.parquet_files import QUERIES as QUERY
 
 FOLDER = "huggingface"
-CORPUS = {
-    "_id": TEXT,
-    "title": TEXT,
-    "text": TEXT,
-    "document_id": TEXT,
-    "document_title": TEXT,
-    "section": TEXTS,
-    "page_start": WHOLE,
-    "page_end": WHOLE,
-    "metadata": TEXT,
-    "redacted": TEXT,
-}
-QUERIES = {
-    "_id": TEXT,
-    "text": TEXT,
-    "split": TEXT,
-    "label": TEXT,
-    "intent": TEXT,
-    "description": TEXT,
-    "source": TEXT,
-    "difficulty": TEXT,
-    "domain": TEXT,
-    "query_type": TEXT,
-    "group": TEXT,
-    "tags": TEXTS,
-    "metadata": TEXT,
-}
+CORPUS = {"_id": TEXT, "title": TEXT, "text": TEXT, **{name: BLOCKS[name] for name in BLOCKS if name != "block_id"}}
+QUERIES = {"_id": TEXT, "text": TEXT, "split": TEXT, **{name: QUERY[name] for name in QUERY if name != "query_id"}}
 QRELS = {"query-id": TEXT, "corpus-id": TEXT, "score": LONG}
 Config = tuple[str, list[str]]
 """The name of a configuration and its splits."""
 
 
 def files(content: Content, facts: Mapping[str, Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    graded = [split for split in _splits(content) if next(content.grades(split), None)]
+    splits = sorted({row.split for row in content.queries()})
+    graded = [split for split in splits if next(content.grades(split), None)]
     asked = sorted({row.split for row in content.triples()})
     configs: list[Config] = [("default", graded), ("corpus", ["corpus"]), ("queries", ["queries"]), ("triples", asked)]
     yield f"{FOLDER}/README.md", iter([card(facts, [config for config in configs if config[1]])])
     blocks = in_order(content.blocks(), lambda r: (r.block_id,))
     yield f"{FOLDER}/corpus/corpus.parquet", parquet_file(CORPUS, map(_document, blocks))
     for split in graded:
-        yield f"{FOLDER}/default/{split}.parquet", parquet_file(QRELS, _qrels(content, split))
+        grades = in_order(content.grades(split), lambda r: (r.query_id, r.block_id))
+        yield f"{FOLDER}/default/{split}.parquet", parquet_file(QRELS, map(_qrel, grades))
     queries = in_order(content.queries(), lambda r: (r.query_id,))
     yield f"{FOLDER}/queries/queries.parquet", parquet_file(QUERIES, map(_query, queries))
     for split in asked:
-        triples = in_order(content.triples(), lambda r: (r.triple_id,))
-        yield f"{FOLDER}/triples/{split}.parquet", parquet_file(TRIPLES, _triples(triples, split))
-
-
-def _splits(content: Content) -> list[str]:
-    return sorted({row.split for row in content.queries()})
+        triples = (row for row in in_order(content.triples(), lambda r: (r.triple_id,)) if row.split == split)
+        yield f"{FOLDER}/triples/{split}.parquet", parquet_file(TRIPLES, map(triple_values, triples))
 
 
 def _document(row: FrozenBlock) -> dict[str, Any]:
-    own = block_values(row)
-    return {name: row.block_id if name == "_id" else own[name] for name in CORPUS}
+    return {"_id": row.block_id, **block_values(row)}
 
 
 def _query(row: FrozenQuery) -> dict[str, Any]:
-    own = query_values(row)
-    return {name: row.query_id if name == "_id" else own[name] for name in QUERIES}
-
-
-def _qrels(content: Content, split: str) -> Iterator[dict[str, Any]]:
-    return map(_qrel, in_order(content.grades(split), lambda r: (r.query_id, r.block_id)))
+    return {"_id": row.query_id, **query_values(row)}
 
 
 def _qrel(row: GradeRow) -> dict[str, Any]:
     return {"query-id": row.query_id, "corpus-id": row.block_id, "score": row.grade}
-
-
-def _triples(rows: Iterator[Any], split: str) -> Iterator[dict[str, Any]]:
-    return (triple_values(row) for row in rows if row.split == split)
 
 
 def card(facts: Mapping[str, Any], configs: list[Config]) -> bytes:

@@ -18,6 +18,7 @@ from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_values
 from apps.triples.formats.jsonl import line
 
 CORPUS = "jsonl/corpus.jsonl"
+GRADE = ("query_id", "block_id", "grade", "resolution", "judges", "split")
 
 
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -57,31 +58,13 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
     """The fields that query imports read; the split is in the metadata."""
-    return {
-        "query_id": row.query_id,
-        "text": row.text,
-        "label": row.label,
-        "intent": row.intent,
-        "description": row.description,
-        "source": row.source,
-        "difficulty": row.difficulty,
-        "domain": row.domain,
-        "query_type": row.query_type,
-        "group": row.group,
-        "tags": list(row.tags),
-        "metadata": dict(sorted({**row.metadata, "split": row.split}.items())),
-    }
+    values = row._asdict()
+    metadata = {**row.metadata, "split": values.pop("split")}
+    return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 
 
 def _grade(row: GradeRow) -> dict[str, Any]:
-    return {
-        "query_id": row.query_id,
-        "block_id": row.block_id,
-        "grade": row.grade,
-        "resolution": row.resolution,
-        "judges": row.judges,
-        "split": row.split,
-    }
+    return {name: getattr(row, name) for name in GRADE}
 
 
 def triple_entry(row: TripleRow) -> dict[str, Any]:

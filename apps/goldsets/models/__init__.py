@@ -1,11 +1,12 @@
 """The rows of gold sets."""
 
 from apps.goldsets.models.public import PublicLook, PublicPart, PublicRelease, PublicStay
-from apps.goldsets.models.signing import SigningKey
-from apps.goldsets.models.slices import Slice, SliceMember
 from apps.goldsets.models.training import TrainingEntry, TrainingManifest
 from apps.goldsets.models.versions import (
     GoldSet,
+    SigningKey,
+    Slice,
+    SliceMember,
     Version,
     VersionGrade,
     VersionLoss,

@@ -4,8 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.goldsets.enums import PublicState, StayKind, StayReason
-from apps.goldsets.models.fields import person
-from apps.goldsets.models.versions import Version
+from apps.goldsets.models.versions import Version, person
 from apps.jobs.models import Job
 
 

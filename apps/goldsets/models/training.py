@@ -6,7 +6,7 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.goldsets.core.training import counted_entries
 from apps.goldsets.enums import EntryKind
-from apps.goldsets.models.fields import person
+from apps.goldsets.models.versions import person
 
 
 class TrainingManifest(models.Model):

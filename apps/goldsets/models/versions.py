@@ -1,15 +1,22 @@
-"""Gold sets, their versions, and what a version holds once it is frozen."""
+"""Gold sets, their versions with what each holds, slices of its questions, and the keys that sign exports."""
 
+from typing import Any
+
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
-from apps.goldsets.enums import CURES, GroupBy, LossKind, LossReason, Split, SplitBy, VersionState
-from apps.goldsets.models.fields import person
+from apps.goldsets.core.signing import fingerprint
+from apps.goldsets.enums import CURES, GroupBy, LossKind, LossReason, SliceKind, Split, SplitBy, VersionState
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
+
+
+def person(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
+    return models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=null, related_name="+")
 
 
 def default_group_by() -> list[str]:
@@ -175,3 +182,94 @@ class VersionLoss(models.Model):
     def cure(self) -> str:
         """What could have been done about it, and can be in the next version."""
         return CURES[LossReason(self.reason)]
+
+
+class Slice(models.Model):
+    """A part of a version's dev questions: a quarter's sample, or one that grows by hand or as questions are found.
+
+    Its questions are numbered from 1 and never removed, so the first n of them are the slice as it was at some time.
+    """
+
+    version = models.ForeignKey(Version, models.PROTECT, related_name="slices")
+    kind = models.CharField(max_length=10, choices=SliceKind.choices)
+    quarter = models.CharField(max_length=7, blank=True, help_text="Of a rotating slice, such as 2026-Q4: its seed.")
+    rows = models.PositiveIntegerField(null=True, help_text="The members of a rotating slice; it takes no more.")
+    created_by = person()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["version", "kind", "quarter"], name="slice_once"),
+            models.CheckConstraint(
+                name="slice_rotates_by_quarter",
+                condition=(Q(kind="rotating", rows__isnull=False) & ~Q(quarter=""))
+                | Q(kind__in=["challenge", "regression", "canary"], quarter="", rows=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """As files and commands write it: the quarter of a rotating slice, else its kind."""
+        return self.quarter or self.kind
+
+    @property
+    def words(self) -> str:
+        """As pages write it: "Rotating 2026-Q4"."""
+        return f"{SliceKind(self.kind).label} {self.quarter}".rstrip()
+
+    @property
+    def is_rotating(self) -> bool:
+        return self.kind == SliceKind.ROTATING
+
+
+class SliceMember(models.Model):
+    """A query or a triple of a slice. A question that is both has a row for each, with one number and one name."""
+
+    slice = models.ForeignKey(Slice, models.PROTECT, related_name="members")
+    number = models.PositiveIntegerField(help_text="Of the question, from 1 in the order of adding.")
+    name = models.CharField(max_length=200, help_text="The outside id of the query, else the label of the triple.")
+    query = models.ForeignKey(VersionQuery, models.PROTECT, null=True, related_name="+")
+    triple = models.ForeignKey(VersionTriple, models.PROTECT, null=True, related_name="+")
+    why = models.CharField(max_length=200, help_text="Why the question is in the slice, as a sentence or its end.")
+    added_by = person()
+    added_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["slice", "query"], name="slice_query_once"),
+            models.UniqueConstraint(fields=["slice", "triple"], name="slice_triple_once"),
+            models.CheckConstraint(
+                name="slice_member_is_query_or_triple",
+                condition=Q(query=None, triple__isnull=False) | Q(query__isnull=False, triple=None),
+            ),
+        ]
+        indexes = [models.Index(fields=["slice", "number"], name="slice_member_in_order")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SigningKey(models.Model):
+    """A key that signs the exports of a project: one is in use, earlier ones stay so that people can look them up."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="signing_keys")
+    public_key = models.CharField(max_length=60)
+    sealed = models.BinaryField(help_text="The private key, sealed under SECRET_KEY.")
+    made_by = person()
+    made_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project"], condition=Q(ended_at=None), name="signing_key_one_in_use")
+        ]
+
+    def __str__(self) -> str:
+        return self.fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.public_key)

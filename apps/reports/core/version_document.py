@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.wording import count, interval
-from apps.gates.core.decisions import formatted_value, unit
-from apps.gates.core.rule import GateRule
+from apps.gates.core.decisions import formatted_value
+from apps.gates.core.rule import GateRule, unit
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import EVERY_RESAMPLE
 from apps.metrics.scoring import conventions

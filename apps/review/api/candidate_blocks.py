@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.text.blocktext import merge
-from apps.common.web.api import body_with_key
+from apps.common.web.api import body_in, body_with_key
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
@@ -212,16 +212,9 @@ class CandidateDecisionView(OneCandidate):
     @extend_schema(operation_id="review_candidate_decide", request=CandidateDecisionInput, responses=CandidateOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         self.candidate(pk)
-        given = CandidateDecisionInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        decide_candidate(
-            project=self.project,
-            pk=pk,
-            lead=self.member.user,
-            step=given.step(),
-            reason=given.validated_data["reason"],
-            at=timezone.now(),
-        )
+        given = body_in(request, CandidateDecisionInput)
+        how = {"step": given.step(), "reason": given.validated_data["reason"]}
+        decide_candidate(project=self.project, pk=pk, lead=self.member.user, at=timezone.now(), **how)
         (view,) = views_for([self.candidate(pk)], self.member)
         return Response(CandidateOut(view).data)
 

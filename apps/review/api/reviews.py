@@ -1,7 +1,9 @@
-"""API of reviewing: one's own queue, seats and verdicts, and the lead's board."""
+"""API of reviewing: one's own queue, seats and verdicts, the lead's board, and triples as a file."""
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,12 +12,14 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
-from apps.common.web.api import body_with_key
+from apps.common.web.api import OneForm, body_in, body_with_key
 from apps.common.web.paging import only_known
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
 from apps.review.forms import BoardForm
+from apps.review.presenters import export_response
 from apps.review.selectors.board import board_page
+from apps.review.selectors.exports import STATES, Selection
 from apps.review.selectors.queues import next_in_queue, place, review_queue
 from apps.review.serializers import (
     BoardOut,
@@ -25,10 +29,9 @@ from apps.review.serializers import (
     ReseatInput,
     VerdictInput,
     VerdictOut,
-    row_out,
-    seat_out,
-    verdict_out,
 )
+from apps.triples.enums import State
+from apps.triples.formats import WRITTEN
 from apps.triples.selectors.triples import triple_for
 from apps.triples.serializers import triple_out
 
@@ -44,7 +47,7 @@ class QueueView(ProjectAPIView):
     @extend_schema(operation_id="review_queue", responses=QueueOut)
     def get(self, request: Request, slug: str) -> Response:
         waiting = review_queue(self.member.user, self.project)[:MOST_SHOWN]
-        return Response({"waiting": [seat_out(seat) for seat in waiting]})
+        return Response(QueueOut({"waiting": waiting}).data)
 
 
 class NextView(ProjectAPIView):
@@ -97,9 +100,7 @@ class ReseatView(ProjectAPIView):
     @extend_schema(operation_id="review_reseat", request=ReseatInput, responses={201: ReseatedOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        given = ReseatInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = body_in(request, ReseatInput).validated_data
         seat = reseat(
             project=self.project,
             triple_id=triple.pk,
@@ -109,7 +110,7 @@ class ReseatView(ProjectAPIView):
             reason=values["reason"],
             at=timezone.now(),
         )
-        return Response({"triple_id": triple.pk, "seat": seat.number, "reviewer": seat.reviewer_id}, status=201)
+        return Response(ReseatedOut(seat).data, status=201)
 
     def _person(self, pk: int | None) -> User | None:
         return None if pk is None else member_user(self.project, pk)
@@ -136,7 +137,7 @@ class BoardView(ProjectAPIView):
         if after and place(after) is None:
             raise ValidationError({"after": ["This is not a cursor. Use `next` of the previous page."]})
         page = board_page(self.project, self.member.user, form.filters(), timezone.now(), after=after)
-        return Response({"rows": [row_out(row) for row in page.rows], "next": page.next or None})
+        return Response(BoardOut({"rows": page.rows, "next": page.next or None}).data)
 
 
 class VerdictView(ProjectAPIView):
@@ -153,4 +154,57 @@ class VerdictView(ProjectAPIView):
         verdict = give_verdict(
             project=self.project, triple_id=triple.pk, reviewer=self.member.user, at=timezone.now(), **given.verdict()
         )
-        return Response(verdict_out(verdict), status=201)
+        return Response(VerdictOut(verdict).data, status=201)
+
+
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+WHICH = OpenApiParameter("state", str, enum=list(STATES), default=State.ACCEPTED.value)
+
+
+class TripleExport(ProjectAPIView):
+    """The triples in one state, as entries of a gold set, streamed."""
+
+    roles = {"GET": READERS}
+    scopes = {"GET": Scope.REVIEW_WRITE}
+    content_negotiation_class = OneForm
+
+    @extend_schema(
+        operation_id="triples_export",
+        parameters=[WHICH, OpenApiParameter("format", str, enum=list(WRITTEN), default="jsonl")],
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.BINARY,
+            (200, "application/yaml"): OpenApiTypes.BINARY,
+        },
+    )
+    def get(self, request: Request, slug: str):
+        params = request.query_params
+        only_known(params, {"state", "format"})
+        return export_response(
+            self.member, state=params.get("state", State.ACCEPTED.value), form=params.get("format", "jsonl")
+        )
+
+
+class TripleExportReport(ProjectAPIView):
+    """What that file leaves out, with reasons."""
+
+    roles = {"GET": READERS}
+    scopes = {"GET": Scope.REVIEW_WRITE}
+
+    @extend_schema(
+        operation_id="triples_export_report",
+        parameters=[WHICH],
+        responses=inline_serializer(
+            "LeftOut",
+            {
+                "reason": serializers.CharField(),
+                "count": serializers.IntegerField(),
+                "triples": serializers.ListField(child=serializers.CharField()),
+            },
+            many=True,
+        ),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"state"})
+        state = request.query_params.get("state", State.ACCEPTED.value)
+        left_out = Selection(self.project, state, member=self.member, at=timezone.now()).left_out()
+        return Response([{"reason": one.reason, "count": one.count, "triples": one.labels} for one in left_out])

@@ -21,8 +21,7 @@ from apps.corpus.selectors.search import search_blocks
 from apps.review import rules
 from apps.review.actions.disputes import Claim, DisputeRefused, split_triple
 from apps.review.core.claim_proposals import FEWEST, MOST, Span, sentences
-from apps.review.core.policies import POLICIES
-from apps.review.enums import Category
+from apps.review.enums import POLICIES, Category
 from apps.review.selectors.candidate_blocks import marked_pieces, proposed_claims
 from apps.review.selectors.participation import participation_for
 from apps.triples.core import checks

@@ -19,7 +19,7 @@ from apps.review.actions.submitting import VerdictRefused, give_verdict
 from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.pages.work import SECTIONS, guideline_html, sections_of
+from apps.review.pages.work import WORDS, guideline_html, sections_of
 from apps.review.presenters import categories_shown, reasons_shown
 from apps.review.selectors.diffs import last_difference
 from apps.review.selectors.participation import Participation, participation_for
@@ -39,7 +39,7 @@ LAST_RESULT = "review-result"
 def queue(request: HttpRequest, project: Project) -> HttpResponse:
     """My work: this person's open triples, by section; `?show=` selects one, `?after=` a later page of it."""
     member, at = member_of(request), timezone.now()
-    alone = request.GET.get("show", "") if request.GET.get("show", "") in SECTIONS else ""
+    alone = show if (show := request.GET.get("show", "")) in WORDS else ""
     sections = sections_of(member, at, alone=alone, after=request.GET.get("after", ""))
     reviews = next((section.rows for section in sections if section.name == "review"), [])
     pulls = is_pulled(project) and member.holds(Role.REVIEWER)

@@ -20,8 +20,7 @@ from apps.review.actions import disputes, submitting
 from apps.review.actions.disputes import DisputeRefused, drop_triple, post_message
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import begin_revision, submit_triple
-from apps.review.core.policies import POLICIES, Policy
-from apps.review.enums import Category, Decision
+from apps.review.enums import POLICIES, Category, Decision, Policy
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.selectors.candidate_blocks import doubts_about, offers_for, views_on
 from apps.review.selectors.diffs import Blocks, RevisionDifference, difference

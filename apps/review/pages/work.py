@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, policy
 from apps.common.text.markdown import to_html
 from apps.review.selectors import queues
@@ -64,7 +65,7 @@ class WaitingTriple(NamedTuple):
 
 
 class WorkSection(NamedTuple):
-    """`more` is the place of its next page, "" when all of it is shown."""
+    """`more` is the place of its next page, "" when all of it is shown. `since` is what the times of its rows are."""
 
     name: str
     title: str
@@ -76,138 +77,59 @@ class WorkSection(NamedTuple):
 
 
 class SectionKind(NamedTuple):
-    """A kind of section: its rows, and the time that orders them."""
+    """The rows of a section for a person in a project, the column of times that orders them, and the page of a row.
+
+    `triple` leads from a row to its triple, "" where the row is one.
+    """
 
     name: str
-    title: str
-    note: str
-    since: str
-    rows: Callable[[Member], QuerySet]
+    rows: Callable[[User, Project], QuerySet]
     column: str
     url_name: str
-    roles: frozenset[str] = frozenset()
-    of_seats: bool = False
-    of_passages: bool = False
+    role: str = ""
+    triple: str = ""
     has_authors: bool = False
     escalates: bool = True
 
 
+OF_SEAT, OF_PASSAGE = "revision.triple", "triple"
 KINDS = (
+    SectionKind("review", queues.review_queue, "opened_at", "review:screen", Role.REVIEWER, OF_SEAT),
+    SectionKind("passages", to_answer, "proposed_at", "review:candidate", Role.REVIEWER, OF_PASSAGE, escalates=False),
+    SectionKind("answer", queues.disputes_to_answer, "changed_at", "review:triple", has_authors=True),
+    SectionKind("drafts", queues.drafts_of, "changed_at", "triples:edit"),
+    SectionKind("revisions", queues.revisions_of, "begun_at", "triples:edit"),
+    SectionKind("adjudicate", queues.to_adjudicate, "changed_at", "review:triple", Role.LEAD, has_authors=True),
+    SectionKind("differing", to_decide, "proposed_at", "review:candidate", Role.LEAD, OF_PASSAGE, escalates=False),
+    SectionKind("waiting", queues.disputes_of_others, "changed_at", "review:triple", has_authors=True),
     SectionKind(
-        "review",
-        "To review",
-        "verdicts are hidden until both are in",
-        "Waiting",
-        lambda member: queues.review_queue(member.user, member.project),
-        "opened_at",
-        "review:screen",
-        frozenset({Role.REVIEWER}),
-        of_seats=True,
+        "answered", queues.answered_seats, "answered_at", "review:screen", Role.REVIEWER, OF_SEAT, escalates=False
     ),
-    SectionKind(
-        "passages",
-        "Passages to check",
-        "is each one right as well? Answers are hidden until both are in",
-        "Waiting",
-        lambda member: to_answer(member.user, member.project),
-        "proposed_at",
-        "review:candidate",
-        frozenset({Role.REVIEWER}),
-        of_passages=True,
-        escalates=False,
-    ),
-    SectionKind(
-        "answer",
-        "To answer",
-        "disputes where it is your turn",
-        "Open",
-        lambda member: queues.disputes_to_answer(member.user, member.project),
-        "changed_at",
-        "review:triple",
-        has_authors=True,
-    ),
-    SectionKind(
-        "drafts",
-        "Drafts to finish",
-        "only you see them until you submit",
-        "Saved",
-        lambda member: queues.drafts_of(member.user, member.project),
-        "changed_at",
-        "triples:edit",
-    ),
-    SectionKind(
-        "revisions",
-        "Revisions you began",
-        "the next round opens when you submit",
-        "Begun",
-        lambda member: queues.revisions_of(member.user, member.project),
-        "begun_at",
-        "triples:edit",
-    ),
-    SectionKind(
-        "adjudicate",
-        "Disputes you can adjudicate",
-        "you are not involved in them",
-        "Open",
-        lambda member: queues.to_adjudicate(member.user, member.project),
-        "changed_at",
-        "review:triple",
-        frozenset({Role.LEAD}),
-        has_authors=True,
-    ),
-    SectionKind(
-        "differing",
-        "Passages you can decide",
-        "two reviewers differ, and you are not involved",
-        "Proposed",
-        lambda member: to_decide(member.user, member.project),
-        "proposed_at",
-        "review:candidate",
-        frozenset({Role.LEAD}),
-        of_passages=True,
-        escalates=False,
-    ),
-    SectionKind(
-        "waiting",
+    SectionKind("dropped", queues.dropped_of, "changed_at", "review:triple", escalates=False),
+)
+WORDS = {
+    "review": ("To review", "verdicts are hidden until both are in", "Waiting"),
+    "passages": ("Passages to check", "is each one right as well? Answers are hidden until both are in", "Waiting"),
+    "answer": ("To answer", "disputes where it is your turn", "Open"),
+    "drafts": ("Drafts to finish", "only you see them until you submit", "Saved"),
+    "revisions": ("Revisions you began", "the next round opens when you submit", "Begun"),
+    "adjudicate": ("Disputes you can adjudicate", "you are not involved in them", "Open"),
+    "differing": ("Passages you can decide", "two reviewers differ, and you are not involved", "Proposed"),
+    "waiting": (
         "Disputes with the others",
         "you wrote, flagged or confirmed it, and it is somebody else’s turn",
         "Open",
-        lambda member: queues.disputes_of_others(member.user, member.project),
-        "changed_at",
-        "review:triple",
-        has_authors=True,
     ),
-    SectionKind(
-        "answered",
-        "Answered, round still open",
-        "you can change your mind until it closes",
-        "Answered",
-        lambda member: queues.answered_seats(member.user, member.project),
-        "answered_at",
-        "review:screen",
-        frozenset({Role.REVIEWER}),
-        of_seats=True,
-        escalates=False,
-    ),
-    SectionKind(
-        "dropped",
-        "Dropped, you can reopen them",
-        "each can start again as a new draft",
-        "Dropped",
-        lambda member: queues.dropped_of(member.user, member.project),
-        "changed_at",
-        "review:triple",
-        escalates=False,
-    ),
-)
-
-SECTIONS = frozenset(kind.name for kind in KINDS)
+    "answered": ("Answered, round still open", "you can change your mind until it closes", "Answered"),
+    "dropped": ("Dropped, you can reopen them", "each can start again as a new draft", "Dropped"),
+}
+"""The title of each section, a note beside it, and the heading of its times."""
 
 
 def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[WorkSection]:
     """The sections that are not empty. `alone` names one to continue after the place `after`."""
     late = queues.escalates_at(member.project, at)
-    kinds = [kind for kind in KINDS if not kind.roles or kind.roles & member.roles]
+    kinds = [kind for kind in KINDS if not kind.role or kind.role in member.roles]
     if alone in {kind.name for kind in kinds}:
         return [_section(kind, member, late, after, SHOWN_ALONE) for kind in kinds if kind.name == alone]
     sections = [_section(kind, member, late, "", SHOWN) for kind in kinds]
@@ -215,14 +137,14 @@ def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "
 
 
 def _section(kind: SectionKind, member: Member, late: datetime, after: str, limit: int) -> WorkSection:
-    read = page(kind.rows(member), kind.column, after, limit)
+    read = page(kind.rows(member.user, member.project), kind.column, after, limit)
     rows = [_row(kind, row, late) for row in read.rows]
-    return WorkSection(kind.name, kind.title, kind.note, kind.since, rows, read.next, kind.has_authors)
+    return WorkSection(kind.name, *WORDS[kind.name], rows, read.next, kind.has_authors)
 
 
 def _row(kind: SectionKind, row: Any, late: datetime) -> WaitingTriple:
-    triple = row.revision.triple if kind.of_seats else row.triple if kind.of_passages else row
-    revision = row.revision if kind.of_seats or kind.of_passages else triple.revision
+    triple = attrgetter(kind.triple)(row) if kind.triple else row
+    revision = row.revision if kind.triple else triple.revision
     since = getattr(row, kind.column)
     return WaitingTriple(
         triple=triple,
@@ -231,5 +153,5 @@ def _row(kind: SectionKind, row: Any, late: datetime) -> WaitingTriple:
         since=since,
         url_name=kind.url_name,
         is_escalated=kind.escalates and since <= late,
-        target=row.pk if kind.of_passages else triple.pk,
+        target=row.pk if kind.triple == OF_PASSAGE else triple.pk,
     )

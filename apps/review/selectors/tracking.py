@@ -18,8 +18,7 @@ from django.db.models.functions import Cast
 from apps.accounts.models import Project
 from apps.common.database.functions import Day, Month
 from apps.common.database.questions import once
-from apps.review.core.policies import ASPECTS, aspects_flagged
-from apps.review.enums import RateSide, ResolutionKind, VerdictChoice
+from apps.review.enums import ASPECTS, RateSide, ResolutionKind, VerdictChoice, aspects_flagged
 from apps.review.models import Resolution, Verdict
 from apps.triples.enums import State
 from apps.triples.models import Revision

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
@@ -13,7 +13,7 @@ from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.json_records import read_parquet
 from apps.corpus.formats.rows import BlockRow
-from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet_files, rag, trec, triples_yaml
+from apps.goldsets.formats import huggingface, jsonl, judgements, parquet_files, qrels, triples
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.judging.formats.judgements import columns_of, read_judgements
 from apps.judging.formats.recognition import recognise as recognise_grades
@@ -21,57 +21,10 @@ from apps.queries.formats import read_queries
 from apps.queries.formats.recognition import recognise as recognise_queries
 from apps.triples.formats import read_entries
 from apps.triples.formats.reading import recognise as recognise_triples
-from tests.goldsets.content import SMALL, ListContent
+from tests.goldsets.content import SMALL, ListContent, written
 from tests.goldsets.formats.contents import versions
 
 pytestmark = pytest.mark.slow
-
-
-def read_back(writer, name: str, reader: Callable[..., Iterator], format: str) -> list:
-    chunks = dict(writer.files(SMALL))[name]
-    errors = ErrorList()
-    rows = list(reader(TableFile(name, io.BytesIO(b"".join(chunks))), errors, format=format))
-    assert list(errors) == []
-    return rows
-
-
-def test_jsonl_corpus_is_read_back():
-    rows = read_back(jsonl, "jsonl/corpus.jsonl", read_blocks, "jsonl")
-
-    found = [(r.block_id, r.document_id, r.title, r.text, r.section_path, r.page_start, r.metadata) for r in rows]
-    assert found == [
-        (b.block_id, b.document_id, b.title, b.text, b.section, b.page_start, b.metadata) for b in SMALL.block_rows
-    ]
-
-
-def test_jsonl_queries_are_read_back_with_their_split():
-    rows = read_back(jsonl, "jsonl/queries.jsonl", read_queries, "jsonl")
-
-    found = [(r.query_id, r.text, r.description, r.tags, r.metadata["split"]) for r in rows]
-    assert found == [(q.query_id, q.text, q.description, q.tags, q.split) for q in SMALL.query_rows]
-
-
-def test_trec_topics_are_read_back():
-    rows = read_back(trec, "trec/topics.txt", read_queries, "trec")
-
-    assert [(r.query_id, r.text, r.description or "") for r in rows] == [
-        (q.query_id, q.text, q.description) for q in SMALL.query_rows
-    ]
-
-
-def test_beir_queries_and_corpus_are_read_back():
-    queries = read_back(beir, "beir/queries.jsonl", read_queries, "beir")
-    blocks = read_back(beir, "beir/corpus.jsonl", read_blocks, "beir")
-
-    assert [(r.query_id, r.text) for r in queries] == [(q.query_id, q.text) for q in SMALL.query_rows]
-    assert [(r.block_id, r.text) for r in blocks] == [(b.block_id, b.text) for b in SMALL.block_rows]
-
-
-# Out, in and out again
-
-
-def written(files) -> dict[str, bytes]:
-    return {path: b"".join(chunks) for path, chunks in files}
 
 
 def rows_of(data: bytes, recognise: Callable[[TableFile], str], reader: Callable[..., Iterator]) -> list:
@@ -136,6 +89,7 @@ def _triple(entry) -> TripleRow:
 
 @settings(max_examples=25)
 @given(versions())
+@example(SMALL)
 def test_jsonl_read_back_is_written_as_the_same_bytes(version):
     once = written(jsonl.files(version))
 
@@ -151,61 +105,59 @@ def test_jsonl_read_back_is_written_as_the_same_bytes(version):
 
 @settings(max_examples=25)
 @given(versions())
+@example(SMALL)
 def test_yaml_read_back_is_written_as_the_same_bytes(version):
-    once = written(triples_yaml.files(version))
+    once = written(triples.yaml_files(version))
     if not version.triple_rows:
         return
 
     again = replace(version, triple_rows=triples_read(once["yaml/triples.yaml"]))
 
-    assert written(triples_yaml.files(again)) == once
+    assert written(triples.yaml_files(again)) == once
 
 
 @settings(max_examples=25)
 @given(versions())
+@example(SMALL)
 def test_beir_read_back_is_written_as_the_same_bytes(version):
-    once = written(beir.files(version))
+    once = written(qrels.beir_files(version))
 
     queries = queries_read(once["beir/queries.jsonl"])
-    qrels = [data for path, data in once.items() if "qrels" in path]
-    again = ListContent(queries, blocks_read(once["beir/corpus.jsonl"]), grades_read(*qrels, queries=queries))
+    grades = grades_read(*(data for path, data in once.items() if "qrels" in path), queries=queries)
+    again = ListContent(queries, blocks_read(once["beir/corpus.jsonl"]), grades)
 
-    assert written(beir.files(again)) == once
+    assert written(qrels.beir_files(again)) == once
 
 
 @settings(max_examples=25)
 @given(versions())
+@example(SMALL)
 def test_trec_read_back_is_written_as_the_same_bytes(version):
     """The split of a query is in the names of the qrels alone."""
-    once = written(trec.files(version))
+    once = written(qrels.trec_files(version))
 
     splits = {query.query_id: query.split for query in version.query_rows}
     queries = [row._replace(split=splits[row.query_id]) for row in queries_read(once["trec/topics.txt"])]
     again = ListContent(queries, grade_rows=grades_read(once["trec/qrels.txt"], queries=queries))
 
-    assert written(trec.files(again)) == once
+    assert written(qrels.trec_files(again)) == once
 
 
-@settings(max_examples=25)
-@given(versions())
-def test_grades_of_jsonl_read_back_are_those_that_were_written(version):
-    data = written(jsonl.files(version))["jsonl/judgements.jsonl"]
-
-    read = grades_read(data, queries=version.query_rows)
-
-    assert [row[:4] for row in read] == [row[:4] for row in sorted(version.grade_rows)]
-
-
-@pytest.mark.parametrize("name", ["csv", "trec", "beir"])
+@pytest.mark.parametrize(
+    ("writer", "has_grades"),
+    [
+        (jsonl.files, "judgements.jsonl"),
+        (judgements.csv_files, "judgements.csv"),
+        (qrels.trec_files, "qrels.txt"),
+        (qrels.beir_files, ".tsv"),
+    ],
+)
 @settings(max_examples=25)
 @given(version=versions())
-def test_grades_read_back_are_those_that_were_written(name, version):
-    writer = {"csv": flat, "trec": trec, "beir": beir}[name]
-    files = written(writer.files(version))
-    wanted = {"csv": ["csv/judgements.csv"], "trec": ["trec/qrels.txt"]}.get(name)
-    paths = wanted or [path for path in files if "qrels" in path]
+def test_grades_read_back_are_those_that_were_written(writer, has_grades, version):
+    files = [data for path, data in written(writer(version)).items() if path.endswith(has_grades) and data]
 
-    read = [row for path in paths if files[path] for row in rows_of(files[path], recognise_grades, read_judgements)]
+    read = [row for data in files for row in rows_of(data, recognise_grades, read_judgements)]
 
     assert sorted((row.query_id, row.doc_id, row.grade) for row in read) == sorted(
         (row.query_id, row.block_id, row.grade) for row in version.grade_rows
@@ -232,17 +184,17 @@ def test_first_answers_read_back_are_those_of_the_single_judgements(version):
 @settings(max_examples=25)
 @given(versions())
 def test_rag_lines_read_back_are_written_as_the_same_bytes(version):
-    once = written(rag.files(version))
+    once = written(triples.rag_files(version))
 
     for path, data in once.items():
         again = replace(version, triple_rows=triples_read(data))
-        assert written(rag.files(again))[path] == data
+        assert written(triples.rag_files(again))[path] == data
 
 
 @settings(max_examples=25)
 @given(versions())
 def test_ragas_lines_read_back_have_question_answer_and_blocks(version):
-    for path, data in written(rag.ragas_files(version)).items():
+    for path, data in written(triples.ragas_files(version)).items():
         split = path.removeprefix("ragas/").removesuffix(".jsonl")
         read = triples_read(data)
         assert [(row.question, row.expected_answer, [b.block_id for b in row.blocks]) for row in read] == [
@@ -287,12 +239,11 @@ def test_a_folder_for_hugging_face_read_back_is_written_as_the_same_bytes(place)
 
     queries = queries_read(once["huggingface/queries/queries.parquet"])
     grades = [data for path, data in once.items() if path.startswith("huggingface/default/")]
-    triples = [data for path, data in once.items() if path.startswith("huggingface/triples/")]
     again = ListContent(
         queries,
         packed_blocks_read(once["huggingface/corpus/corpus.parquet"]),
         grades_read(*grades, queries=queries),
-        [row for data in triples for row in triples_read(data)],
+        [row for path in once if "/triples/" in path for row in triples_read(once[path])],
     )
 
     assert written(huggingface.files(again, facts)) == once

@@ -10,15 +10,11 @@ import pytest
 import yaml
 
 from apps.common.files.csvsafe import restore_cell
-from apps.goldsets.formats import flat, huggingface, jsonl, judgements, parquet_files, rag, triples_yaml
+from apps.goldsets.formats import huggingface, jsonl, judgements, parquet_files, triples
 from apps.goldsets.formats.content import FrozenBlock, GradeRow
-from tests.goldsets.content import SMALL, ListContent
+from tests.goldsets.content import SMALL, ListContent, written
 
 FACTS = {"gold_set": {"name": "Doors"}, "version": "v2", "note": "First of the year.", "digest": "5d41"}
-
-
-def written(files) -> dict[str, bytes]:
-    return {path: b"".join(chunks) for path, chunks in files}
 
 
 def rows(data: bytes) -> list[dict]:
@@ -129,7 +125,7 @@ def test_without_grades_the_corpus_is_what_loads_without_a_name():
 
 
 def test_rag_lines_have_question_contexts_and_ground_truth():
-    (sample,) = lines(written(rag.files(SMALL))["rag/dev.jsonl"])
+    (sample,) = lines(written(triples.rag_files(SMALL))["rag/dev.jsonl"])
 
     assert sample["question"] == "How long are keys kept?"
     assert sample["contexts"] == ["Keys are kept for 90 days.\nThen they go."]
@@ -138,7 +134,7 @@ def test_rag_lines_have_question_contexts_and_ground_truth():
 
 
 def test_ragas_lines_have_the_fields_of_a_sample_and_no_other():
-    assert lines(written(rag.ragas_files(SMALL))["ragas/dev.jsonl"]) == [
+    assert lines(written(triples.ragas_files(SMALL))["ragas/dev.jsonl"]) == [
         {
             "user_input": "How long are keys kept?",
             "reference": "90 days",
@@ -149,7 +145,7 @@ def test_ragas_lines_have_the_fields_of_a_sample_and_no_other():
 
 
 def test_yaml_has_the_entries_of_the_json_lines():
-    entry = yaml.safe_load(written(triples_yaml.files(SMALL))["yaml/triples.yaml"])
+    entry = yaml.safe_load(written(triples.yaml_files(SMALL))["yaml/triples.yaml"])
 
     assert entry == lines(written(jsonl.files(SMALL))["jsonl/triples.jsonl"])
 
@@ -183,11 +179,11 @@ def test_who_may_not_see_answers_gets_no_file_of_them_and_no_note():
     hidden = replace(SMALL, judgement_rows=None)
 
     assert written(judgements.files(hidden)) == {}
-    assert "names the days" not in written(flat.files(hidden))["csv/judgements.csv"].decode()
+    assert "names the days" not in written(judgements.csv_files(hidden))["csv/judgements.csv"].decode()
 
 
 def test_the_flat_csv_has_the_notes_of_each_pair():
-    table = list(csv.DictReader(io.StringIO(written(flat.files(SMALL))["csv/judgements.csv"].decode())))
+    table = list(csv.DictReader(io.StringIO(written(judgements.csv_files(SMALL))["csv/judgements.csv"].decode())))
 
     assert [row["notes"] for row in table] == [
         "unanimous, 2 judges; names the days; -90 days, not more",
@@ -202,7 +198,7 @@ def test_notes_stay_with_their_pair_when_others_have_no_grade(first):
     stranger = SMALL.judgement_rows[0]._replace(query_id=first, block_id="a0", note="of no grade")
     content = replace(SMALL, judgement_rows=[stranger, *SMALL.judgement_rows])
 
-    text = written(flat.files(content))["csv/judgements.csv"].decode()
+    text = written(judgements.csv_files(content))["csv/judgements.csv"].decode()
 
     assert "of no grade" not in text
     assert "unanimous, 2 judges; names the days" in text

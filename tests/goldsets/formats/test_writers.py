@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 
 from apps.common.files.csvsafe import restore_cell
-from apps.goldsets.formats import beir, flat, jsonl, trec
+from apps.goldsets.formats import jsonl, judgements, qrels
 from apps.goldsets.formats.content import GradeRow, Unwritable, in_order
 from apps.metrics.files.trec_rows import read_qrel_rows
-from tests.goldsets.content import SMALL, ListContent, with_query
+from tests.goldsets.content import SMALL, ListContent, with_query, written
 
 
-def _files(writer, content=SMALL) -> dict[str, str]:
-    return {path: b"".join(chunks).decode() for path, chunks in writer.files(content)}
+def texts(files) -> dict[str, str]:
+    return {path: data.decode() for path, data in written(files).items()}
 
 
 def test_trec_qrels_contain_the_grades_of_judged_pairs_and_nothing_else(tmp_path):
-    files = _files(trec)
+    files = texts(qrels.trec_files(SMALL))
     (tmp_path / "qrels.txt").write_text(files["trec/qrels.txt"])
 
     assert files["trec/qrels.txt"] == "Q01 0 b1 3\nQ01 0 b2 0\nQ02 0 b1 1\n"
@@ -26,13 +26,6 @@ def test_trec_qrels_contain_the_grades_of_judged_pairs_and_nothing_else(tmp_path
         ("Q01", "b2", 0),
         ("Q02", "b1", 1),
     ]
-
-
-def test_trec_has_one_qrels_file_for_each_split():
-    files = _files(trec)
-
-    assert files["trec/qrels.dev.txt"] == "Q01 0 b1 3\nQ01 0 b2 0\n"
-    assert files["trec/qrels.test.txt"] == "Q02 0 b1 1\n"
 
 
 class CountedReads(ListContent):
@@ -48,21 +41,18 @@ class CountedReads(ListContent):
 def test_trec_reads_the_grades_once_for_all_its_files():
     content = CountedReads(**vars(SMALL))
 
-    files = _files(trec, content)
-
-    assert files == _files(trec)
+    files = texts(qrels.trec_files(content))
+    assert files == texts(qrels.trec_files(SMALL))
     assert content.reads == 1
 
 
 def test_a_split_without_a_grade_has_an_empty_qrels_file():
-    files = _files(trec, replace(SMALL, grade_rows=[row for row in SMALL.grade_rows if row.split == "dev"]))
-
+    files = texts(qrels.trec_files(replace(SMALL, grade_rows=[row for row in SMALL.grade_rows if row.split == "dev"])))
     assert (files["trec/qrels.dev.txt"], files["trec/qrels.test.txt"]) == ("Q01 0 b1 3\nQ01 0 b2 0\n", "")
 
 
 def test_trec_topics_have_number_title_and_description():
-    first = _files(trec, replace(SMALL, query_rows=SMALL.query_rows[:1]))["trec/topics.txt"]
-
+    first = texts(qrels.trec_files(replace(SMALL, query_rows=SMALL.query_rows[:1])))["trec/topics.txt"]
     assert first == (
         "<top>\n\n<num> Number: Q01\n\n<title> How long are keys kept?\n\n"
         "<desc> Description:\n\nRetention\n\n</top>\n\n"
@@ -72,21 +62,21 @@ def test_trec_topics_have_number_title_and_description():
 @pytest.mark.parametrize("query_id", ["Q 01", "Q\t01", "Q\u00a001"])
 def test_trec_refuses_ids_with_white_space_in_a_sentence(query_id):
     with pytest.raises(Unwritable, match="contains white space, which separates the columns of a TREC file"):
-        _files(trec, with_query(query_id=query_id))
+        texts(qrels.trec_files(with_query(query_id=query_id)))
 
 
 def test_trec_refuses_an_id_that_reads_as_a_comment():
     with pytest.raises(Unwritable, match="would be read as a comment"):
-        _files(trec, with_query(query_id="#1"))
+        texts(qrels.trec_files(with_query(query_id="#1")))
 
 
 def test_trec_refuses_a_query_that_would_end_its_topic():
     with pytest.raises(Unwritable, match="parse as a tag"):
-        _files(trec, with_query(text="what does </top> do"))
+        texts(qrels.trec_files(with_query(text="what does </top> do")))
 
 
 def test_flat_csv_has_the_fixed_columns_and_safe_cells():
-    text = _files(flat)["csv/judgements.csv"]
+    text = texts(judgements.csv_files(SMALL))["csv/judgements.csv"]
     rows = list(csv.reader(io.StringIO(text)))
 
     assert rows[0] == ["query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes"]
@@ -97,7 +87,7 @@ def test_flat_csv_has_the_fixed_columns_and_safe_cells():
 
 
 def test_jsonl_is_never_altered():
-    files = _files(jsonl)
+    files = texts(jsonl.files(SMALL))
 
     assert json.loads(files["jsonl/queries.jsonl"].splitlines()[1])["text"] == '=SUM("a")'
     assert '"„Anführung“ 数据"' in files["jsonl/corpus.jsonl"]
@@ -105,7 +95,7 @@ def test_jsonl_is_never_altered():
 
 
 def test_jsonl_triple_has_the_fields_of_a_published_entry():
-    entry = json.loads(_files(jsonl)["jsonl/triples.jsonl"])
+    entry = json.loads(texts(jsonl.files(SMALL))["jsonl/triples.jsonl"])
 
     assert entry["question"] == "How long are keys kept?"
     assert entry["expected_block"] == {"block_id": "b1", "document_id": "doc", "page_range": [3, 4]}
@@ -123,7 +113,7 @@ def test_jsonl_triple_has_the_fields_of_a_published_entry():
 
 
 def test_beir_folder_has_corpus_queries_and_qrels_by_split():
-    files = _files(beir)
+    files = texts(qrels.beir_files(SMALL))
 
     assert set(files) == {
         "beir/corpus.jsonl",
@@ -136,9 +126,9 @@ def test_beir_folder_has_corpus_queries_and_qrels_by_split():
 
 
 def test_beir_keeps_ids_with_spaces_and_refuses_tabs():
-    assert "Q 01\tb1\t3\n" in _files(beir, with_query(query_id="Q 01"))["beir/qrels/dev.tsv"]
+    assert "Q 01\tb1\t3\n" in texts(qrels.beir_files(with_query(query_id="Q 01")))["beir/qrels/dev.tsv"]
     with pytest.raises(Unwritable, match="contains a tab"):
-        _files(beir, with_query(query_id="Q\t01"))
+        texts(qrels.beir_files(with_query(query_id="Q\t01")))
 
 
 def test_rows_out_of_bytewise_order_are_refused():
@@ -148,8 +138,8 @@ def test_rows_out_of_bytewise_order_are_refused():
         list(in_order(rows, lambda row: (row.query_id, row.block_id)))
 
 
-@pytest.mark.parametrize("writer", [jsonl, flat, trec, beir])
-def test_a_version_with_nothing_in_it_writes_files_without_rows(writer):
-    files = _files(writer, ListContent())
+@pytest.mark.parametrize("files", [jsonl.files, judgements.csv_files, qrels.trec_files, qrels.beir_files])
+def test_a_version_with_nothing_in_it_writes_files_without_rows(files):
+    found = texts(files(ListContent()))
 
-    assert all(text == "" or text.count("\n") == 1 for text in files.values())
+    assert all(text == "" or text.count("\n") == 1 for text in found.values())

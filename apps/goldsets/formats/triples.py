@@ -1,8 +1,8 @@
-"""Question, contexts and answer of each triple, as frameworks that evaluate generated answers read them.
+"""The Q&As alone: as YAML, and as samples for frameworks that evaluate generated answers.
 
 `rag/SPLIT.jsonl` has the fields that most of them agree on, `ragas/SPLIT.jsonl` those of a sample of ragas and no
 others. The contexts are the whole texts of the expected blocks. Only triples have an answer, so queries with grades
-alone are in neither.
+alone are in none of these.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from apps.goldsets.formats.content import Content, TripleRow, in_order
-from apps.goldsets.formats.jsonl import line
+from apps.goldsets.formats.jsonl import line, triple_entry
+from apps.triples.formats import yaml
 
 Texts = dict[str, str]
 
 
-def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+def rag_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     return _by_split(content, "rag", _sample)
 
 
@@ -76,3 +77,8 @@ def _ragas_sample(row: TripleRow, texts: Texts) -> dict[str, Any]:
         "reference_contexts": [texts.get(block_id, "") for block_id in ids],
         "reference_context_ids": ids,
     }
+
+
+def yaml_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    triples = in_order(content.triples(), lambda r: (r.triple_id,))
+    yield "yaml/triples.yaml", yaml.write(map(triple_entry, triples))

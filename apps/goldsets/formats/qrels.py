@@ -1,4 +1,8 @@
-"""TREC: qrels of four columns and topics with tags. Only judged pairs are written."""
+"""Qrels with their queries, as TREC and BEIR have them. Only judged pairs are written.
+
+TREC: qrels of four columns and topics with tags. BEIR: corpus.jsonl, queries.jsonl and for each split a qrels file
+with a heading line.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,30 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
-from apps.goldsets.formats.content import Content, FrozenQuery, GradeRow, Unwritable, in_order
+from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, Unwritable, in_order
+from apps.goldsets.formats.jsonl import line
 
 PIECE_BYTES = 1 << 16
 SPACE = re.compile(r"\s")
 TAG = re.compile(r"</?(top|num|title|desc|narr)\b", re.IGNORECASE)
 
 
-def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+def trec_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     """The qrels of each split are taken from those of all as these are written: grades are read once."""
     splits = sorted({row.split for row in content.queries() if row.split})
     with ExitStack() as stack:
         apart: dict[str, IO[bytes]] = {split: stack.enter_context(TemporaryFile()) for split in splits}
-        yield "trec/qrels.txt", _qrels(content, apart)
+        yield "trec/qrels.txt", _trec_qrels(content, apart)
         for split, lines in apart.items():
             yield f"trec/qrels.{split}.txt", _pieces(lines)
     yield "trec/topics.txt", (_topic(row) for row in in_order(content.queries(), lambda r: (r.query_id,)))
 
 
-def _qrels(content: Content, apart: Mapping[str, IO[bytes]]) -> Iterator[bytes]:
+def _trec_qrels(content: Content, apart: Mapping[str, IO[bytes]]) -> Iterator[bytes]:
     for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
-        line = _qrel(row)
+        line = _trec_qrel(row)
         if row.split in apart:
             apart[row.split].write(line)
         yield line
@@ -40,7 +45,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _qrel(row: GradeRow) -> bytes:
+def _trec_qrel(row: GradeRow) -> bytes:
     return f"{_plain(row.query_id, 'query')} 0 {_plain(row.block_id, 'block')} {row.grade}\n".encode()
 
 
@@ -75,3 +80,48 @@ def _one_line(row: FrozenQuery, text: str) -> str:
             "Export JSONL, CSV or BEIR."
         )
     return " ".join(text.split())
+
+
+BEIR_HEADING = b"query-id\tcorpus-id\tscore\n"
+
+
+def beir_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    yield (
+        "beir/corpus.jsonl",
+        (line(_document(r)) for r in in_order(content.blocks(), lambda r: (r.block_id,))),
+    )
+    for split in sorted({row.split for row in content.queries()}):
+        yield f"beir/qrels/{split or 'all'}.tsv", _beir_qrels(content, split)
+    yield (
+        "beir/queries.jsonl",
+        (line(_query(r)) for r in in_order(content.queries(), lambda r: (r.query_id,))),
+    )
+
+
+def _document(row: FrozenBlock) -> dict[str, Any]:
+    metadata = {
+        "document_id": row.document_id,
+        "section": list(row.section),
+        "page_start": row.page_start,
+        "page_end": row.page_end,
+    }
+    return {"_id": row.block_id, "title": row.title, "text": row.text, "metadata": metadata}
+
+
+def _query(row: FrozenQuery) -> dict[str, Any]:
+    return {"_id": row.query_id, "text": row.text, "metadata": {"split": row.split, "source": row.source}}
+
+
+def _beir_qrels(content: Content, split: str) -> Iterator[bytes]:
+    yield BEIR_HEADING
+    yield from map(_beir_qrel, in_order(content.grades(split), lambda r: (r.query_id, r.block_id)))
+
+
+def _beir_qrel(row: GradeRow) -> bytes:
+    for what, outside_id in (("query", row.query_id), ("block", row.block_id)):
+        if any(mark in outside_id for mark in "\t\n\r"):
+            raise Unwritable(
+                f"The {what} id {outside_id!r} contains a tab or a line end, which separates a BEIR qrels file. "
+                "Export JSONL or CSV."
+            )
+    return f"{row.query_id}\t{row.block_id}\t{row.grade}\n".encode()
