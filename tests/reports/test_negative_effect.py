@@ -13,7 +13,7 @@ from apps.reports.actions.negatives import measure_negatives
 from apps.reports.core.negatives import MEASURES, effects_of, find_hard, without_pairs
 from apps.reports.core.unjudged_priority import Top
 from apps.reports.models import NegativesReport
-from apps.reports.presenters.version_reports import version_report
+from apps.reports.presenters.documents import version_report
 from apps.reports.selectors.analyses import latest_negatives
 from tests.evaluation.factories import make_scene
 from tests.factories import AT
