@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
@@ -17,12 +17,11 @@ from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, 
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
-from apps.evaluation.presenters.version_choice import requested_version
 from apps.reports.core import stability
 from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Order, PersonOrder, Swap, order_from
 from apps.reports.forms import StabilityForm
 from apps.reports.models import StabilityReport
-from apps.reports.pages.analyses import ReportPages, ReportSheet, answer_request, list_page, progress_page, report_page
+from apps.reports.pages.analyses import ReportPages, ReportSheet, progress_page, report_page
 from apps.reports.selectors.analyses import visible_report
 
 TAU_BOUNDS = Bounds(-1.0, 1.0)
@@ -187,18 +186,6 @@ def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], 
 
 
 PAGES = ReportPages("stability", "Stability", StabilityReport, StabilityForm)
-
-
-@require_safe
-@member_view(Role.LEAD, Role.VIEWER)
-def stability_reports(request: HttpRequest, project: Project) -> HttpResponse:
-    return list_page(request, PAGES, requested_version(request, project))
-
-
-@require_POST
-@member_view(Role.LEAD)
-def request_stability(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
-    return answer_request(request, PAGES, version_pk)
 
 
 @require_safe
