@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apps.evaluation.execution.hit_values import HitTable
-from apps.evaluation.execution.listeners import ScoredByHits, follow_hits
+from apps.evaluation.execution.listeners import ScoredByHits, on_scored_by_hits
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import names_of
 from apps.jobs.execution.context import JobContext, JobFailed
@@ -41,7 +41,8 @@ def computed_by_hits(evaluation: Evaluation) -> Save:
     overall = hit_summaries(measures, values)
     evaluation.query_ids = table.labels
     evaluation.counts = _counted(table.hits_of(evaluation.run))
-    saves = follow_hits(ScoredByHits(evaluation, table))
+    scored = ScoredByHits(evaluation, table)
+    saves = [act(scored) for act in on_scored_by_hits]
 
     def save(ctx: JobContext) -> dict[str, Any]:
         rows = zip(measures, overall, values.T, strict=True)

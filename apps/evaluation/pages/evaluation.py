@@ -35,7 +35,7 @@ from apps.evaluation.presenters.hit_score_tables import (
     rule_name,
 )
 from apps.evaluation.presenters.run_again import names_of
-from apps.evaluation.presenters.run_panels import panels_of
+from apps.evaluation.presenters.run_panels import on_evaluation_page
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH
 from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
 from apps.evaluation.selectors import evaluations, rankings
@@ -227,7 +227,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "scores": Scores(sheet, measure),
         "shallow": shallow_words(evaluation.measures, evaluation),
         "others": others_of(evaluation),
-        "panels": panels_of(evaluation),
+        "panels": [panel(evaluation) for panel in on_evaluation_page],
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access.pages import member_view
 from apps.accounts.models import Project
 from apps.evaluation.pages.slices_context import SlicesPage
-from apps.evaluation.presenters.run_panels import slice_panels_of
+from apps.evaluation.presenters.run_panels import on_slices_page
 from apps.evaluation.presenters.version_choice import (
     SECTION,
     hits_of,
@@ -35,7 +35,7 @@ def slices(request: HttpRequest, project: Project) -> HttpResponse:
         "hit": hit,
         "hits": hits_of(version, hit),
         "slices": page,
-        "panels": slice_panels_of(version),
+        "panels": [panel(version) for panel in on_slices_page],
         "growing": GROWING,
     }
     return render(request, "evaluation/slices.html", context)

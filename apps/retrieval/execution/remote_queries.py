@@ -9,6 +9,7 @@ from django.conf import settings
 
 from apps.accounts.actions.secrets import NoSecret, reveal
 from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import RequestLimits
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -32,7 +33,7 @@ from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.execution.loading import dense_engine_of
 from apps.retrieval.execution.ranking import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run, System
-from apps.retrieval.selectors.question_sets import ids_and_texts, in_parts
+from apps.retrieval.selectors.question_sets import ids_and_texts
 from apps.retrieval.selectors.runs import ranked_queries
 from apps.retrieval.selectors.snapshots import positions_of
 
@@ -83,7 +84,7 @@ def _send_missing(
 ) -> None:
     failed, answered = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * connection.pace.at_once)
-    for part in in_parts(missing, size):
+    for part in chunks(missing, size):
         queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in ids_and_texts(part)])
         answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
         answered += len(answers.answered)

@@ -36,7 +36,7 @@ from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import next_tag
 from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
-from apps.retrieval.presenters import panels_of
+from apps.retrieval.presenters import on_run_page
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
@@ -152,7 +152,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     components = components_of(shown)
     context = {**SECTION, "run": shown, "form": form, "components": components, "pools": pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
-    context["panels"] = panels_of(request, shown) if shown.state == RunState.COMPLETE else []
+    context["panels"] = [panel(request, shown) for panel in on_run_page] if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
