@@ -13,8 +13,7 @@ from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.execution.context import JobContext
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import fused_scores
-from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.ranking import Representative, representatives
+from apps.retrieval.core.pooling import Ints, Representative, representatives
 from apps.retrieval.core.sampling import (
     ALL,
     EASY,
@@ -128,7 +127,7 @@ class SameTexts:
         self._resemblance = lru_cache(maxsize=COMPARED)(_resemblance)
 
     def representatives(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Representative]:
-        """`core.ranking.representatives` for block versions of the snapshot. Call `read` with them first."""
+        """`core.pooling.representatives` for block versions of the snapshot. Call `read` with them first."""
         versions = [*judged, *new]
         positions = self._order[np.searchsorted(self._sorted, versions)]
         minima = dict(zip(versions, np.asarray(self._minima[positions]), strict=True))

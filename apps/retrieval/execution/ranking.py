@@ -19,7 +19,7 @@ from apps.metrics.expected.rules import Returned
 from apps.retrieval import workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines.base import Hits, one_by_one
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE

@@ -19,6 +19,7 @@ from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.csvsafe import csv_lines
 from apps.common.files.faults import errors_as_csv
+from apps.common.web.forms import refusals_shown
 from apps.common.web.next_steps import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
@@ -30,7 +31,7 @@ from apps.retrieval.actions.intake import confirm_upload, discard_run_file, uplo
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.engines.registry import ENGINES
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import next_tag
@@ -107,7 +108,7 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
     """Create a system that fuses the rankings of others."""
     form = FusionForm(request.POST or None, project=project, initial={"name": "Fusion"})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(form):
             system = create_fusion(
                 project=project,
                 name=form.cleaned_data["name"],
@@ -116,9 +117,6 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     context = {**SECTION, "form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
@@ -167,13 +165,10 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         values = form.cleaned_data
         details = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
         snapshot, at = values["snapshot"], timezone.now()
-        try:
+        with refusals_shown(form, "file"):
             run_file = upload_run(
                 project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
             )
-        except Refusal as refusal:
-            form.add_error("file", refusal.sentence)
-        else:
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {
         **SECTION,

@@ -15,7 +15,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core import ranking
-from apps.retrieval.core.passages import from_stored
+from apps.retrieval.core.ranking import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE, found_in, queries_in
