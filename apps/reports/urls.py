@@ -3,7 +3,6 @@
 from django.urls import path
 
 from apps.reports.api import analyses as analyses_api
-from apps.reports.api import negatives as negatives_api
 from apps.reports.pages import analyses, bias, negatives, stability
 
 BIAS, STABILITY = {"pages": bias.PAGES}, {"pages": stability.PAGES}
@@ -38,10 +37,10 @@ api = [
     path("bias/<int:pk>/first/", analyses_api.FirstToJudge.as_view(), name="judge-next"),
     path("stability/", analyses_api.StabilityReportList.as_view(), name="stability-reports"),
     path("stability/<int:pk>/", analyses_api.StabilityReportDetail.as_view(), name="stability"),
-    path("versions/<int:version_pk>/negatives/", negatives_api.Negatives.as_view(), name="negatives"),
+    path("versions/<int:version_pk>/negatives/", analyses_api.Negatives.as_view(), name="negatives"),
     path(
         "versions/<int:version_pk>/negatives/measured/",
-        negatives_api.NegativeEffects.as_view(),
+        analyses_api.NegativeEffects.as_view(),
         name="negative-effects",
     ),
 ]

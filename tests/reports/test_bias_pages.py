@@ -8,7 +8,7 @@ from apps.audit.models import Event
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.reports.actions import negatives
+from apps.reports.actions.analyses import choose_first
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import GOOD, make_scene
@@ -109,7 +109,7 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
 
 def test_pairs_that_a_round_already_contains_are_skipped(close):
     scene, report = close, compute(BiasReport, close, measures="P@2")
-    first = negatives.choose_first(report=report, most=3, actor=scene.lead, at=AT)
+    first = choose_first(report=report, most=3, actor=scene.lead, at=AT)
     annotator = make_member(scene.project, Role.ANNOTATOR)
     open_round(
         project=scene.project,
@@ -122,7 +122,7 @@ def test_pairs_that_a_round_already_contains_are_skipped(close):
         at=AT,
     )
 
-    second = negatives.choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
+    second = choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
 
     assert second.entry_count == 1
     taken = {(entry.query_id, entry.version_id) for entry in first.entries.all()}
@@ -134,7 +134,7 @@ def test_nothing_to_judge_first_is_a_sentence():
     report = compute(BiasReport, scene)
 
     with pytest.raises(EvaluationRefused, match="can change the order of these runs"):
-        negatives.choose_first(report=report, most=5, actor=scene.lead, at=AT)
+        choose_first(report=report, most=5, actor=scene.lead, at=AT)
 
 
 def page(client, scene, report, person=None) -> str:
@@ -203,7 +203,7 @@ def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
     open_round(
         project=scene.project,
         actor=scene.lead,
-        pool=negatives.choose_first(report=report, most=1, actor=scene.lead, at=AT),
+        pool=choose_first(report=report, most=1, actor=scene.lead, at=AT),
         guideline=make_guideline(scene.project),
         annotators=[make_member(scene.project, Role.ANNOTATOR)],
         plan=Plan(judges=1),

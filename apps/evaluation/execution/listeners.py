@@ -17,7 +17,7 @@ from apps.metrics.columns import Floats, Ranked
 from apps.retrieval.models import Run
 
 if TYPE_CHECKING:
-    from apps.evaluation.execution.hit_values import HitTable
+    from apps.evaluation.execution.hit_scoring import HitTable
 
 
 class Scored(NamedTuple):

@@ -197,10 +197,8 @@ def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
     """Degraded minus clean with its interval; filled when the interval excludes zero."""
     low, high = gap.interval or (None, None)
     words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
-    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n)
-    css = "point" if gap.is_settled else "open"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, whisker(row, bounds.place, CELL_HEIGHT / 2, class_=css)])
+    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n, open=not gap.is_settled)
+    return charts.estimate_cell(row, bounds, words=words, with_zero=True)
 
 
 SECTION = {"section": "Scores"}
