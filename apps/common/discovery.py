@@ -1,12 +1,14 @@
-"""Imports by name: all modules of a layer in every app, or one function when it is called."""
+"""Imports by name: all modules of a layer in every app, or one function when it is called; and what apps register."""
 
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import walk_packages
-from typing import Any
+from typing import Any, TypeVar
 
 from django.apps import apps
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,14 @@ def later(path: str) -> Later:
     The path is written out where `later` is called: tests follow it as an import.
     """
     return Later(path)
+
+
+class Registered(list[T]):
+    """What apps add in their `ready`, each once and in this order, so that an app below need not import them."""
+
+    def add(self, one: T) -> None:
+        if one not in self:
+            self.append(one)
 
 
 def load_layers(*layers: str) -> None:

@@ -20,5 +20,5 @@ class EvaluationConfig(AppConfig):
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)
         on_version_page(later("apps.evaluation.presenters.run_again.run_again_panel"))
-        on_run_page(later("apps.evaluation.presenters.run_panels.scores_panel"))
-        on_run_page(later("apps.evaluation.presenters.run_panels.results_panel"))
+        on_run_page.add(later("apps.evaluation.presenters.run_panels.scores_panel"))
+        on_run_page.add(later("apps.evaluation.presenters.run_panels.results_panel"))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from apps.accounts.access.pages import MemberRequest
+from apps.common.discovery import Registered
 from apps.retrieval.models import Run
 
 
@@ -15,16 +16,5 @@ class RunPanel(NamedTuple):
 
 
 MakePanel = Callable[[MemberRequest, Run], RunPanel]
-_panels: list[MakePanel] = []
-
-
-def on_run_page(panel: MakePanel) -> MakePanel:
-    """Register a panel, shown above the details of the run."""
-    if panel not in _panels:
-        _panels.append(panel)
-    return panel
-
-
-def panels_of(request: MemberRequest, run: Run) -> list[RunPanel]:
-    """The panels in the order of registration."""
-    return [panel(request, run) for panel in _panels]
+on_run_page: Registered[MakePanel] = Registered()
+"""The panels, shown above the details of the run."""

@@ -178,7 +178,7 @@ def test_scores_by_grades_hide_a_query_that_is_hidden_from_the_reader(client, mo
     assert ["Q03" in client.get(address).content.decode() for address in addresses] == [True] * len(addresses)
 
     asked = Query.objects.filter(pk=hidden.query_id)
-    monkeypatch.setattr(blinding, "_query_checks", [lambda user, project: [Hidden(asked, "pk", "You are asked.")]])
+    monkeypatch.setattr(blinding, "query_checks", [lambda user, project: [Hidden(asked, "pk", "You are asked.")]])
 
     assert ["Q03" in client.get(address).content.decode() for address in addresses] == [False] * len(addresses)
     assert "You are asked." in client.get(reverse("reports:negatives", args=[slug, scene.version.pk])).content.decode()

@@ -21,7 +21,7 @@ from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.training import training_leaks
 from apps.queries.models import Query
 from apps.reports.formats.markdown import as_markdown
-from apps.reports.presenters.version_reports import version_report
+from apps.reports.presenters.documents import version_report
 from apps.triples.models import ImportedEntry
 from tests.factories import AT, make_member
 from tests.goldsets.factories import Bench, draft, make_bench, make_version

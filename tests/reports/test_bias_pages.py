@@ -1,8 +1,6 @@
-"""Bias reports from asking to the round of what to judge first."""
+"""Bias reports: their figures, their page, and the round of what to judge first."""
 
 import pytest
-from django.db import DatabaseError, connection, transaction
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
@@ -10,17 +8,15 @@ from apps.audit.models import Event
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.reports.actions import negatives
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions.analyses import choose_first
 from apps.reports.models import BiasReport
 from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import GOOD, make_scene
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import make_guideline
-from tests.running_jobs import run_jobs
+from tests.reports.factories import compute, request_analysis
 
 pytestmark = pytest.mark.django_db
-MEASURES = "nDCG@10 P@2"
 # Nobody judged d: were it relevant, "near" would have as many hits in its first two as "better".
 NEAR = {"d": 9.0, "a": 8.0, "b": 7.0, "c": 6.0}
 
@@ -42,36 +38,12 @@ def make_close(*, queries: int, test_share: float):
     return make_scene(queries=queries, runs=runs, test_share=test_share)
 
 
-def request_bias(scene, **options) -> BiasReport:
-    return request_report(
-        **{
-            "kind": BiasReport,
-            "project": scene.project,
-            "run_ids": [run.pk for run in scene.runs.values()],
-            "version_id": scene.version.pk,
-            "measures": MEASURES,
-            "depth": 2,
-            "actor": scene.lead,
-            "at": AT,
-            **options,
-        }
-    )
-
-
-def compute(scene, **options) -> BiasReport:
-    report = request_bias(scene, **options)
-    run_jobs()
-    report.refresh_from_db()
-    assert report.is_computed, report.job.error
-    return report
-
-
 def test_a_report_by_hand(scene):
     """To depth 2 "better" alone brought in a (3) and b (1), "base" c (0) and d (unjudged): P@2 of better is 1.
 
     Without a and b it is 0; base has 0 of 2 all along, and loses nothing.
     """
-    result = compute(scene).result
+    result = compute(BiasReport, scene).result
 
     base, better = scene.runs["base"], scene.runs["better"]
     assert [(run["run"], run["tag"], run["means"][1]) for run in result["runs"]] == [
@@ -98,7 +70,7 @@ def test_who_brought_a_pair_in_is_read_from_the_pools_of_the_rounds():
         found_by=[[scene.runs["better"].pk, 2], [scene.runs["base"].pk, 3]]
     )
 
-    result = compute(scene, depth=0).result
+    result = compute(BiasReport, scene, depth=0).result
 
     assert {row["name"]: row["pairs"] for row in result["left_out"]} == {"base": 0, "better": 2}
     assert (result["grades"], result["unknown"]) == (6, 2)
@@ -111,48 +83,13 @@ def test_what_chance_drew_as_well_is_never_left_out():
         found_by=[[scene.runs["better"].pk, 1]], sampled={"how": "random", "probability": 0.1}
     )
 
-    result = compute(scene, depth=0).result
+    result = compute(BiasReport, scene, depth=0).result
 
     assert {row["name"]: row["pairs"] for row in result["left_out"]} == {"base": 0, "better": 0}
 
 
-def test_requesting_again_adds_no_rows(scene):
-    report = compute(scene)
-    counted = BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()
-
-    again = request_bias(scene, run_ids=[run.pk for run in reversed(scene.runs.values())])
-
-    assert again.pk == report.pk
-    assert (BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()) == counted
-    assert request_bias(scene, measures="P@2 nDCG@10").pk != report.pk
-    assert request_bias(scene, depth=3).pk != report.pk
-    assert request_bias(scene, split="dev").pk != report.pk
-
-
-def test_a_report_that_is_computed_never_changes(scene):
-    report = compute(scene)
-
-    for change in (lambda rows: rows.update(result={}), lambda rows: rows.delete()):
-        with pytest.raises(DatabaseError), transaction.atomic():
-            change(BiasReport.objects.filter(pk=report.pk))
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"run_ids": []}, "Choose at least two"),
-        ({"depth": 2_000}, "from 0 to 1,000"),
-        ({"split": "train"}, "no split called train"),
-        ({"measures": "nope"}, "not a measure"),
-    ],
-)
-def test_what_cannot_be_reported_is_refused(scene, options, said):
-    with pytest.raises(EvaluationRefused, match=said):
-        request_bias(scene, **options)
-
-
 def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
-    scene, report = close, compute(close, measures="P@2")
+    scene, report = close, compute(BiasReport, close, measures="P@2")
     make_guideline(scene.project)
     make_member(scene.project, Role.ANNOTATOR)
     assert report.result["first"]["pairs"] == [[f"Q{n:02}", 3, 0.125] for n in range(1, 5)]
@@ -171,8 +108,8 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
 
 
 def test_pairs_that_a_round_already_contains_are_skipped(close):
-    scene, report = close, compute(close, measures="P@2")
-    first = negatives.choose_first(report=report, most=3, actor=scene.lead, at=AT)
+    scene, report = close, compute(BiasReport, close, measures="P@2")
+    first = choose_first(report=report, most=3, actor=scene.lead, at=AT)
     annotator = make_member(scene.project, Role.ANNOTATOR)
     open_round(
         project=scene.project,
@@ -185,7 +122,7 @@ def test_pairs_that_a_round_already_contains_are_skipped(close):
         at=AT,
     )
 
-    second = negatives.choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
+    second = choose_first(report=report, most=100, name="Rest", actor=scene.lead, at=AT)
 
     assert second.entry_count == 1
     taken = {(entry.query_id, entry.version_id) for entry in first.entries.all()}
@@ -194,10 +131,10 @@ def test_pairs_that_a_round_already_contains_are_skipped(close):
 
 def test_nothing_to_judge_first_is_a_sentence():
     scene = make_scene(runs={"one": dict.fromkeys(["Q01"], GOOD), "two": dict.fromkeys(["Q01"], GOOD)}, queries=1)
-    report = compute(scene)
+    report = compute(BiasReport, scene)
 
     with pytest.raises(EvaluationRefused, match="can change the order of these runs"):
-        negatives.choose_first(report=report, most=5, actor=scene.lead, at=AT)
+        choose_first(report=report, most=5, actor=scene.lead, at=AT)
 
 
 def page(client, scene, report, person=None) -> str:
@@ -209,7 +146,7 @@ def page(client, scene, report, person=None) -> str:
 
 def test_the_page_says_it_in_words_and_shows_the_list_to_leads(client):
     scene = make_close(queries=12, test_share=0.5)
-    report = compute(scene, measures="P@2")
+    report = compute(BiasReport, scene, measures="P@2")
 
     words = page(client, scene, report)
 
@@ -218,37 +155,6 @@ def test_the_page_says_it_in_words_and_shows_the_list_to_leads(client):
     assert Event.objects.filter(action="version.test_seen", after__what="what to judge first").count() == 1
     viewer = make_member(scene.project, Role.VIEWER)
     assert "Judge these first" not in page(client, scene, report, viewer)
-
-
-def test_annotators_and_reviewers_see_no_report(scene, client):
-    report = compute(scene)
-
-    for role in (Role.ANNOTATOR, Role.REVIEWER):
-        client.force_login(make_member(scene.project, role))
-        for name, args in (("bias", [report.pk]), ("bias-reports", [])):
-            assert client.get(reverse(f"reports:{name}", args=[scene.project.slug, *args])).status_code == 403
-
-
-def test_a_report_of_another_project_is_not_found(scene, client):
-    report = compute(scene)
-    other = make_project()
-    client.force_login(lead_of(other))
-
-    assert client.get(reverse("reports:bias", args=[other.slug, report.pk])).status_code == 404
-
-
-def test_the_form_requests_a_report_and_waits_for_it(scene, client):
-    client.force_login(scene.lead)
-    url = reverse("reports:request-bias", args=[scene.project.slug, scene.version.pk])
-    runs = [run.pk for run in scene.runs.values()]
-
-    answer = client.post(url, {"runs": runs, "measures": "P@2", "split": "", "depth": 2}, follow=True)
-
-    assert "waiting for a worker" in answer.content.decode()
-    run_jobs()
-    listed = client.get(reverse("reports:bias-reports", args=[scene.project.slug]))
-    assert f"Report {BiasReport.objects.get().pk}" in listed.content.decode()
-    assert client.post(url, {"runs": runs, "measures": "nope", "depth": 2}).status_code == 400
 
 
 def test_the_list_of_a_pool_is_that_of_the_version_that_rests_on_it(scene, client):
@@ -260,42 +166,13 @@ def test_the_list_of_a_pool_is_that_of_the_version_that_rests_on_it(scene, clien
     assert "No version to report on" in client.get(url, {"pool": pool.pk + 1}).content.decode()
 
 
-def queries_of(client, url: str) -> int:
-    client.get(url)
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get(url).status_code == 200
-    return len(queries)
-
-
-def test_the_pages_run_as_many_queries_for_three_reports_as_for_one(scene, client):
+def test_api_clients_read_a_report_without_the_list_of_what_to_judge(scene, client):
     client.force_login(scene.lead)
-    report = compute(scene)
-    urls = [
-        reverse("reports:bias-reports", args=[scene.project.slug]),
-        reverse("reports:bias", args=[scene.project.slug, report.pk]),
-    ]
-    one = [queries_of(client, url) for url in urls]
+    report = compute(BiasReport, scene)
 
-    for depth in (3, 4):
-        compute(scene, depth=depth)
+    read = client.get(reverse("reports-api:bias", args=[scene.project.slug, report.pk])).json()
 
-    assert [queries_of(client, url) for url in urls] == one
-
-
-def test_api_clients_request_and_read_a_report_without_the_list_of_what_to_judge(scene, client):
-    client.force_login(scene.lead)
-    url = reverse("reports-api:bias-reports", args=[scene.project.slug])
-    body = {"runs": [run.pk for run in scene.runs.values()], "version": scene.version.pk, "measures": "P@2", "depth": 2}
-
-    asked = client.post(url, body, content_type="application/json")
-    run_jobs()
-    again = client.post(url, body, content_type="application/json")
-
-    assert (asked.status_code, again.status_code) == (202, 200)
-    assert asked.json()["id"] == again.json()["id"]
-    read = client.get(reverse("reports-api:bias", args=[scene.project.slug, asked.json()["id"]])).json()
     assert sorted(read["result"]) == ["grades", "left_out", "runs", "unknown"]
-    assert client.post(url, body | {"runs": [1]}, content_type="application/json").status_code == 400
 
 
 def first_to_judge(client, scene, report, body=None, person=None, **query):
@@ -308,7 +185,7 @@ def first_to_judge(client, scene, report, body=None, person=None, **query):
 
 
 def test_api_clients_read_what_to_judge_first_and_make_a_pool_of_it(close, client):
-    scene, report = close, compute(close, measures="P@2")
+    scene, report = close, compute(BiasReport, close, measures="P@2")
 
     page = first_to_judge(client, scene, report, limit=3).json()
     rest = first_to_judge(client, scene, report, limit=3, after=page["next"]).json()
@@ -322,11 +199,11 @@ def test_api_clients_read_what_to_judge_first_and_make_a_pool_of_it(close, clien
 
 
 def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
-    scene, report = close, compute(close, measures="P@2")
+    scene, report = close, compute(BiasReport, close, measures="P@2")
     open_round(
         project=scene.project,
         actor=scene.lead,
-        pool=negatives.choose_first(report=report, most=1, actor=scene.lead, at=AT),
+        pool=choose_first(report=report, most=1, actor=scene.lead, at=AT),
         guideline=make_guideline(scene.project),
         annotators=[make_member(scene.project, Role.ANNOTATOR)],
         plan=Plan(judges=1),
@@ -340,7 +217,7 @@ def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
 
 def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(client):
     scene = make_close(queries=12, test_share=0.5)
-    report = compute(scene, measures="P@2", split="test")
+    report = compute(BiasReport, scene, measures="P@2", split="test")
     other = make_project()
     looks = Event.objects.filter(action="version.test_seen")
     before = looks.count()
@@ -356,7 +233,7 @@ def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(client):
 
 
 def test_a_wrong_number_and_a_report_that_is_not_there_yet_are_refused_over_the_api(close, client):
-    scene, report = close, request_bias(close, measures="P@2")
+    scene, report = close, request_analysis(BiasReport, close, measures="P@2")
 
     waiting = [first_to_judge(client, scene, report), first_to_judge(client, scene, report, {"most": 3})]
     none = first_to_judge(client, scene, report, {"most": 0})

@@ -14,7 +14,7 @@ from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.models import Version
 from apps.metrics.estimate import Estimate
 from apps.reports.formats.markdown import as_markdown
-from apps.reports.presenters.version_reports import version_report
+from apps.reports.presenters.documents import version_report
 from apps.reports.presenters.version_reports.questions import agreement_facts
 from apps.review.enums import Category
 from tests.evaluation.factories import make_scene

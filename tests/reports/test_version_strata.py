@@ -7,7 +7,7 @@ from apps.goldsets.enums import VersionState
 from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Source
 from apps.reports.core.version_document import SmallStratum, small_words
-from apps.reports.presenters.version_reports import version_report
+from apps.reports.presenters.documents import version_report
 from apps.reports.presenters.version_reports.questions import divided, in_order
 from tests.evaluation.factories import make_scene
 from tests.evaluation.factories import score as score_by_grades

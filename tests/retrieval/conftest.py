@@ -6,7 +6,7 @@ import pytest
 from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
-from apps.retrieval.core.engines.remote import Pace
+from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.execution import loading
 from tests.factories import lead_of, make_project
 from tests.remote_server import running

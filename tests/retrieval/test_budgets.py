@@ -37,7 +37,7 @@ def made_run(project, snapshot, tag, first, size=30):
 def grades(monkeypatch):
     """What judges said so far, by (query id, block version id); stands in for the room that keeps grades."""
     kept = {}
-    monkeypatch.setattr(pools, "_sources", [lambda pool: kept])
+    monkeypatch.setattr(pools, "grade_sources", [lambda pool: kept])
     return kept
 
 

@@ -9,8 +9,8 @@ from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
 from apps.jobs.models import Job
-from apps.retrieval.core.engines.remote import HttpJson
 from apps.retrieval.core.engines.remote.base import MOST_VALUES, RemoteError, Reply, retry_after
+from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.search import MOST_HITS
 from apps.retrieval.models import LoadedIndex, Ranking
 from tests.remote_server import OK, Sends, answering, body, for_ever, once

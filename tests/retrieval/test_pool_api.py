@@ -179,7 +179,7 @@ def test_what_a_pool_misses_is_estimated_on_request(project, snapshot, run, ask,
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(pools, "_sources", [lambda asked: grades])
+    monkeypatch.setattr(pools, "grade_sources", [lambda asked: grades])
 
     asked = ask(f"pools/{pool.pk}/missing/", {})
     again = ask(f"pools/{pool.pk}/missing/", {})

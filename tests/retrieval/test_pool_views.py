@@ -146,7 +146,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(pools, "_sources", [lambda asked: grades])
+    monkeypatch.setattr(pools, "grade_sources", [lambda asked: grades])
 
     lead.post(at("missing", project, pool.pk))
     assert "Estimate what First pool misses" in words(lead.get(at("pool", project, pool.pk)))

@@ -12,7 +12,7 @@ from apps.jobs.models import Upload
 from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import PoolRefused, request_pool
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Ranking, Run

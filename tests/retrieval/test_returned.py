@@ -11,7 +11,7 @@ from apps.common.digests import canonical_json
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
-from apps.retrieval.core.passages import as_stored, from_stored
+from apps.retrieval.core.ranking import as_stored, from_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution.ranking import complete_run
 from apps.retrieval.execution.run_reading import add_run

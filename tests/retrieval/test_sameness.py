@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.corpus.core.near_duplicates import resemblance, signature
-from apps.retrieval.core.ranking import Representative, representatives
+from apps.retrieval.core.pooling import Representative, representatives
 
 LONG = " ".join(f"word{number}" for number in range(100))
 NEARLY = LONG.replace("word50", "other")

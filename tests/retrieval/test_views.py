@@ -365,7 +365,7 @@ def test_provenance_is_for_leads_only(client, project, snapshot, role):
 
 def test_a_lead_who_still_judges_the_pool_sees_no_rank(lead, project, snapshot, monkeypatch):
     pool = make_pool(project, snapshot)
-    monkeypatch.setattr(blinding, "_pool_checks", [lambda user: {pool.pk}])
+    monkeypatch.setattr(blinding, "pool_checks", [lambda user: {pool.pk}])
 
     answer = lead.get(at("provenance", project, pool.pk))
 

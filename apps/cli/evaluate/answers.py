@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.metrics.expected.rules import Returned
-from apps.retrieval.core.passages import as_stored, from_stored
+from apps.retrieval.core.ranking import as_stored, from_stored
 
 
 class SystemAnswer(NamedTuple):

@@ -16,7 +16,7 @@ from apps.metrics.expected.measures import first_ranks
 from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import Scorecard
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 
 USUAL_CUTOFF = 10
 NOT_RETURNED = 0

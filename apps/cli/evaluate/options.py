@@ -21,8 +21,10 @@ from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.measures.registry import parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import HttpJson, Pace, RemoteEngine
+from apps.retrieval.core.engines.remote.base import RemoteEngine
+from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
+from apps.retrieval.core.engines.remote.search import Pace
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"

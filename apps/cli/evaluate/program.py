@@ -14,8 +14,18 @@ from typing import Any, ClassVar
 from apps.common.digests import digest_of
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
-from apps.retrieval.core.engines.remote import Auth, RemoteError, RemoteQuery, Reply, Request
-from apps.retrieval.core.engines.remote.base import RemoteAnswer, RemoteHit, checked_id, checked_score, parsed
+from apps.retrieval.core.engines.remote.base import (
+    Auth,
+    RemoteAnswer,
+    RemoteError,
+    RemoteHit,
+    RemoteQuery,
+    Reply,
+    Request,
+    checked_id,
+    checked_score,
+    parsed,
+)
 from apps.retrieval.core.engines.remote.own_passages import passage_of
 
 NAME_LENGTH = 16

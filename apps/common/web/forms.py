@@ -1,6 +1,7 @@
 """The common style of form fields, choices that are set per request, and what forms and the API say of wrong ones."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from django import forms
@@ -8,6 +9,8 @@ from django.db.models import QuerySet
 from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+
+from apps.common.errors import Refusal
 
 F = TypeVar("F", bound=BaseForm)
 
@@ -17,6 +20,15 @@ def checked(form: F) -> F:
     if not form.is_valid():
         raise ValidationError({name: [str(fault) for fault in faults] for name, faults in form.errors.items()})
     return form
+
+
+@contextmanager
+def refusals_shown(form: BaseForm, field: str | None = None) -> Iterator[None]:
+    """Show why an action was refused as an error of the form, or of a field of it."""
+    try:
+        yield
+    except Refusal as refusal:
+        form.add_error(field, refusal.sentence)
 
 
 MOST_NAMED = 30

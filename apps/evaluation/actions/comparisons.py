@@ -12,7 +12,7 @@ from apps.accounts.selectors import Member
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.evaluation import rules
-from apps.evaluation.execution.listeners import follow_cost
+from apps.evaluation.execution.listeners import on_cost
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, RunNote
 from apps.evaluation.rules import LONGEST_COMMIT
 from apps.evaluation.selectors import evaluations, expected, rankings
@@ -131,9 +131,9 @@ def write_ledger(
 ) -> RunNote:
     """Record what was tried with a run, its configuration, the cost of 1,000 queries, and the outcome.
 
-    The run itself does not change. The entry can be replaced; earlier ones are in the audit trail. Listeners registered
-    with `on_cost` are called after a new cost. Raises LedgerRefused for a run that is not complete, a commit of more
-    than 80 characters, and a cost below zero.
+    The run itself does not change. The entry can be replaced; earlier ones are in the audit trail. The listeners
+    of `on_cost` are called after a new cost. Raises LedgerRefused for a run that is not complete, a commit of more than
+    80 characters, and a cost below zero.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if reason := _refusal(run, commit.strip(), cost):
@@ -157,7 +157,8 @@ def write_ledger(
         at=at,
     )
     if cost is not None and (former is None or former.cost != cost):
-        follow_cost(run=run, actor=actor, at=at)
+        for act in on_cost:
+            act(run=run, actor=actor, at=at)
     return note
 
 

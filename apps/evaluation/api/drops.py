@@ -16,8 +16,7 @@ from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
 from apps.evaluation.models import Evaluation
-from apps.evaluation.presenters.comparison import BY_QUESTIONS
-from apps.evaluation.presenters.hit_comparison import HitDrop, pair_sheet_between
+from apps.evaluation.presenters.hit_comparison import BY_QUESTIONS, HitDrop, compared
 from apps.evaluation.presenters.misses import MissList, propose
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations, rankings
@@ -158,7 +157,7 @@ class Drops(PairView):
         pair = self.pair(ids)
         if measure := params.get("measure", ""):
             self.check_measure(measure, pair)
-        sheet = pair_sheet_between(self.member, *pair, measure)
+        sheet = compared(self.member, *pair, measure)
         page = cut_list(sheet.drops, params)
         drops = [
             {

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from apps.accounts.models import User
+from apps.common.discovery import Registered
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.rankings import ScoringGround
 from apps.metrics.columns import Floats, Ranked
 from apps.retrieval.models import Run
 
 if TYPE_CHECKING:
-    from apps.evaluation.execution.hit_values import HitTable
+    from apps.evaluation.execution.hit_scoring import HitTable
 
 
 class Scored(NamedTuple):
@@ -47,41 +48,11 @@ OnScoredByHits = Callable[[ScoredByHits], Save]
 OnScored = Callable[[Scored], Save]
 """Computes what follows from the scores, and gives back what saves it in the transaction that saves the scores."""
 
-_on_scored: list[OnScored] = []
-_on_scored_by_hits: list[OnScoredByHits] = []
-_on_cost: list[OnCost] = []
+on_scored: Registered[OnScored] = Registered()
+"""What happens with every run scored by grades."""
 
+on_scored_by_hits: Registered[OnScoredByHits] = Registered()
+"""The same for every run scored on triples."""
 
-def on_scored(act: OnScored) -> OnScored:
-    """Register what happens with every scored run."""
-    if act not in _on_scored:
-        _on_scored.append(act)
-    return act
-
-
-def on_scored_by_hits(act: OnScoredByHits) -> OnScoredByHits:
-    """The same for every run scored on triples."""
-    if act not in _on_scored_by_hits:
-        _on_scored_by_hits.append(act)
-    return act
-
-
-def on_cost(act: OnCost) -> OnCost:
-    """Register what happens when the cost of a run is recorded, in the same transaction."""
-    if act not in _on_cost:
-        _on_cost.append(act)
-    return act
-
-
-def follow_scores(scored: Scored) -> list[Save]:
-    """Call the listeners in the order of registration."""
-    return [act(scored) for act in _on_scored]
-
-
-def follow_hits(scored: ScoredByHits) -> list[Save]:
-    return [act(scored) for act in _on_scored_by_hits]
-
-
-def follow_cost(*, run: Run, actor: User, at: datetime) -> None:
-    for act in _on_cost:
-        act(run=run, actor=actor, at=at)
+on_cost: Registered[OnCost] = Registered()
+"""What happens when the cost of a run is recorded, in the same transaction."""

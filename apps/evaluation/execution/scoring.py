@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
 from apps.evaluation.execution.hit_scoring import Save, computed_by_hits
-from apps.evaluation.execution.listeners import Scored, follow_scores
+from apps.evaluation.execution.listeners import Scored, on_scored
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.evaluations import names_of
@@ -94,7 +94,8 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     evaluation.query_ids = list(judged.queries)
     evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
-    saves = follow_scores(Scored(evaluation, ground, ranked, by_measure))
+    scored = Scored(evaluation, ground, ranked, by_measure)
+    saves = [act(scored) for act in on_scored]
 
     def save(ctx: JobContext) -> dict[str, Any]:
         rows = zip(measures, overall, scores.T, people, strict=True)

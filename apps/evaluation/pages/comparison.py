@@ -27,12 +27,13 @@ from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.pages.evaluation import SECTION
 from apps.evaluation.presenters import score_charts as charts
-from apps.evaluation.presenters.comparison import ComparisonSheet, DropRow, comparison_of
+from apps.evaluation.presenters.comparison import ComparisonSheet, DropRow
 from apps.evaluation.presenters.hit_comparison import (
+    BY_QUESTIONS,
     HitComparison,
+    compared,
     kind_chart,
     kind_figures,
-    pair_sheet_between,
     rank_chart,
     rank_figures,
 )
@@ -193,21 +194,21 @@ def pick(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluation:compare", slug=project.slug, **form.cleaned_data)
 
 
-def requested_comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
-    """The comparison by the measure in the request. Raises ComparisonRefused."""
-    return comparison_of(member_of(request), baseline, candidate, _measure(request))
-
-
-def _measure(request: HttpRequest) -> str:
-    return request.POST.get("measure") or request.GET.get("measure", "")
-
-
 def requested_pair(
     request: HttpRequest, project: Project, baseline: int, candidate: int
 ) -> ComparisonSheet | HitComparison:
-    """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
+    """The comparison by the measure in the request. Raises ComparisonRefused."""
     first, second = evaluations.evaluations_with_values(project, baseline, candidate)
-    return pair_sheet_between(member_of(request), first, second, _measure(request))
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    return compared(member_of(request), first, second, measure)
+
+
+def requested_comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
+    """The same, by grades alone."""
+    sheet = requested_pair(request, project, baseline, candidate)
+    if isinstance(sheet, HitComparison):
+        raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
+    return sheet
 
 
 @require_safe
@@ -381,19 +382,19 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query, or question of a Q&A, with both values of every measure, as CSV."""
-    compared = requested_pair(request, project, baseline, candidate)
-    log_look(compared.candidate, "comparison as CSV")
+    sheet = requested_pair(request, project, baseline, candidate)
+    log_look(sheet.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
     writer = csv.writer(answer, lineterminator="\n")
-    hit = compared.candidate.evaluation.hit
+    hit = sheet.candidate.evaluation.hit
     writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference", *(["hit"] if hit else [])])
-    sheets = (compared.baseline, compared.candidate)
-    items = zip(compared.candidate.evaluation.query_ids, compared.candidate.splits, strict=True)
+    sides = (sheet.baseline, sheet.candidate)
+    items = zip(sheet.candidate.evaluation.query_ids, sheet.candidate.splits, strict=True)
     for place, (name, split) in enumerate(items):
-        if compared.candidate.visible[place]:
-            for row in compared.rows:
-                left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
+        if sheet.candidate.visible[place]:
+            for row in sheet.rows:
+                left, right = (float(side.values[row.measure][place]) for side in sides)
                 figures = [left, right, right - left, *([hit] if hit else [])]
                 writer.writerow([safe_cell(name), split, row.measure, *figures])
     return answer

@@ -35,7 +35,7 @@ from apps.evaluation.presenters.hit_score_tables import (
     rule_name,
 )
 from apps.evaluation.presenters.run_again import names_of
-from apps.evaluation.presenters.run_panels import panels_of
+from apps.evaluation.presenters.run_panels import on_evaluation_page
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH
 from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
 from apps.evaluation.selectors import evaluations, rankings
@@ -197,10 +197,8 @@ def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
     """Degraded minus clean with its interval; filled when the interval excludes zero."""
     low, high = gap.interval or (None, None)
     words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
-    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n)
-    css = "point" if gap.is_settled else "open"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, whisker(row, bounds.place, CELL_HEIGHT / 2, class_=css)])
+    row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n, open=not gap.is_settled)
+    return charts.estimate_cell(row, bounds, words=words, with_zero=True)
 
 
 SECTION = {"section": "Scores"}
@@ -227,7 +225,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "scores": Scores(sheet, measure),
         "shallow": shallow_words(evaluation.measures, evaluation),
         "others": others_of(evaluation),
-        "panels": panels_of(evaluation),
+        "panels": [panel(evaluation) for panel in on_evaluation_page],
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),

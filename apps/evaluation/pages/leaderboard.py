@@ -1,8 +1,7 @@
-"""The leaderboard page, its data and that of the trend, from stored scores."""
+"""The leaderboard page and its data, from stored scores."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -13,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.timezone import localtime
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access.pages import member_of, member_view
@@ -22,9 +20,8 @@ from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.forms import ScoreForm
-from apps.evaluation.models import RunNote, Score
+from apps.evaluation.models import Score
 from apps.evaluation.pages import leaderboard_charts
-from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.hit_score_tables import LOWER_END
 from apps.evaluation.presenters.score_tables import conventions_of
@@ -38,7 +35,7 @@ from apps.evaluation.presenters.version_choice import (
 )
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart
-from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore
+from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
@@ -46,7 +43,6 @@ from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
 from apps.metrics.statistics.places import Places, RankRange, places
-from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import is_ready_for_runs
 
 RUNS_A_PAGE = 50
@@ -279,108 +275,6 @@ def _joined(words: Sequence[str], last: str = "and") -> str:
 
 def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
     return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
-
-
-class TrendRow(NamedTuple):
-    """One run of a trend."""
-
-    ranked: RankedRun
-    score: Score
-    started_at: datetime
-    note: RunNote | None
-
-
-class SystemAcross(NamedTuple):
-    """A system's newest score on each version of a gold set, in the order of the versions; None for none."""
-
-    system: str
-    scores: list[VersionScore | None]
-
-
-@dataclass
-class Trend:
-    """Every run that could be scored on one split of a version, in order of creation."""
-
-    version: Version
-    split: str
-    measure: str = ""
-    hit: str = BY_GRADES
-
-    @cached_property
-    def scored(self) -> leaderboard.ScoredRuns:
-        return leaderboard.scored_runs(self.version, self.split, self.measure, self.hit)
-
-    @cached_property
-    def rows(self) -> list[TrendRow]:
-        notes = leaderboard.notes_of(ranked.run for ranked in self.scored.runs)
-        rows = [
-            TrendRow(ranked, ranked.scores[self.scored.main], started_at(ranked.run), notes.get(ranked.run.pk))
-            for ranked in self.scored.runs
-            if ranked.scores[self.scored.main].mean is not None
-        ]
-        return sorted(rows, key=lambda row: (row.started_at, row.ranked.run.pk))
-
-    @cached_property
-    def versions(self) -> list[Version]:
-        return leaderboard.versions_of(self.version.gold_set)
-
-    @cached_property
-    def across(self) -> list[SystemAcross]:
-        """The systems with scores on several versions, each with its scores in the order of the versions."""
-        if len(self.versions) < 2 or not self.scored.main:
-            return []
-        found = leaderboard.scores_by_version(self.version.gold_set, self.split, self.scored.main, self.hit)
-        keys = [version.pk for version in self.versions]
-        return [
-            SystemAcross(system, [scores.get(pk) for pk in keys]) for system, scores in found.items() if len(scores) > 1
-        ]
-
-    @cached_property
-    def unscored(self) -> list[Run]:
-        """Runs that could be scored by the measure shown, and are not."""
-        main = [self.scored.main] if self.scored.main else []
-        return leaderboard.unscored_on(self.version, self.split, main, self.hit)
-
-    @cached_property
-    def measures(self) -> list[str]:
-        return self.scored.measures or leaderboard.latest_measures(self.version, self.split, self.hit)
-
-    @cached_property
-    def elsewhere(self) -> list[Run]:
-        """The newest runs on other snapshots, to which the grades of this version do not apply."""
-        return list(leaderboard.runs_elsewhere(self.version)[: leaderboard.ELSEWHERE])
-
-    @property
-    def elsewhere_count(self) -> int:
-        shown = len(self.elsewhere)
-        return shown if shown < leaderboard.ELSEWHERE else leaderboard.runs_elsewhere(self.version).count()
-
-    @property
-    def drawing(self) -> str:
-        moments = [_point(row) for row in self.rows]
-        milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
-        return leaderboard_charts.trend(self.scored.main, moments, milestones)
-
-    @property
-    def conventions(self) -> str:
-        return parse_hit_rule(self.hit).words if self.hit else conventions_of([self.scored.main])
-
-
-def started_at(run: Run) -> datetime:
-    """In the time zone of the pages."""
-    return localtime(run.created_at)
-
-
-def published_at(version: Version) -> datetime | None:
-    """When it was released; for one that was never released, when it was frozen."""
-    at = version.released_at or version.frozen_at
-    return localtime(at) if at else None
-
-
-def _point(row: TrendRow) -> TrendPoint:
-    assert row.score.mean is not None
-    run = row.ranked.run
-    return TrendPoint(run.system.name, run.tag, row.started_at, row.score.mean, interval_of(row.score), row.score.n)
 
 
 IN_PROGRESS_SHOWN = 20

@@ -19,11 +19,10 @@ from apps.common.drawing.charts import (
     text,
     ticks,
     title,
-    whisker,
 )
 from apps.common.text.wording import interval, number
 from apps.evaluation.models import Score
-from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
+from apps.evaluation.presenters.score_charts import Bounds, bounds_of, estimate_cell
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.places import RankRange
 
@@ -40,9 +39,9 @@ CAP = 4.0
 def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds) -> SafeString:
     """A mean with its interval; hollow: it may be first, and others may too."""
     may_be_first = place.best == 1 and place.is_tied
-    row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
-    mark = whisker(row, bounds.place, CELL_HEIGHT / 2, class_="open" if may_be_first else "point")
-    return svg(CELL_WIDTH, CELL_HEIGHT, f"{row.words}, place {place.words}", [mark])
+    ends = score.ci_low, score.ci_high
+    row = DrawnEstimate(name, score.mean, *ends, score.n, score.measure, open=may_be_first)
+    return estimate_cell(row, bounds, words=f"{row.words}, place {place.words}")
 
 
 class TrendPoint(NamedTuple):

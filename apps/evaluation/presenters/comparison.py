@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from apps.accounts.selectors import Member
 from apps.common.text.wording import number
 from apps.evaluation import rules
-from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
+from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.score_tables import EvaluationSheet, ScoredSheet, conventions_of
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
+from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
@@ -265,24 +264,3 @@ def _more_needed(supplement: SupplementaryTests, n: int) -> str:
         return ""
     named = f"{round_up(more):,} more {'query' if more == 1 else 'queries'}"
     return f"About {named} would probably settle it if the difference stays this large."
-
-
-BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; grades and queries play no part there."
-
-
-def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
-    """The comparison of the two by this measure, as far as the person may see it. Raises ComparisonRefused."""
-    first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
-    return comparison_between(member, first, second, measure)
-
-
-def comparison_between(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet:
-    """As `comparison_of`, of two that were read."""
-    if reason := rules.comparison_refusal(first, second):
-        raise ComparisonRefused(reason, code="comparison_refused")
-    if second.hit:
-        raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
-    sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
-    if sheet.headline is None:
-        raise ComparisonRefused(NO_MEASURE, code="no_measure")
-    return sheet

@@ -23,7 +23,7 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number, p_value, percent, percent_interval, signed
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote, Score
-from apps.evaluation.presenters.comparison import ComparisonSheet, PairSheet, comparison_between
+from apps.evaluation.presenters.comparison import ComparisonSheet, PairSheet
 from apps.evaluation.presenters.hit_score_tables import (
     HitSheet,
     KindRow,
@@ -33,6 +33,7 @@ from apps.evaluation.presenters.hit_score_tables import (
     right_of,
     rule_name,
 )
+from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.goldsets.models import VersionTriple
@@ -358,25 +359,21 @@ def _often(p: float) -> str:
     return "every time" if times >= 1000 else f"about {times} time{'' if times == 1 else 's'} in 1,000"
 
 
-def hit_comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> HitComparison:
-    """The comparison of two evaluations by triples, as far as the person may see it. Raises ComparisonRefused."""
-    first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
-    return hit_comparison_between(member, first, second, measure)
+BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; grades and queries play no part there."
 
 
-def hit_comparison_between(member: Member, first: Evaluation, second: Evaluation, measure: str) -> HitComparison:
-    """As `hit_comparison_of`, of two that were read."""
+def compared(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet | HitComparison:
+    """The comparison by grades or on Q&As, as the two were scored, as far as the person may see it.
+
+    Raises ComparisonRefused.
+    """
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)
+    sheet: ComparisonSheet | HitComparison
+    if second.hit:
+        sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)
+    else:
+        sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
     if sheet.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return sheet
-
-
-def pair_sheet_between(
-    member: Member, first: Evaluation, second: Evaluation, measure: str
-) -> ComparisonSheet | HitComparison:
-    """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
-    compared = hit_comparison_between if second.hit else comparison_between
-    return compared(member, first, second, measure)

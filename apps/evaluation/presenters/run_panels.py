@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.core.paginator import Page, Paginator
 
 from apps.accounts.access.pages import MemberRequest
+from apps.common.discovery import Registered
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters.hit_score_tables import rule_name
@@ -36,32 +37,11 @@ class Panel(NamedTuple):
     rows: Sequence[Any]
 
 
-_slice_panels: list[Callable[[Version], Panel]] = []
-_panels: list[Callable[[Evaluation], Panel]] = []
+on_evaluation_page: Registered[Callable[[Evaluation], Panel]] = Registered()
+"""The panels of the page of every scored evaluation."""
 
-
-def on_evaluation_page(panel: Callable[[Evaluation], Panel]) -> Callable[[Evaluation], Panel]:
-    """Register a panel for the page of every scored evaluation."""
-    if panel not in _panels:
-        _panels.append(panel)
-    return panel
-
-
-def panels_of(evaluation: Evaluation) -> list[Panel]:
-    """The panels in the order of registration."""
-    return [panel(evaluation) for panel in _panels]
-
-
-def on_slices_page(panel: Callable[[Version], Panel]) -> Callable[[Version], Panel]:
-    """Register a panel for the page of the slices of every version."""
-    if panel not in _slice_panels:
-        _slice_panels.append(panel)
-    return panel
-
-
-def slice_panels_of(version: Version) -> list[Panel]:
-    """The panels in the order of registration."""
-    return [panel(version) for panel in _slice_panels]
+on_slices_page: Registered[Callable[[Version], Panel]] = Registered()
+"""The panels of the page of the slices of every version."""
 
 
 QUERIES_A_PAGE = 10

@@ -22,7 +22,6 @@ from apps.common.drawing.charts import (
 )
 from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
-from apps.evaluation.models import Score
 from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.statistics.significance import Difference
 from apps.metrics.statistics.strata import ComparedStratum
@@ -41,21 +40,25 @@ def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
     return svg(bounds.width, 14, "Axis", words)
 
 
-def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
-    """A mean with its interval."""
-    row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
-    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [whisker(row, bounds.place, CELL_HEIGHT / 2)])
+def estimate_cell(
+    row: DrawnEstimate, bounds: Bounds, *, words: str = "", with_zero: bool = False, radius: float = 4
+) -> SafeString:
+    """A value with its interval on the scale of its column, if there is one, and a line at zero if asked for.
+
+    `words` instead of those of the row name it to a screen reader.
+    """
+    css = "open" if row.open else "point"
+    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
+    mark = whisker(row, bounds.place, CELL_HEIGHT / 2, radius=radius, class_=css) if row.value is not None else ""
+    return svg(bounds.width, CELL_HEIGHT, words or row.words, [zero, mark] if with_zero else [mark])
 
 
 def difference_cell(measure: str, difference: Difference, bounds: Bounds) -> SafeString:
-    """A difference with its interval and the line of no difference; filled when the interval excludes zero."""
+    """A difference; filled when its interval excludes zero."""
     low, high = difference.interval or (None, None)
     words = f"{measure}: difference {signed(difference.mean)}, {interval(difference.interval, 3, differences=True)}"
-    zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    css = "point" if difference.is_settled else "open"
-    point = DrawnEstimate(measure, difference.mean, low, high, difference.n)
-    mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
-    return svg(bounds.width, CELL_HEIGHT, words, [zero, mark])
+    row = DrawnEstimate(measure, difference.mean, low, high, difference.n, open=not difference.is_settled)
+    return estimate_cell(row, bounds, words=words, with_zero=True, radius=5)
 
 
 def difference_bounds(rows: Sequence[MeasureComparison]) -> Bounds:

@@ -17,7 +17,6 @@ from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
-from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.models import Slice, Version, VersionGrade
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES
@@ -198,11 +197,6 @@ def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
 
 def _place(evaluation: Evaluation) -> tuple[int, str, str, int | None]:
     return evaluation.version_id, evaluation.split, evaluation.hit, evaluation.slice_id
-
-
-def hits_scored(version: Version) -> list[str]:
-    """The hit rules by which runs were scored on the version, sorted; "" where some were by grades."""
-    return grounds_of(version).hits
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:

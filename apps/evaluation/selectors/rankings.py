@@ -7,6 +7,7 @@ import numpy as np
 from django.db.models import Exists, Max, OuterRef
 from django.http import Http404
 
+from apps.common.database.bulk import chunks
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.scoring import JUDGED_AT_10
@@ -26,9 +27,8 @@ def names_at(version: Version, positions: Sequence[int]) -> dict[int, str]:
 
 def _at(version: Version, positions: Sequence[int], column: str) -> dict[int, Any]:
     by_position: dict[int, Any] = {}
-    wanted: list[int] = sorted(set(positions))
-    for start in range(0, len(wanted), AT_ONCE):
-        rows = version.snapshot.entries.filter(position__in=wanted[start : start + AT_ONCE])
+    for part in chunks(sorted(set(positions)), AT_ONCE):
+        rows = version.snapshot.entries.filter(position__in=part)
         by_position.update(rows.values_list("position", column))
     return by_position
 
@@ -124,8 +124,7 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
 def unjudged_tops(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> dict[int, list[int]]:
     """By query key the blocks without a grade at ranks 1 to `depth` of any of the runs; queries without one are out."""
     found: dict[int, list[int]] = {}
-    for start in range(0, len(queries), AT_ONCE):
-        part = queries[start : start + AT_ONCE]
+    for part in chunks(queries, AT_ONCE):
         graded = VersionGrade.objects.filter(query__in=[query.pk for query in part])
         judged = set(graded.values_list("query__query_id", "position"))
         for query_id, position in top_positions(run_ids, part, depth):

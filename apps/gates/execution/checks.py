@@ -17,7 +17,7 @@ from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
 from apps.evaluation.enums import STRATA
-from apps.evaluation.execution.hit_values import HitTable
+from apps.evaluation.execution.hit_scoring import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_score_tables import source_of

@@ -10,7 +10,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import ErrorType, RoundKind, RoundState
 from apps.judging.models import Adjudication, Judgement, KeptPair, KnownAnswer, Round
 from apps.judging.selectors.pairs import pairs_of
-from apps.retrieval.core.ranking import Representative
+from apps.retrieval.core.pooling import Representative
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 

@@ -1,4 +1,4 @@
-"""Reports over the API: those of evaluations, comparisons and versions as files, and bias and stability reports."""
+"""Reports over the API: those of scores and of a version as files, bias and stability, negatives and their effect."""
 
 from typing import Any, ClassVar
 
@@ -12,25 +12,30 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.errors import Forbidden
 from apps.common.web.api import OneForm
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
-from apps.reports.actions.analyses import request_report
-from apps.reports.actions.negatives import choose_first
-from apps.reports.models import BiasReport, Report, StabilityReport
+from apps.goldsets.rules import blind_refusal
+from apps.reports.actions.analyses import choose_first, measure_negatives, request_report
+from apps.reports.models import BiasReport, NegativesReport, Report, StabilityReport
 from apps.reports.presenters import documents
 from apps.reports.presenters.documents import FORMS, HTML
+from apps.reports.presenters.negatives import file_response, visible_version
 from apps.reports.rules import STILL_COMPUTED
 from apps.reports.selectors import version_facts
-from apps.reports.selectors.analyses import visible_report
+from apps.reports.selectors.analyses import reports_on, visible_report
+from apps.reports.selectors.negatives import CONTENT_TYPES
 from apps.reports.serializers import (
     BiasReportSerializer,
     BiasRequestSerializer,
     FirstInput,
     FirstPageOut,
+    NegativesReportSerializer,
+    NegativesRequestSerializer,
     ReportRequestSerializer,
     ReportSerializer,
     StabilityReportSerializer,
@@ -202,3 +207,62 @@ class FirstToJudge(ProjectAPIView):
         body.is_valid(raise_exception=True)
         pool = choose_first(report=report, actor=self.member.user, at=timezone.now(), **body.validated_data)
         return Response(ChosenPoolOut(pool).data, status=201)
+
+
+class NegativeEffects(ProjectAPIView):
+    """Scores of runs without the hard negatives of a version and with them, a report for each split."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="negatives_measured", responses=NegativesReportSerializer(many=True))
+    def get(self, request: Request, version_pk: int, **ids: Any) -> Response:
+        """Every report of the version, newest first."""
+        version = visible_version(self.member, version_pk)
+        if reason := blind_refusal(self.member):
+            raise Forbidden(reason, code="still_judging")
+        return Response(NegativesReportSerializer(reports_on(NegativesReport, version), many=True).data)
+
+    @extend_schema(
+        operation_id="negatives_measure",
+        request=NegativesRequestSerializer,
+        responses={202: NegativesReportSerializer(many=True)},
+    )
+    def post(self, request: Request, version_pk: int, **ids: Any) -> Response:
+        """Request a report for each split with grades; the same request returns the existing ones."""
+        version = visible_version(self.member, version_pk)
+        body = NegativesRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        reports = measure_negatives(
+            version=version,
+            baseline_id=body.validated_data["run"],
+            depth=body.validated_data["depth"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        status = 200 if all(report.is_computed for report in reports) else 202
+        return Response(NegativesReportSerializer(reports, many=True).data, status=status)
+
+
+NUMBERS = ("run", "hard", "easy", "depth", "seed")
+
+
+class Negatives(ProjectAPIView):
+    """Hard and easy negatives of a version's queries, streamed. The dev split, unless a lead names another."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+    content_negotiation_class = OneForm
+
+    @extend_schema(
+        operation_id="negatives_export",
+        parameters=[
+            OpenApiParameter("format", str, enum=list(CONTENT_TYPES), default="jsonl"),
+            OpenApiParameter("split", str, enum=["", *Split.values], default="dev"),
+            *(OpenApiParameter(name, int) for name in NUMBERS),
+        ],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, (200, "text/csv"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, version_pk: int, **ids: Any):
+        only_known(request.query_params, {"format", "split", *NUMBERS})
+        return file_response(self.member, visible_version(self.member, version_pk), request.query_params)

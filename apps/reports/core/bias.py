@@ -7,6 +7,7 @@ the pairs that this system alone brought in, and score every run again (Zobel, S
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
-from apps.metrics.statistics.places import EQUAL_PLACES
+from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus
 from apps.metrics.statistics.significance import mean_of
 
 SMALLEST_SHOWN = 0.0005
@@ -77,11 +78,8 @@ def ranks(means: Sequence[float | None]) -> list[int]:
 
 def kendall_tau(before: Sequence[float | None], after: Sequence[float | None]) -> float | None:
     """Kendall's τ-b of two orders of the same runs, −1 to 1; None with fewer than two runs or when all are tied."""
-    left, right = _comparable(before), _comparable(after)
-    one, other = np.triu_indices(len(left), 1)
-    first, second = np.sign(left[one] - left[other]), np.sign(right[one] - right[other])
-    pairs = float(np.sqrt((first != 0).sum() * (second != 0).sum()))
-    return float((first * second).sum() / pairs) if pairs else None
+    (tau,) = kendall_taus(_comparable(before)[None], _comparable(after)[None]).tolist()
+    return None if math.isnan(tau) else tau
 
 
 def _comparable(means: Sequence[float | None]) -> Floats:

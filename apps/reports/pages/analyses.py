@@ -6,13 +6,15 @@ from typing import Any, Generic, NamedTuple
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.forms import RunsForm
 from apps.evaluation.presenters.score_tables import conventions_of
+from apps.evaluation.presenters.version_choice import requested_version
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, scorable_versions
 from apps.reports.actions.analyses import request_report
@@ -25,7 +27,7 @@ from apps.reports.presenters.documents import (
     file_of,
     version_document,
 )
-from apps.reports.selectors.analyses import AnyReport, reports_on
+from apps.reports.selectors.analyses import AnyReport, latest_version_of_pool, reports_on
 
 
 def _form(request: HttpRequest) -> str:
@@ -91,8 +93,18 @@ class ReportSheet(Generic[AnyReport]):
         return conventions_of(self.report.measures)
 
 
-def list_page(request: HttpRequest, pages: ReportPages, version: Version | None) -> HttpResponse:
-    """The reports of one version, and for leads the form for a new one."""
+@require_safe
+@member_view(Role.LEAD, Role.VIEWER)
+def reports(request: HttpRequest, project: Project, pages: ReportPages) -> HttpResponse:
+    """The reports of one version, and for leads the form for a new one.
+
+    The version is that of `?version=`; without it, `?pool=` selects the latest one whose rounds judged that pool.
+    """
+    pool = request.GET.get("pool", "")
+    if not request.GET.get("version", "").isdecimal() and pool.isdecimal() and len(pool) < 18:
+        version = latest_version_of_pool(int(pool), project)
+    else:
+        version = requested_version(request, project)
     form = pages.form(version=version) if version and member_of(request).is_lead else None
     return _listed(request, pages, version, form)
 
@@ -101,37 +113,37 @@ def _listed(
     request: HttpRequest, pages: ReportPages, version: Version | None, form: RunsForm | None, status: int = 200
 ) -> HttpResponse:
     """Lists computed reports and those still in progress separately."""
-    project = member_of(request).project
-    reports = list(reports_on(pages.model, version)) if version else []
+    listed = list(reports_on(pages.model, version)) if version else []
     context = {
         **pages.context,
         "version": version,
-        "versions": scorable_versions(project),
-        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in reports if report.is_computed],
-        "in_progress": [report for report in reports if not report.is_computed],
+        "versions": scorable_versions(member_of(request).project),
+        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in listed if report.is_computed],
+        "in_progress": [report for report in listed if not report.is_computed],
         "form": form,
     }
     return render(request, f"reports/{pages.slug}_reports.html", context, status=status)
 
 
-def answer_request(request: HttpRequest, pages: ReportPages, version_pk: int) -> HttpResponse:
+@require_POST
+@member_view(Role.LEAD)
+def request_new(request: HttpRequest, project: Project, version_pk: int, pages: ReportPages) -> HttpResponse:
     """Request the report and redirect to its page, or show the form again with its errors."""
-    member = member_of(request)
-    version = frozen_in(member.project, version_pk)
+    version = frozen_in(project, version_pk)
     form = pages.form(request.POST, version=version)
     if not form.is_valid():
         return _listed(request, pages, version, form, status=400)
     values = dict(form.cleaned_data)
     report = request_report(
         kind=pages.model,
-        project=member.project,
+        project=project,
         run_ids=values.pop("runs"),
         version_id=version.pk,
         **values,
-        actor=member.user,
+        actor=member_of(request).user,
         at=timezone.now(),
     )
-    return redirect(f"reports:{pages.slug}", slug=member.project.slug, pk=report.pk)
+    return redirect(f"reports:{pages.slug}", slug=project.slug, pk=report.pk)
 
 
 def progress_page(request: HttpRequest, pages: ReportPages, report: Report) -> HttpResponse:

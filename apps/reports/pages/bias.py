@@ -19,18 +19,16 @@ from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
 from apps.common.text.wording import number, percent, signed
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of, head_cell
 from apps.evaluation.presenters.score_tables import Named, block_names
-from apps.evaluation.presenters.version_choice import requested_version
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Version
-from apps.reports.actions.negatives import choose_first
+from apps.reports.actions.analyses import choose_first
 from apps.reports.core import bias
 from apps.reports.core.bias import LeftOutSystem, RankMove, SystemMeans
 from apps.reports.forms import BiasForm, FirstForm
 from apps.reports.models import BiasReport
-from apps.reports.pages.analyses import ReportPages, ReportSheet, answer_request, list_page, progress_page, report_page
-from apps.reports.selectors.analyses import latest_version_of_pool, report_in, visible_report
+from apps.reports.pages.analyses import ReportPages, ReportSheet, progress_page, report_page
+from apps.reports.selectors.analyses import report_in, visible_report
 
 FIRST_SHOWN = 10
 USUAL_FIRST = 50
@@ -173,27 +171,6 @@ def share_cell(name: str, share: float | None) -> SafeString:
 
 
 PAGES = ReportPages("bias", "Bias", BiasReport, BiasForm)
-
-
-@require_safe
-@member_view(Role.LEAD, Role.VIEWER)
-def bias_reports(request: HttpRequest, project: Project) -> HttpResponse:
-    """The list of reports; the parameter `pool` selects the latest version whose rounds judged that pool."""
-    return list_page(request, PAGES, _version(request, project))
-
-
-def _version(request: HttpRequest, project: Project) -> Version | None:
-    """The version selected by `pool`; without a pool, by `version` as on every page of scores."""
-    pool = request.GET.get("pool", "")
-    if not request.GET.get("version", "").isdecimal() and pool.isdecimal() and len(pool) < 18:
-        return latest_version_of_pool(int(pool), project)
-    return requested_version(request, project)
-
-
-@require_POST
-@member_view(Role.LEAD)
-def request_bias(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
-    return answer_request(request, PAGES, version_pk)
 
 
 @require_safe

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
@@ -16,13 +16,13 @@ from apps.agreement.selectors.agreement import names_for
 from apps.common.drawing.charts import DrawnEstimate, Scale, figures, svg, tag, title, whisker
 from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
-from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
-from apps.evaluation.presenters.version_choice import requested_version
+from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH, estimate_cell, head_cell
 from apps.reports.core import stability
+from apps.reports.core.bias import ranks
 from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Order, PersonOrder, Swap, order_from
 from apps.reports.forms import StabilityForm
 from apps.reports.models import StabilityReport
-from apps.reports.pages.analyses import ReportPages, ReportSheet, answer_request, list_page, progress_page, report_page
+from apps.reports.pages.analyses import ReportPages, ReportSheet, progress_page, report_page
 from apps.reports.selectors.analyses import visible_report
 
 TAU_BOUNDS = Bounds(-1.0, 1.0)
@@ -135,12 +135,11 @@ class StabilitySheet(ReportSheet[StabilityReport]):
     def runs(self) -> list[StabilityRun]:
         """The runs in the order of the released grades."""
         orders = [row.order for row in self.people]
-        ranks = [ranks_of(order) for order in orders]
-        released = ranks_of(self.released)
+        released, *places = (ranks([mean for mean, _ in order.means]) for order in (self.released, *orders))
         rows = []
         for place, run in enumerate(self.report.result["runs"]):
             mean, spread = self.released.means[place]
-            others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, ranks, strict=True)]
+            others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, places, strict=True)]
             drawing = run_cell(run["tag"], self.released, place, self.people, self.bounds.place)
             rows.append(StabilityRun(run["tag"], run["name"], mean, released[place], spread, drawing, others))
         return sorted(rows, key=lambda row: (-row.mean, row.tag))
@@ -156,20 +155,12 @@ class StabilitySheet(ReportSheet[StabilityReport]):
         return figures(["Run", "Grades of", self.measure, "95 % interval", "n"], rows, words=2)
 
 
-def ranks_of(order: Order) -> list[int]:
-    """The rank of each run from 1; equal means share the better one."""
-    means = [mean for mean, _ in order.means]
-    return [1 + sum(other > mean for other in means) for mean in means]
-
-
 def tau_cell(words: str, order: Order) -> SafeString:
     """τ with its interval on a scale from −1 to 1; without a mark where it is not defined."""
-    zero = tag("path", class_="zero", d=f"M{TAU_BOUNDS.place(0.0):.1f} -8V32")
-    if order.tau is None:
-        return svg(CELL_WIDTH, CELL_HEIGHT, f"{words}: τ is not defined", [zero])
     low, high = order.interval or (None, None)
     row = DrawnEstimate(words, order.tau, low, high, order.n, "τ-b")
-    return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [zero, whisker(row, TAU_BOUNDS.place, CELL_HEIGHT / 2)])
+    undefined = f"{words}: τ is not defined" if order.tau is None else ""
+    return estimate_cell(row, TAU_BOUNDS, words=undefined, with_zero=True)
 
 
 def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], place: Scale) -> SafeString:
@@ -187,18 +178,6 @@ def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], 
 
 
 PAGES = ReportPages("stability", "Stability", StabilityReport, StabilityForm)
-
-
-@require_safe
-@member_view(Role.LEAD, Role.VIEWER)
-def stability_reports(request: HttpRequest, project: Project) -> HttpResponse:
-    return list_page(request, PAGES, requested_version(request, project))
-
-
-@require_POST
-@member_view(Role.LEAD)
-def request_stability(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
-    return answer_request(request, PAGES, version_pk)
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""The reports of an evaluation and of a comparison, without what is hidden from the reader.
+"""The reports of an evaluation and of a comparison, by grades or on Q&As, without what is hidden from the reader.
 
 They use stored values only, so that the same rows give the same bytes.
 """
@@ -11,13 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from apps.evaluation import rules
+from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.presenters.comparison import ComparisonSheet
+from apps.evaluation.presenters.hit_comparison import HitComparison
+from apps.evaluation.presenters.hit_score_tables import HitSheet, kind_rows
 from apps.evaluation.presenters.score_tables import EvaluationSheet, fields_of, open_labels
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
 from apps.metrics.files.strata import QueryDivision, stratum_scores
-from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
@@ -30,14 +32,14 @@ from apps.reports.core.version_document import ReportedGate, gates_parts
 Facts = list[tuple[str, str]]
 
 
-def evaluation_report(sheet: EvaluationSheet) -> Document:
-    """One run on one split of a version: means, strata, and every query that the reader may see."""
+def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
+    """One run on one split of a version: means, strata, and every query or question that the reader may see."""
     evaluation = sheet.evaluation
-    measures = _measures(evaluation.measures)
-    run = _scored(evaluation.run.tag, sheet, list(measures))
-    card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
-    title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {ground_of(evaluation)}"
-    document = scored_document(card, title=title, about=sheet.withheld, basis=basis_of([evaluation]))
+    card = _card([sheet], [evaluation.run.tag], evaluation.measures)._replace(with_queries=True)
+    title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground_of(evaluation)}"
+    document = scored_document(card, title=title, about=sheet.withheld, basis=_basis_of([evaluation]))
+    if evaluation.hit:
+        return document
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
 
@@ -47,24 +49,20 @@ def _gate_result(result: GateResult) -> ReportedGate:
     return ReportedGate(rule, result.get_state_display(), result.words, estimate.value, estimate.interval, result.n)
 
 
-def comparison_report(sheet: ComparisonSheet) -> Document:
-    """A candidate against a baseline: verdict, differences, the queries that fell and the decisions on them."""
-    sides = (sheet.baseline, sheet.candidate)
-    names = [sheet.measure, *(row.measure for row in sheet.rows if row.measure != sheet.measure)]
-    measures = _measures(names)
-    runs = [_scored(name, side, names) for name, side in zip(sheet.names, sides, strict=True)]
-    card = _card(sheet.candidate, measures, runs)
-    compared = sheet.pair.comparison
+def comparison_report(sheet: ComparisonSheet | HitComparison) -> Document:
+    """A candidate against a baseline: verdict, differences, strata; by grades also the decisions on what fell."""
+    sides, compared = (sheet.baseline, sheet.candidate), sheet.pair.comparison
     first = [one for one in compared.measures if one.measure == sheet.measure]
-    others = [one for one in compared.measures if one.measure != sheet.measure]
-    card = card._replace(
-        comparisons=[replace(compared, measures=[*first, *others])],
-        decisions=_decisions(sheet),
-        strata=list(_strata(sheet.candidate, runs)),
-    )
-    title = f"{sheet.names[1]} against {sheet.names[0]} on {ground_of(sheet.candidate.evaluation)}"
-    about = _closing(sheet) + sheet.candidate.withheld
-    return scored_document(card, title=title, about=about, basis=basis_of([side.evaluation for side in sides]))
+    measures = [*first, *(one for one in compared.measures if one.measure != sheet.measure)]
+    card = _card(sides, sheet.names, [one.measure for one in measures])
+    card = card._replace(comparisons=[replace(compared, measures=measures)])
+    if isinstance(sheet, HitComparison):
+        about = [sheet.finding, sheet.lead, sheet.method]
+    else:
+        card, about = card._replace(decisions=_decisions(sheet)), _closing(sheet)
+    title = f"{sheet.names[1]} against {sheet.names[0]} on {_ground_of(sheet.candidate.evaluation)}"
+    basis = _basis_of([side.evaluation for side in sides])
+    return scored_document(card, title=title, about=[*about, *sheet.candidate.withheld], basis=basis)
 
 
 def _closing(sheet: ComparisonSheet) -> list[str]:
@@ -75,36 +73,43 @@ def _closing(sheet: ComparisonSheet) -> list[str]:
     return [f"{words}." if sheet.closed.verdict == sheet.verdict else f"{words}: {sheet.closed.verdict}"]
 
 
-def _measures(names: Sequence[str]) -> dict[str, Measure]:
-    return {name: parse_measure(name) for name in names}
-
-
-def _scored(tag: str, sheet: EvaluationSheet, names: Sequence[str]) -> ScoredRun:
-    counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
-    values = RunScores(
-        values=np.column_stack([sheet.values[name] for name in names]),
-        summaries=[score.summary for score in scores],
-        judged_at_10=sheet.judged.mean if sheet.judged else None,
-        answered=counts["in_run"],
-        missing=counts["missing"],
-    )
-    people = [score.people for score in scores]
-    judged = sheet.judged.summary if sheet.judged else None
-    return ScoredRun(tag, values, people=people if any(people) else (), judged=judged)
-
-
-def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
-    evaluation = sheet.evaluation
-    return Scorecard(
-        measures=measures,
+def _card(sheets: Sequence[EvaluationSheet | HitSheet], tags: Sequence[str], names: Sequence[str]) -> Scorecard:
+    """The scorecard of runs on the same queries or questions, with the strata of these."""
+    last, evaluation = sheets[-1], sheets[-1].evaluation
+    runs = [_scored(tag, sheet, names) for tag, sheet in zip(tags, sheets, strict=True)]
+    card = Scorecard(
+        measures={name: parse_measure(name) for name in names},
         queries=tuple(evaluation.query_ids),
-        with_relevant=evaluation.counts["with_relevant"],
+        with_relevant=evaluation.counts.get("with_relevant", len(evaluation.query_ids)),
         runs=runs,
         confidence=DEFAULT_CONFIDENCE,
         seed=evaluation.seed,
-        visible=sheet.visible,
+        visible=last.visible,
         fewest=FEWEST_IN_STRATUM,
     )
+    if isinstance(last, EvaluationSheet):
+        return card._replace(strata=list(_strata(last, runs)))
+    by_hits = [sheet for sheet in sheets if isinstance(sheet, HitSheet)]
+    return card._replace(
+        strata=list(_kinds(by_hits, names)),
+        hit=last.rule,
+        undefined=evaluation.counts["undefined"],
+        unreadable=sum(sheet.evaluation.counts["unreadable"] for sheet in sheets),
+    )
+
+
+def _scored(tag: str, sheet: EvaluationSheet | HitSheet, names: Sequence[str]) -> ScoredRun:
+    counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
+    judged = sheet.judged if isinstance(sheet, EvaluationSheet) else None
+    values = RunScores(
+        values=np.column_stack([sheet.values[name] for name in names]),
+        summaries=[score.summary for score in scores],
+        judged_at_10=judged.mean if judged else None,
+        answered=len(sheet.evaluation.query_ids) - counts["missing"],
+        missing=counts["missing"],
+    )
+    people = [score.people for score in scores]
+    return ScoredRun(tag, values, people=people if any(people) else (), judged=judged.summary if judged else None)
 
 
 def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
@@ -114,6 +119,15 @@ def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[Strat
     for field, words in fields_of(sheet.queries).items():
         division = QueryDivision(words.lower(), tuple(labels[field]))
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
+
+
+def _kinds(sheets: Sequence[HitSheet], names: Sequence[str]) -> Iterator[StratumScores]:
+    """Every kind of question with enough of them, by field."""
+    by_measure = [kind_rows(sheets, name)[1:] for name in names]
+    for rows in zip(*by_measure, strict=True):
+        one = rows[0]
+        summaries = tuple([row.summaries[place] for row in rows] for place in range(len(sheets)))
+        yield StratumScores(FIELDS[one.field].lower(), one.name, one.n, summaries)
 
 
 def _decisions(sheet: ComparisonSheet) -> dict[tuple[str, str], str]:
@@ -127,12 +141,14 @@ def _decisions(sheet: ComparisonSheet) -> dict[tuple[str, str], str]:
     }
 
 
-def ground_of(evaluation: Evaluation) -> str:
+def _ground_of(evaluation: Evaluation) -> str:
+    """ "the Q&As of Handbook v1, dev split"; by grades without the first words."""
     version = evaluation.version
-    return f"{version.gold_set.name} {version.label}, {rules.ground_words(evaluation)}"
+    where = f"{version.gold_set.name} {version.label}, {rules.ground_words(evaluation)}"
+    return f"the Q&As of {where}" if evaluation.hit else where
 
 
-def basis_of(evaluations: Sequence[Evaluation]) -> Facts:
+def _basis_of(evaluations: Sequence[Evaluation]) -> Facts:
     version = evaluations[0].version
     facts = [
         ("Gold set", f"{version.gold_set.name} {version.label}"),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
+from apps.common.database.bulk import chunks
 from apps.common.database.functions import bytewise
 from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.files.csvsafe import safe_cell
@@ -21,7 +22,6 @@ from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.versions import revoked_question, sources_revoked
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (
-    HARD,
     JUDGED,
     Negative,
     NegativesChoice,
@@ -56,10 +56,6 @@ class QueryNegatives(NamedTuple):
 
     def count(self, kind: str) -> int:
         return sum(negative.kind == kind for _, negative in self.negatives)
-
-    @property
-    def hard(self) -> int:
-        return self.count(HARD)
 
 
 @dataclass(frozen=True)
@@ -139,13 +135,8 @@ class NegativesProposal:
 
     def every(self) -> Iterator[QueryNegatives]:
         """The negatives of all queries, computed in batches to limit memory."""
-        batch: list[VersionQuery] = []
-        for query in self.queries().iterator(chunk_size=AT_ONCE):
-            batch.append(query)
-            if len(batch) == AT_ONCE:
-                yield from self.proposed(batch)
-                batch = []
-        yield from self.proposed(batch)
+        for batch in chunks(self.queries().iterator(chunk_size=AT_ONCE), AT_ONCE):
+            yield from self.proposed(batch)
 
     def _grades(self, queries: Sequence[VersionQuery]) -> dict[int, dict[int, int]]:
         grades: dict[int, dict[int, int]] = {query.pk: {} for query in queries}
@@ -173,8 +164,8 @@ class NegativesProposal:
 def names_at(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, BlockName]:
     """The blocks at these positions of a snapshot."""
     names: dict[int, BlockName] = {}
-    for start in range(0, len(positions), 5_000):
-        rows = snapshot.entries.filter(position__in=positions[start : start + 5_000])
+    for part in chunks(positions, 5_000):
+        rows = snapshot.entries.filter(position__in=part)
         for position, *name in rows.values_list("position", "block__outside_id", "version__text_digest"):
             names[position] = BlockName(*name)
     return names
@@ -192,13 +183,7 @@ def _json_line(one: QueryNegatives) -> str:
         "split": one.query.split,
         "positive": [block for block, _ in one.positive],
         "negatives": [
-            {
-                "block_id": block,
-                "kind": negative.kind,
-                "basis": negative.basis,
-                "rank": negative.rank,
-                "grade": negative.grade,
-            }
+            {"block_id": block, **{name: getattr(negative, name) for name in ("kind", "basis", "rank", "grade")}}
             for block, negative in one.negatives
         ],
     }

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, OuterRef
 
+from apps.common.database.bulk import chunks
 from apps.common.database.questions import CountOf, ListOf, Question, answer_to, joined
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.selectors.expected import flags_before_freeze
@@ -39,8 +40,7 @@ class NamedPair(NamedTuple):
 def already_planned(version: Version, pairs: Sequence[UnjudgedPair]) -> set[UnjudgedPair]:
     """The pairs that are or were in a round, on any snapshot of the corpus with the same text of the block."""
     planned: set[UnjudgedPair] = set()
-    for start in range(0, len(pairs), AT_ONCE):
-        part = pairs[start : start + AT_ONCE]
+    for part in chunks(pairs, AT_ONCE):
         texts = texts_of(pair.version_id for pair in part)
         rows = PoolEntry.objects.filter(
             pool__snapshot__corpus=version.snapshot.corpus_id,

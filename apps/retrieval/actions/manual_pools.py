@@ -8,6 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.database.bulk import chunks
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.actions import lock_queries
@@ -89,6 +90,4 @@ def _refusal(project: Project, snapshot: Snapshot, name: str, pairs: list[tuple[
 
 
 def _count(rows: Any, field: str, keys: set[int]) -> int:
-    ordered = sorted(keys)
-    parts = (ordered[start : start + ROWS_AT_ONCE] for start in range(0, len(ordered), ROWS_AT_ONCE))
-    return sum(rows.filter(**{f"{field}__in": part}).count() for part in parts)
+    return sum(rows.filter(**{f"{field}__in": part}).count() for part in chunks(sorted(keys), ROWS_AT_ONCE))

@@ -13,7 +13,9 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.retrieval import rules
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.registry import DEFAULT_K, Fusion, make
-from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
+from apps.retrieval.core.engines.remote import REMOTE, make_remote
+from apps.retrieval.core.engines.remote.base import RemoteEngine
+from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.enums import BUILT_IN, ELSEWHERE, BlockText, SystemKind
 from apps.retrieval.execution.run_reading import add_system
 from apps.retrieval.models import System

@@ -7,7 +7,7 @@
   `p`. With two strata, `edge` has the blocks that a run found below the pool depth, `rest` all others;
 - `{"how": "easy"}`: sampled from the blocks that no run found. It counts as not relevant until it is judged;
 - `{"how": "same", "as": 17, "exact": true}`: a run found it, but its text is the same as that of the block version
-  `as`, which is judged for the query. The pair is not judged itself; see `ranking`.
+  `as`, which is judged for the query. The pair is not judged itself; see `pooling`.
 """
 
 from collections.abc import Mapping

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apps.common.database.bulk import chunks
 from apps.jobs.execution.context import JobContext
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import Budget, CandidateOutcome, CandidateState, KnownCandidates, allocate
@@ -13,7 +14,6 @@ from apps.retrieval.core.sampling import SAME, PoolPlan
 from apps.retrieval.enums import ADAPTIVE
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from apps.retrieval.selectors import pools
-from apps.retrieval.selectors.question_sets import in_parts
 from apps.retrieval.selectors.snapshots import version_ids
 
 Write = Callable[[Pool, Sequence[int], pooling.Union, Ints], None]
@@ -48,14 +48,14 @@ def spend_budget(
     with ctx.chunk("pool:budget") as fresh:
         if fresh:
             pairs = pooling.only(candidates, places)
-            for part in in_parts(query_ids, QUERIES_AT_ONCE):
+            for part in chunks(query_ids, QUERIES_AT_ONCE):
                 write(pool, part, pooling.only(pairs, np.flatnonzero(np.isin(pairs.query, part))), versions)
 
 
 def candidates_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
     """The union of the runs' results for the queries down to `depth`."""
     tops = []
-    for part in in_parts(query_ids, QUERIES_AT_ONCE):
+    for part in chunks(query_ids, QUERIES_AT_ONCE):
         rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("run_id", "query_id", "packed")
         tops += [(run, query, ranking.unpack(bytes(packed))[0][:depth]) for run, query, packed in rows.iterator()]
     return pooling.union(pooling.columns(tops), depth)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.audit.actions import record
+from apps.common.database.bulk import chunks
 from apps.common.errors import InputErrors
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import JobState
@@ -45,7 +46,6 @@ from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import LoadedIndex, Pool, PoolEntry, Run
 from apps.retrieval.selectors import pools
 from apps.retrieval.selectors.pools import pool_query_ids, pool_runs
-from apps.retrieval.selectors.question_sets import in_parts
 from apps.retrieval.selectors.runs import runs_to_make
 from apps.retrieval.selectors.snapshots import version_ids
 from apps.retrieval.selectors.systems import indexed_in
@@ -76,7 +76,7 @@ def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
     versions = version_ids(pool.snapshot)
     lines: list[MissingRelevanceLine] = []
     relevant_inside: dict[int, int] = {}
-    for done, part in enumerate(in_parts(query_ids, QUERIES_AT_ONCE)):
+    for done, part in enumerate(chunks(query_ids, QUERIES_AT_ONCE)):
         ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting sampled and judged passages")
         lines += lines_of(pool, part, plan, grades, versions, relevant_inside)
     sampled, judged = sum(line.sampled for line in lines), sum(line.judged for line in lines)

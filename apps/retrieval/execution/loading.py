@@ -10,14 +10,18 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from apps.accounts.actions.secrets import NoSecret, reveal
+from apps.accounts.models import Project
 from apps.common.web.addresses import BadAddress, parse_url
+from apps.common.web.outbound import RequestLimits
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.dense import Dense
 from apps.retrieval.core.engines.registry import make
-from apps.retrieval.core.engines.remote import Auth, OpenSearch, Pace, RemoteError
+from apps.retrieval.core.engines.remote.base import Auth, Locate, RemoteEngine, RemoteError
 from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import MOST_PASSAGES, Loader, PushedPassage, WrongIndex, first_piece
+from apps.retrieval.core.engines.remote.opensearch import OpenSearch
+from apps.retrieval.core.engines.remote.search import Pace, RemoteConnection
 from apps.retrieval.core.engines.remote.servers import Server, index_body, vectors_refusal
 from apps.retrieval.core.engines.remote.templates import split_address
 from apps.retrieval.enums import IndexState
@@ -91,14 +95,23 @@ def drop_loaded(ctx: JobContext, index: LoadedIndex) -> None:
 
 
 @contextmanager
+def connection_to(
+    engine: RemoteEngine, project: Project, locate: Locate, pace: Pace, limits: RequestLimits | None = None
+) -> Iterator[RemoteConnection]:
+    """An open connection that signs in with the engine's secret. Raises NoSecret and BadAddress."""
+    target = parse_url(engine.address)
+    headers = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
+    openings = settings.OUTBOUND_ALLOW
+    with http_connection(target, locate, pace, headers=headers, openings=openings, limits=limits) as connection:
+        yield connection
+
+
+@contextmanager
 def _loader(ctx: JobContext, index: LoadedIndex) -> Iterator[Loader]:
     try:
         engine = engine_at(index.url, index.name, index.auth)
-        auth = engine.auth
-        headers = auth.headers(reveal(index.project, auth.secret)) if auth.secret else {}
-        target, (_, path) = parse_url(engine.address), split_address(index.url)
-        openings = settings.OUTBOUND_ALLOW
-        with http_connection(target, lambda _: {}, PACE, headers=headers, openings=openings) as connection:
+        path = split_address(index.url)[1]
+        with connection_to(engine, index.project, lambda _: {}, PACE) as connection:
             yield Loader(connection.send, path, index.name, PACE, lambda seconds: _wait(ctx, seconds))
     except (BadParameters, BadAddress, NoSecret) as error:
         raise JobFailed(str(error)) from None

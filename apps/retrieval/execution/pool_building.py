@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.common.database.bulk import chunks
 from apps.corpus.core.near_duplicates import resemblance
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.execution.context import JobContext
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import fused_scores
-from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.ranking import Representative, representatives
+from apps.retrieval.core.pooling import Ints, Representative, representatives
 from apps.retrieval.core.sampling import (
     ALL,
     EASY,
@@ -32,7 +32,7 @@ from apps.retrieval.core.sampling import (
 from apps.retrieval.execution.budgets import positions_of, spend_budget
 from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
-from apps.retrieval.selectors.question_sets import in_parts
+from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 from apps.retrieval.selectors.snapshots import version_ids
 
 FAR_DOWN = 100
@@ -91,7 +91,7 @@ def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
 def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> dict[int, Ints]:
     """By query, the positions that any of the runs found down to `depth` (None for all), ascending."""
     tops_of: dict[int, list[Ints]] = {}
-    for part in in_parts(query_ids):
+    for part in chunks(query_ids, IDS_AT_ONCE):
         rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("query_id", "packed")
         for query, packed in rows.iterator():
             tops_of.setdefault(query, []).append(ranking.unpack(bytes(packed))[0][:depth].astype(np.int64))
@@ -127,7 +127,7 @@ class SameTexts:
         self._resemblance = lru_cache(maxsize=COMPARED)(_resemblance)
 
     def representatives(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Representative]:
-        """`core.ranking.representatives` for block versions of the snapshot. Call `read` with them first."""
+        """`core.pooling.representatives` for block versions of the snapshot. Call `read` with them first."""
         versions = [*judged, *new]
         positions = self._order[np.searchsorted(self._sorted, versions)]
         minima = dict(zip(versions, np.asarray(self._minima[positions]), strict=True))
@@ -139,7 +139,7 @@ class SameTexts:
 
     def read(self, versions: Iterable[int]) -> None:
         """Read the digests of these block versions."""
-        for part in in_parts(sorted(set(versions) - self._digests.keys())):
+        for part in chunks(sorted(set(versions) - self._digests.keys()), IDS_AT_ONCE):
             self._digests.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "text_digest"))
 
 
@@ -186,7 +186,7 @@ def collect_pairs(
     if plan.has_budget:
         spend_budget(ctx, pool, runs, query_ids, plan, write)
     parts, sampled = [], Counter[str]()
-    for part in in_parts(query_ids, POOLED_AT_ONCE):
+    for part in chunks(query_ids, POOLED_AT_ONCE):
         union = None if plan.has_budget else union_of(runs, part, pool.depth)
         with ctx.chunk(f"pool:{part[0]}") as fresh:
             if fresh and union is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.common.database.bulk import insert_rows
+from apps.common.database.bulk import chunks, insert_rows
 from apps.common.digests import digest_of, digest_of_lines, sha256_hex
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
@@ -19,12 +19,12 @@ from apps.metrics.expected.rules import Returned
 from apps.retrieval import workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines.base import Hits, one_by_one
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.question_sets import in_parts, query_texts
+from apps.retrieval.selectors.question_sets import IDS_AT_ONCE, query_texts
 from apps.retrieval.selectors.runs import components_of, ranked_queries
 
 QUERIES_AT_ONCE = 100
@@ -57,7 +57,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
     For a large run, idle workers are called as helpers. Each slice is written once, whoever answers it.
     """
-    slices = list(in_parts(query_ids, QUERIES_AT_ONCE))
+    slices = list(chunks(query_ids, QUERIES_AT_ONCE))
     done = len(query_ids) - _queries_in(unanswered_slices(run, slices))
     steps.add(done, _progress_text(run))
 
@@ -75,7 +75,7 @@ def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: S
 
 def help_with(ctx: JobContext, run: Run, query_ids: Sequence[int], number: int) -> None:
     """Answer slices of another job's run until none is left, as its helper `number`. The other job completes it."""
-    slices = list(in_parts(query_ids, QUERIES_AT_ONCE))
+    slices = list(chunks(query_ids, QUERIES_AT_ONCE))
     start = int(len(slices) * van_der_corput(number))
     try:
         answer_slices(ctx, run, slices, lambda unanswered: ctx.progress(0, None, _progress_text(run)), start)
@@ -146,7 +146,7 @@ def unanswered_slices(run: Run, slices: Sequence[Sequence[int]]) -> list[Sequenc
     """
     ends = {pk for part in slices for pk in (part[0], part[-1])}
     ranked: set[int] = set()
-    for part in in_parts(sorted(ends)):
+    for part in chunks(sorted(ends), IDS_AT_ONCE):
         ranked.update(Ranking.objects.filter(run=run, query__in=part).values_list("query_id", flat=True))
     unanswered = [part for part in slices if part[0] not in ranked or part[-1] not in ranked]
     if unanswered or not slices:

@@ -1,38 +1,26 @@
 """Querying systems elsewhere: opening a connection, sending the queries of a run, and trying one query."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.conf import settings
-
-from apps.accounts.actions.secrets import NoSecret, reveal
+from apps.accounts.actions.secrets import NoSecret
 from apps.accounts.models import Project
-from apps.common.web.addresses import BadAddress, parse_url
+from apps.common.database.bulk import chunks
+from apps.common.web.addresses import BadAddress
 from apps.common.web.outbound import RequestLimits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters, NotReady
-from apps.retrieval.core.engines.remote import (
-    Answers,
-    LoadedSearch,
-    Pace,
-    RemoteConnection,
-    RemoteEngine,
-    RemoteError,
-    RemoteQuery,
-    make_remote,
-    merged,
-    search_all,
-)
-from apps.retrieval.core.engines.remote.base import RemoteHit
-from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.execution.loading import dense_engine_of
+from apps.retrieval.core.engines.remote import make_remote
+from apps.retrieval.core.engines.remote.base import RemoteEngine, RemoteError, RemoteHit, RemoteQuery, merged
+from apps.retrieval.core.engines.remote.search import Answers, Pace, RemoteConnection, search_all
+from apps.retrieval.core.engines.remote.servers import LoadedSearch
+from apps.retrieval.execution.loading import connection_to, dense_engine_of
 from apps.retrieval.execution.ranking import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run, System
-from apps.retrieval.selectors.question_sets import ids_and_texts, in_parts
+from apps.retrieval.selectors.question_sets import ids_and_texts
 from apps.retrieval.selectors.runs import ranked_queries
 from apps.retrieval.selectors.snapshots import positions_of
 
@@ -41,19 +29,6 @@ SHORTEST_PART = 20
 TRIED_DEPTH = 10
 TRIAL_LIMITS = RequestLimits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
 """For the one query of a trial, which is sent inside a request."""
-
-
-@contextmanager
-def connection_to(
-    engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: RequestLimits | None = None
-) -> Iterator[RemoteConnection]:
-    """An open connection that signs in with the engine's secret. Raises NoSecret and BadAddress."""
-    target = parse_url(engine.address)
-    headers = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
-    openings = settings.OUTBOUND_ALLOW
-    locate = partial(positions_of, snapshot)
-    with http_connection(target, locate, pace, headers=headers, openings=openings, limits=limits) as connection:
-        yield connection
 
 
 def send_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:
@@ -69,7 +44,7 @@ def send_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Ste
         try:
             engine = make_remote(run.system.kind, run.system.config["engine"])
             pace = Pace.of(run.system.config["pace"])
-            with connection_to(engine, run.project, run.snapshot, pace) as connection:
+            with connection_to(engine, run.project, partial(positions_of, run.snapshot), pace) as connection:
                 _send_missing(ctx, run, missing, engine, connection, steps)
         except (BadParameters, BadAddress, NoSecret) as error:
             raise JobFailed(str(error)) from None
@@ -83,7 +58,7 @@ def _send_missing(
 ) -> None:
     failed, answered = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * connection.pace.at_once)
-    for part in in_parts(missing, size):
+    for part in chunks(missing, size):
         queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in ids_and_texts(part)])
         answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
         answered += len(answers.answered)
@@ -159,7 +134,7 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
     """Send one query, without retries and with short time limits, inside a request. Raises BadParameters."""
     engine = make_remote(kind, parameters)
     try:
-        with connection_to(engine, project, snapshot, Pace(), TRIAL_LIMITS) as connection:
+        with connection_to(engine, project, partial(positions_of, snapshot), Pace(), TRIAL_LIMITS) as connection:
             reply = connection.send(engine.request(RemoteQuery("trial", text), TRIED_DEPTH))
         reading = engine.read(reply)
     except RemoteError as error:

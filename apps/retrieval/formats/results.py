@@ -18,7 +18,7 @@ from apps.common.files.workbooks import is_workbook
 from apps.metrics.expected.rules import Returned
 from apps.metrics.files.results import ResultRow, read_results, rows_from
 from apps.metrics.files.run_tables import tag_of_name
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.formats.runs import NO_TEXTS, Collector, QueryRanking, RunDraft, Texts
 

@@ -6,15 +6,14 @@ from django import forms
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import secrets_in
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, offer
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
-from apps.retrieval.core.engines.remote import Pace
 from apps.retrieval.core.engines.remote.base import AUTHS
 from apps.retrieval.core.engines.remote.http_json import METHODS
 from apps.retrieval.core.engines.remote.opensearch import QUERIES
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
-from apps.retrieval.core.engines.remote.search import BOUNDS
+from apps.retrieval.core.engines.remote.search import BOUNDS, Pace
 from apps.retrieval.forms.runs import SnapshotField
 from apps.retrieval.models import System
 from apps.retrieval.selectors.question_sets import queries_in
@@ -75,7 +74,32 @@ class PaceForm(KaratForm):
         return {name: self.cleaned_data[name] for name in PACE_LABELS}
 
 
-class RemoteForm(PaceForm):
+class AuthForm(KaratForm):
+    """How requests sign in."""
+
+    auth_kind = forms.ChoiceField(
+        label="Signs in with", choices=[(kind, AUTH_LABELS[kind]) for kind in AUTHS], initial="none"
+    )
+    auth_secret = forms.ChoiceField(label="Secret", required=False)
+    auth_user = forms.CharField(label="User name", max_length=200, required=False)
+    auth_header = forms.CharField(label="Header", max_length=80, required=False, help_text="Such as X-Api-Key.")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(secret.name, secret.name) for secret in secrets_in(project)]
+        offer(self, "auth_secret", [("", "none"), *names])
+
+    @property
+    def auth(self) -> dict[str, str]:
+        values = self.cleaned_data
+        return {key: values[f"auth_{key}"] for key in ("kind", "secret", "user", "header") if values[f"auth_{key}"]}
+
+    @property
+    def auth_fields(self) -> list[forms.BoundField]:
+        return [self["auth_kind"], self["auth_secret"], self["auth_user"], self["auth_header"]]
+
+
+class RemoteForm(AuthForm, PaceForm):
     """The common fields of all kinds. `question` and `snapshot` are only for the trial."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
@@ -88,33 +112,16 @@ class RemoteForm(PaceForm):
         required=False,
         help_text="The deployed version, such as a commit. For a new version, create a new system.",
     )
-    auth_kind = forms.ChoiceField(
-        label="Signs in with", choices=[(kind, AUTH_LABELS[kind]) for kind in AUTHS], initial="none"
-    )
-    auth_secret = forms.ChoiceField(label="Secret", required=False)
-    auth_user = forms.CharField(label="User name", max_length=200, required=False)
-    auth_header = forms.CharField(label="Header", max_length=80, required=False, help_text="Such as X-Api-Key.")
     question = forms.CharField(label="Test query", max_length=1_000, required=False)
     snapshot = SnapshotField(Snapshot.objects.none(), required=False, empty_label=None, label="Snapshot")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, project=project, **kwargs)
         fields: dict[str, Any] = self.fields
         fields["snapshot"].queryset = snapshots = snapshots_in(project)
         fields["snapshot"].required = snapshots.exists()
-        names = [(secret.name, secret.name) for secret in secrets_in(project)]
-        fields["auth_secret"].choices = [("", "none"), *names]
         first = queries_in(project).values_list("text", flat=True).first()
         fields["question"].initial = first or ""
-
-    @property
-    def auth(self) -> dict[str, str]:
-        values = self.cleaned_data
-        return {key: values[f"auth_{key}"] for key in ("kind", "secret", "user", "header") if values[f"auth_{key}"]}
-
-    @property
-    def auth_fields(self) -> list[forms.BoundField]:
-        return [self["auth_kind"], self["auth_secret"], self["auth_user"], self["auth_header"]]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -232,7 +239,7 @@ class OpenSearchForm(OwnPathsForm):
 FORMS: dict[str, type[RemoteForm]] = {"http": HttpForm, "opensearch": OpenSearchForm}
 
 
-class LoadForm(KaratForm):
+class LoadForm(AuthForm):
     """Snapshot, address, sign-in, and the dense system whose vectors are loaded too."""
 
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
@@ -248,26 +255,9 @@ class LoadForm(KaratForm):
         empty_label="none",
         help_text="Those of a system with dense embeddings, for kNN. Karat makes them before it loads.",
     )
-    auth_kind = forms.ChoiceField(
-        label="Signs in with", choices=[(kind, AUTH_LABELS[kind]) for kind in AUTHS], initial="none"
-    )
-    auth_secret = forms.ChoiceField(label="Secret", required=False)
-    auth_user = forms.CharField(label="User name", max_length=200, required=False)
-    auth_header = forms.CharField(label="Header", max_length=80, required=False, help_text="Such as X-Api-Key.")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, project=project, **kwargs)
         fields: dict[str, Any] = self.fields
         fields["snapshot"].queryset = snapshots_in(project)
         fields["vectors"].queryset = dense_systems_in(project)
-        names = [(secret.name, secret.name) for secret in secrets_in(project)]
-        fields["auth_secret"].choices = [("", "none"), *names]
-
-    @property
-    def auth(self) -> dict[str, str]:
-        values = self.cleaned_data
-        return {key: values[f"auth_{key}"] for key in ("kind", "secret", "user", "header") if values[f"auth_{key}"]}
-
-    @property
-    def auth_fields(self) -> list[forms.BoundField]:
-        return [self["auth_kind"], self["auth_secret"], self["auth_user"], self["auth_header"]]

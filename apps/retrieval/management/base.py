@@ -10,6 +10,8 @@ from apps.accounts.models import Project, User
 from apps.corpus.management.base import BAD_INPUT, ProjectCommand
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
+from apps.jobs.execution.performing import perform
+from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.engines.registry import ENGINES
 from apps.retrieval.models import System
@@ -46,6 +48,8 @@ def chosen_system(project: Project, name: str, actor: User) -> System:
 
 
 class SnapshotCommand(ProjectCommand):
+    """A command on a snapshot, which may queue a job."""
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
@@ -54,3 +58,14 @@ class SnapshotCommand(ProjectCommand):
 
     def snapshot(self, project: Project, options: dict[str, Any]) -> Snapshot:
         return chosen_snapshot(project, options["snapshot"])
+
+    def is_done(self, job_id: int | None, name: str, doing: str, *, is_queued: bool) -> bool:
+        """Do the job here, unless it `is_queued` for a worker or one has it; that is then written."""
+        assert job_id is not None
+        if is_queued:
+            self.stdout.write(f"Queued: {name}, job {job_id}")
+            return False
+        if perform(job_id, worker=worker_name(), clock=timezone.now) is None:
+            self.stdout.write(f"A worker is {doing} {name}, job {job_id}")
+            return False
+        return True

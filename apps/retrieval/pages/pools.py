@@ -16,6 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Forbidden, Refusal
+from apps.common.web.forms import refusals_shown
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
@@ -110,7 +111,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        try:
+        with refusals_shown(form):
             pool = request_pool(
                 project=project,
                 name=values["name"],
@@ -124,9 +125,6 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
     context: dict[str, Any] = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
     if snapshot is None:
@@ -209,7 +207,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         raise Refusal(reason, code="pool_cannot_grow")
     form = GrowForm(request.POST or None, pool=shown)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(form):
             grow_pool(
                 project=project,
                 pool_id=shown.pk,
@@ -220,9 +218,6 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
     context = {**SECTION, "pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
     return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)

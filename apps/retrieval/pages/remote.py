@@ -10,6 +10,7 @@ from apps.accounts.access.pages import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
+from apps.common.web.forms import refusals_shown
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
@@ -30,7 +31,7 @@ def loaded(request: MemberRequest, project: Project) -> HttpResponse:
     chosen = {"snapshot": request.GET.get("snapshot", "")}
     form = LoadForm(request.POST or None, project=project, initial=chosen)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(form):
             index = load_snapshot(
                 project=project,
                 snapshot_id=form.cleaned_data["snapshot"].pk,
@@ -40,9 +41,6 @@ def loaded(request: MemberRequest, project: Project) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:loaded-index", slug=project.slug, pk=index.pk)
     context = {**SECTION, "form": form, "indexes": loaded_in(project), "titles": TITLES}
     return render(request, "retrieval/loaded.html", context, status=400 if form.errors else 200)
@@ -125,7 +123,7 @@ def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
 
 def _created(form: RemoteForm, kind: str, request: MemberRequest, project: Project) -> System | None:
     """The new system, or None with an error in the form."""
-    try:
+    with refusals_shown(form):
         return create_remote_system(
             project=project,
             name=form.cleaned_data["name"],
@@ -135,9 +133,7 @@ def _created(form: RemoteForm, kind: str, request: MemberRequest, project: Proje
             actor=request.user,
             at=timezone.now(),
         )
-    except Refusal as refusal:
-        form.add_error(None, refusal.sentence)
-        return None
+    return None
 
 
 def _trial(form: RemoteForm, kind: str, project: Project) -> Trial | None:

@@ -19,6 +19,7 @@ from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.csvsafe import csv_lines
 from apps.common.files.faults import errors_as_csv
+from apps.common.web.forms import refusals_shown
 from apps.common.web.next_steps import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
@@ -30,13 +31,13 @@ from apps.retrieval.actions.intake import confirm_upload, discard_run_file, uplo
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.engines.registry import ENGINES
-from apps.retrieval.core.passages import as_stored
+from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import next_tag
 from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
-from apps.retrieval.presenters import panels_of
+from apps.retrieval.presenters import on_run_page
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
@@ -107,7 +108,7 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
     """Create a system that fuses the rankings of others."""
     form = FusionForm(request.POST or None, project=project, initial={"name": "Fusion"})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(form):
             system = create_fusion(
                 project=project,
                 name=form.cleaned_data["name"],
@@ -116,9 +117,6 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     context = {**SECTION, "form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
@@ -152,7 +150,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     components = components_of(shown)
     context = {**SECTION, "run": shown, "form": form, "components": components, "pools": pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
-    context["panels"] = panels_of(request, shown) if shown.state == RunState.COMPLETE else []
+    context["panels"] = [panel(request, shown) for panel in on_run_page] if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
@@ -167,13 +165,10 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         values = form.cleaned_data
         details = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
         snapshot, at = values["snapshot"], timezone.now()
-        try:
+        with refusals_shown(form, "file"):
             run_file = upload_run(
                 project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
             )
-        except Refusal as refusal:
-            form.add_error("file", refusal.sentence)
-        else:
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {
         **SECTION,

@@ -1,5 +1,7 @@
 """The overview of systems, runs and pools, the list of runs, and the pages of systems."""
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -9,7 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.access.pages import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.errors import Forbidden, Refusal
+from apps.common.errors import Forbidden
+from apps.common.web.forms import refusals_shown
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
@@ -18,7 +21,6 @@ from apps.retrieval.core.engines.registry import ENGINES, parameters_of
 from apps.retrieval.enums import ELSEWHERE, SystemKind
 from apps.retrieval.forms.runs import VALUE_LABELS, RunForm, SystemForm
 from apps.retrieval.models import System
-from apps.retrieval.pages.system_facts import remote_facts
 from apps.retrieval.selectors.pools import pools_in
 from apps.retrieval.selectors.question_sets import queries_in
 from apps.retrieval.selectors.runs import runs_in
@@ -66,7 +68,7 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
         kind = next(iter(ENGINES))
     form = SystemForm(request.POST or None, kind=kind, initial={"name": ENGINES[kind].title})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(form):
             system = create_system(
                 project=project,
                 name=form.cleaned_data["name"],
@@ -76,9 +78,6 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     needs_model = ENGINES[kind].needs_model
@@ -100,7 +99,7 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     shown = system_in(project, pk)
     form = _run_form(request, project, shown)
     if request.method == "POST" and form is not None and form.is_valid():
-        try:
+        with refusals_shown(form):
             run = request_run(
                 project=project,
                 system_id=shown.pk,
@@ -113,9 +112,6 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 actor=request.user,
                 at=timezone.now(),
             )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
             messages.info(request, f"{run.tag} is queued.")
             return redirect("retrieval:run", slug=project.slug, pk=run.pk)
     context = {
@@ -143,7 +139,7 @@ def _run_form(request: MemberRequest, project: Project, system: System) -> RunFo
 def _facts(system: System) -> list[tuple[str, object]]:
     """The configuration as labels and texts, in the order of the form."""
     if system.kind in ELSEWHERE:
-        return list(remote_facts(system))
+        return list(_remote_facts(system))
     if system.kind == SystemKind.FUSION:
         fused = fused_systems(system)
         return [("fuses", ", ".join(part.name for part in fused)), ("k", system.config["engine"]["k"])]
@@ -158,3 +154,55 @@ def _as_text(value: object) -> object:
     if value == "":
         return "nothing"
     return VALUE_LABELS.get(value, value) if isinstance(value, str) else value
+
+
+AUTHS = {
+    "bearer": "as a Bearer token",
+    "api_key": "as an ApiKey",
+    "basic": "as the password of",
+    "header": "in the header",
+}
+LABELS = {
+    "url": "address",
+    "index": "index",
+    "search_type": "search",
+    "snapshot": "snapshot",
+    "server": "server",
+    "method": "method",
+    "query": "query type",
+    "fields": "fields",
+    "body": "body",
+    "ids": "path to the ids",
+    "scores": "path to the scores",
+    "documents": "path to the documents",
+    "texts": "path to the texts",
+    "first_pages": "path to the first pages",
+    "last_pages": "path to the last pages",
+    "strip": "prefix removed from ids",
+    "prepend": "prefix added to ids",
+    "version": "version",
+}
+
+
+def _remote_facts(system: System) -> list[tuple[str, str]]:
+    """The (label, text) pairs of the settings with a value. A secret is shown by name only."""
+    values = system.config["engine"]
+    given = [(label, value) for key, label in LABELS.items() if (value := values.get(key))]
+    facts = [(label, ", ".join(value) if isinstance(value, list) else str(value)) for label, value in given]
+    if "scores" in values and not values["scores"]:
+        facts.append(("scores", "none: the order of the answer counts"))
+    if values.get("lower_is_better"):
+        facts.append(("better is", "a smaller score; it is stored negated"))
+    facts += [("header", f"{name}: {value}") for name, value in values.get("headers", {}).items()]
+    return [*facts, ("signs in", _auth(values["auth"])), ("limits", _pace(system.config["pace"]))]
+
+
+def _auth(auth: Mapping[str, str]) -> str:
+    if not auth["secret"]:
+        return "not at all"
+    return f"with the secret {auth['secret']}, {AUTHS[auth['kind']]} {auth['user'] or auth['header']}".rstrip()
+
+
+def _pace(pace: Mapping[str, float]) -> str:
+    rate = f"at most {pace['per_second']:g} per second" if pace["per_second"] else "no limit per second"
+    return f"{pace['at_once']:g} parallel requests, {rate}, {pace['tries']:g} tries, {pace['whole']:g} s each"

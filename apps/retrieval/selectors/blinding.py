@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet, Value
 
 from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
+from apps.common.discovery import Registered
 from apps.corpus.models import Snapshot
 from apps.retrieval.models import Pool, PoolQuery
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
@@ -32,29 +33,18 @@ OPEN_ROUND = (
     "not. They are shown once the round is closed; a lead closes it on its page."
 )
 
-_pool_checks: list[PoolCheck] = []
-_query_checks: list[QueryCheck] = []
+pool_checks: Registered[PoolCheck] = Registered()
+"""Each selects the keys of the pools of which the person has, or may be assigned, a pair."""
 
-
-def add_pool_check(check: PoolCheck) -> PoolCheck:
-    """Register `check(user)`: selects the keys of the pools of which the person has, or may be assigned, a pair."""
-    if check not in _pool_checks:
-        _pool_checks.append(check)
-    return check
-
-
-def add_query_check(check: QueryCheck) -> QueryCheck:
-    """Register `check(user, project)`: the queries whose results the person may not see, and why."""
-    if check not in _query_checks:
-        _query_checks.append(check)
-    return check
+query_checks: Registered[QueryCheck] = Registered()
+"""Each gives the queries whose results the person may not see, and why."""
 
 
 def hidden_queries(user: User, snapshot: Snapshot, query_ids: Iterable[int]) -> dict[int, str]:
     """Those of the queries of which the person may see no ranks on the snapshot for now, each with the reason."""
     asked = set(query_ids)
     to_judge = PoolQuery.objects.filter(_to_judge(user, "pool"), pool__snapshot=snapshot)
-    others = [hidden for check in _query_checks for hidden in check(user, snapshot.corpus.project)]
+    others = [hidden for check in query_checks for hidden in check(user, snapshot.corpus.project)]
     found: dict[int, str] = {}
     for part in chunks(sorted(asked), IDS_AT_ONCE):
         found |= _reasons([Hidden(to_judge.filter(query__in=part), "query", OPEN_ROUND), *others])
@@ -78,6 +68,6 @@ def has_pairs_to_judge(user: User, pool: Pool) -> bool:
 def _to_judge(user: User, column: str) -> Q:
     """The rows whose `column` is the key of a pool, of any project, of which the person may still judge pairs."""
     condition = Q(pk__in=[])
-    for check in _pool_checks:
+    for check in pool_checks:
         condition |= Q(**{f"{column}__in": check(user)})
     return condition

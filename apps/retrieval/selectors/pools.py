@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import Project
+from apps.common.discovery import Registered
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
@@ -24,26 +25,22 @@ from apps.retrieval.selectors.systems import indexed_in
 
 WithdrawnCheck = Callable[[Project], QuerySet[Pool]]
 
-_checks: list[WithdrawnCheck] = []
-
-
-def add_withdrawn_check(check: WithdrawnCheck) -> WithdrawnCheck:
-    """Register `check(project)`: the pools that came with grades whose import was undone."""
-    if check not in _checks:
-        _checks.append(check)
-    return check
+withdrawn_checks: Registered[WithdrawnCheck] = Registered()
+"""Each selects the pools that came with grades whose import was undone."""
 
 
 def without_withdrawn(pools: QuerySet[Pool], project: Project) -> QuerySet[Pool]:
     """Those of the project's pools that count: withdrawn ones keep their page and are in no list."""
-    for check in _checks:
+    for check in withdrawn_checks:
         pools = pools.exclude(pk__in=check(project).order_by().values("pk"))
     return pools
 
 
 def is_withdrawn(pool: Pool) -> bool:
     """Whether it came with grades whose import was undone."""
-    return pool.kind == PoolKind.IMPORTED and any(check(pool.project).filter(pk=pool.pk).exists() for check in _checks)
+    return pool.kind == PoolKind.IMPORTED and any(
+        check(pool.project).filter(pk=pool.pk).exists() for check in withdrawn_checks
+    )
 
 
 class PoolForecast(NamedTuple):
@@ -101,19 +98,13 @@ RELEVANT_FROM = 1
 Grades = Mapping[tuple[int, int], int]
 GradeSource = Callable[[Pool], Grades]
 
-_sources: list[GradeSource] = []
-
-
-def add_grade_source(source: GradeSource) -> GradeSource:
-    """Register `source(pool)`: the agreed grade of every (query id, block version id) on the pool's snapshot."""
-    if source not in _sources:
-        _sources.append(source)
-    return source
+grade_sources: Registered[GradeSource] = Registered()
+"""Each gives the agreed grade of every (query id, block version id) on the pool's snapshot."""
 
 
 def grades_of(pool: Pool) -> dict[tuple[int, int], int]:
     """The agreed grades on the pool's snapshot, from any pool, by (query id, block version id). Slow: for jobs."""
-    return {pair: grade for source in _sources for pair, grade in source(pool).items()}
+    return {pair: grade for source in grade_sources for pair, grade in source(pool).items()}
 
 
 MOST_PROPOSED = 5

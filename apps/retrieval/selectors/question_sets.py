@@ -1,6 +1,6 @@
 """Queries by filter or by a set of questions; sets and other names of queries are offered by apps above this one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,15 +8,12 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
+from apps.common.discovery import Registered
 from apps.queries.models import Query
 
 IDS_AT_ONCE = 5_000
-
-
-def in_parts(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
-    """The ids in order, in parts of at most `size`, because a statement has a maximum number of parameters."""
-    for start in range(0, len(ids), size):
-        yield ids[start : start + size]
+"""In one statement, which has a maximum number of parameters."""
 
 
 def found_in(rows: QuerySet[Any]) -> Any:
@@ -45,36 +42,24 @@ class QuestionSets(NamedTuple):
 Names = Callable[[Project], dict[str, str]]
 """Names under which files may call queries of the project, each with the outside id of its query."""
 
-_OFFERS: list[QuestionSets] = []
-_NAMES: list[Names] = []
-
-
-def offer_question_sets(sets: QuestionSets) -> None:
-    """Add the sets of an app, once; it calls this from its `ready`."""
-    if sets not in _OFFERS:
-        _OFFERS.append(sets)
+offered_sets: Registered[QuestionSets] = Registered()
+names_of_queries: Registered[Names] = Registered()
 
 
 def question_sets(project: Project) -> list[QuestionSet]:
-    return [one for sets in _OFFERS for one in sets.offered(project)]
+    return [one for sets in offered_sets for one in sets.offered(project)]
 
 
 def question_set(project: Project, key: str) -> QuestionSet:
     """The set with this key. Raises Http404."""
-    for sets in _OFFERS:
+    for sets in offered_sets:
         if (found := sets.named(project, key)) is not None:
             return found
     raise Http404("No such questions.")
 
 
-def also_named(names: Names) -> None:
-    """Add other names of queries, once; an app calls this from its `ready`."""
-    if names not in _NAMES:
-        _NAMES.append(names)
-
-
 def other_names(project: Project) -> dict[str, str]:
-    return {name: outside_id for names in _NAMES for name, outside_id in names(project).items()}
+    return {name: outside_id for names in names_of_queries for name, outside_id in names(project).items()}
 
 
 @dataclass(frozen=True)
@@ -123,7 +108,7 @@ def query_strata(project: Project, field: str) -> list[str]:
 def query_texts(query_ids: Sequence[int]) -> list[str]:
     """The texts of the queries, in the order of the ids."""
     texts: dict[int, str] = {}
-    for part in in_parts(query_ids):
+    for part in chunks(query_ids, IDS_AT_ONCE):
         texts.update(Query.everything.filter(pk__in=part).values_list("pk", "text"))
     return [texts[pk] for pk in query_ids]
 
@@ -131,7 +116,7 @@ def query_texts(query_ids: Sequence[int]) -> list[str]:
 def ids_and_texts(query_ids: Sequence[int]) -> list[tuple[str, str]]:
     """The outside id and text of each query, in the order of the ids."""
     rows: dict[int, tuple[str, str]] = {}
-    for part in in_parts(query_ids):
+    for part in chunks(query_ids, IDS_AT_ONCE):
         columns = Query.everything.filter(pk__in=part).values_list("pk", "outside_id", "text")
         rows.update((pk, (outside_id, text)) for pk, outside_id, text in columns)
     return [rows[pk] for pk in query_ids]

@@ -9,15 +9,16 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core import ranking
-from apps.retrieval.core.passages import from_stored
+from apps.retrieval.core.ranking import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
 from apps.retrieval.models import Ranking, Run, System
-from apps.retrieval.selectors.question_sets import found_in, in_parts, queries_in
+from apps.retrieval.selectors.question_sets import IDS_AT_ONCE, found_in, queries_in
 
 RANKINGS_AT_ONCE = 500
 
@@ -31,7 +32,7 @@ def returned_of(
     anew for every few hundred queries, everything else once.
     """
     known: dict[int, Returned] = {}
-    for part in in_parts(query_ids, RANKINGS_AT_ONCE):
+    for part in chunks(query_ids, RANKINGS_AT_ONCE):
         rankings = Ranking.objects.filter(run=run, query__in=part)
         if run.returns_passages:
             passages = dict(rankings.values_list("query_id", "passages"))
@@ -56,7 +57,7 @@ def _blocks(snapshot_id: int, positions: Iterable[int], with_text: bool) -> dict
     columns = ["position", "block__outside_id", "block__document__outside_id", "version__page_start"]
     columns += ["version__page_end", *(["version__text"] if with_text else [])]
     found = {}
-    for part in in_parts(sorted(positions)):
+    for part in chunks(sorted(positions), IDS_AT_ONCE):
         rows = SnapshotBlock.objects.filter(snapshot=snapshot_id, position__in=part).values_list(*columns)
         for position, block, document, first, last, *text in rows:
             found[position] = Returned(block, document, _pages(first, last), *text)

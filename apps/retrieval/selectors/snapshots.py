@@ -7,10 +7,11 @@ from django.db.models import Q
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.enums import BlockText
-from apps.retrieval.selectors.question_sets import in_parts
+from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 
 
 def snapshot_named(project: Project, name: str) -> Snapshot | None:
@@ -51,7 +52,7 @@ def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:
 def positions_of(snapshot: Snapshot, block_ids: Collection[str]) -> dict[str, int]:
     """The position of each outside id; an id without a block in the snapshot is left out."""
     positions: dict[str, int] = {}
-    for part in in_parts(sorted(block_ids)):
+    for part in chunks(sorted(block_ids), IDS_AT_ONCE):
         blocks = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=blocks)
         positions.update(rows.values_list("block__outside_id", "position"))

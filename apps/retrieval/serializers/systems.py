@@ -83,7 +83,16 @@ class RemoteAuthSerializer(KnownFieldsSerializer):
     header = serializers.CharField(max_length=80, required=False, help_text="For header, such as X-Api-Key.")
 
 
-class HttpParametersSerializer(KnownFieldsSerializer):
+class OwnPathsSerializer(KnownFieldsSerializer):
+    """Where an answer has the parts of passages that the system cut itself."""
+
+    documents = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    texts = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    first_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    last_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
+
+
+class HttpParametersSerializer(OwnPathsSerializer):
     """An endpoint that answers with JSON.
 
     `ids` is needed, unless it returns passages of its own: with any of `documents`, `texts` and `first_pages`, paths
@@ -95,10 +104,6 @@ class HttpParametersSerializer(KnownFieldsSerializer):
     body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
     headers = serializers.DictField(child=serializers.CharField(max_length=1_000, allow_blank=True), required=False)
     ids = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    documents = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    texts = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    first_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    last_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
     scores = serializers.CharField(max_length=300, required=False, allow_blank=True)
     lower_is_better = serializers.BooleanField(default=False)
     strip = serializers.CharField(max_length=200, required=False, allow_blank=True, trim_whitespace=False)
@@ -112,7 +117,7 @@ class HttpParametersSerializer(KnownFieldsSerializer):
         return value
 
 
-class OpenSearchParametersSerializer(KnownFieldsSerializer):
+class OpenSearchParametersSerializer(OwnPathsSerializer):
     """The `_search` endpoint of a cluster.
 
     With any of `documents`, `texts` and `first_pages`, fields written `_source.name`, it returns passages of its own.
@@ -127,10 +132,6 @@ class OpenSearchParametersSerializer(KnownFieldsSerializer):
     )
     body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
     ids = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    documents = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    texts = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    first_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
-    last_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
     version = serializers.CharField(max_length=200, required=False, allow_blank=True)
     auth = RemoteAuthSerializer(required=False)
 

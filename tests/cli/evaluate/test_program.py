@@ -4,8 +4,7 @@ import pytest
 
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import RemoteError, RemoteQuery
-from apps.retrieval.core.engines.remote.base import RemoteHit
+from apps.retrieval.core.engines.remote.base import RemoteError, RemoteHit, RemoteQuery
 
 PYTHON = sys.executable
 

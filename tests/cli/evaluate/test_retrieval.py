@@ -6,7 +6,8 @@ from apps.cli.evaluate.answers import AnswerFile, OtherRun, SystemAnswer
 from apps.cli.evaluate.released import read_release
 from apps.cli.evaluate.requested import retrieve
 from apps.common.errors import InputError
-from apps.retrieval.core.engines.remote import HttpJson, Pace
+from apps.retrieval.core.engines.remote.http_json import HttpJson
+from apps.retrieval.core.engines.remote.search import Pace
 from tests.remote_server import SECRET
 
 QUICK = Pace(at_once=2, tries=2, first_wait=0.01, stop_after=2)

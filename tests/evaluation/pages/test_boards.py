@@ -12,8 +12,8 @@ from apps.common.templatetags.karat import day
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages import leaderboard
-from apps.evaluation.pages.leaderboard import Trend, letter_of
-from apps.evaluation.pages.trends import Costs
+from apps.evaluation.pages.leaderboard import letter_of
+from apps.evaluation.pages.trends import Costs, Trend
 from apps.evaluation.selectors.leaderboard import scored_runs
 from apps.goldsets.enums import VersionState
 from apps.metrics.statistics.places import Places

@@ -456,7 +456,7 @@ def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
-    monkeypatch.setattr(blinding, "_pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
+    monkeypatch.setattr(blinding, "pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
 
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
@@ -467,7 +467,7 @@ def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, p
 def test_a_comparison_links_to_no_query_that_it_would_refuse_and_says_why(client, scene, pair, monkeypatch):
     address = url(scene, "compare", pair[0].pk, pair[1].pk)
     open_to_all = words(open_page(client, scene.lead, address))
-    monkeypatch.setattr(blinding, "_pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
+    monkeypatch.setattr(blinding, "pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
 
     closed = words(open_page(client, scene.lead, address))
 

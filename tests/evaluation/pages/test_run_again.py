@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.dashboard.pages import quality
-from apps.evaluation.pages.leaderboard import Trend
+from apps.evaluation.pages.trends import Trend
 from apps.evaluation.presenters.run_again import names_of
 from apps.evaluation.selectors.leaderboard import scores_by_version
 from apps.goldsets.actions.versions import freeze_version

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.evaluation.pages.slices_context import SlicesPage
+from apps.evaluation.pages.slices import SlicesPage
 from apps.goldsets.actions.slices import add_found, add_to_slice, make_rotating_slice
 from apps.goldsets.core.slice_sampling import quarter_of
 from apps.goldsets.models import Slice

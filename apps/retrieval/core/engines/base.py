@@ -73,6 +73,8 @@ class Engine(Protocol):
 Ranked = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Positions and scores of one query, best first."""
 
+NOTHING: Ranked = (np.zeros(0, dtype=np.int64), np.zeros(0))
+
 
 def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Hits:
     """Rank one query after the other and measure the time of each. Raises ValueError for `k` below 1."""

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.retrieval.core.engines import postings as lists
-from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
-from apps.retrieval.core.engines.encoder import NOTHING, Encoder, encoder_of, nearest, unit, unit_rows
+from apps.retrieval.core.engines.base import NOTHING, Hits, Parameters, Ranked, one_by_one
+from apps.retrieval.core.engines.encoder import Encoder, encoder_of, nearest, unit, unit_rows
 from apps.retrieval.core.engines.postings import Postings, TfIdf, mapped
 
 if TYPE_CHECKING:

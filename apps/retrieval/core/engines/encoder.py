@@ -15,8 +15,6 @@ from apps.common.digests import digest_of_lines
 from apps.retrieval.core.engines.base import NotReady, Ranked
 from apps.retrieval.core.engines.postings import floor
 
-NOTHING: Ranked = (np.zeros(0, dtype=np.int64), np.zeros(0))
-
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """The vector at length 1, or None when it has no direction."""

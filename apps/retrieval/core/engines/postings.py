@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.retrieval.core.engines.base import Hits, Parameters, one_by_one
+from apps.retrieval.core.engines.base import NOTHING, Hits, Parameters, Ranked, one_by_one
 from apps.retrieval.core.engines.building import Analysis, Counts, Weigh, count_terms, write_lists
 
 if TYPE_CHECKING:
@@ -190,10 +190,10 @@ class Lexical:
     def search(self, handle: Postings, queries: Sequence[str], k: int) -> Hits:
         return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
 
-    def _rank(self, handle: Postings, text: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _rank(self, handle: Postings, text: str, k: int) -> Ranked:
         terms, counts = query_terms(handle.vocabulary, self.analysis, text)
         if not len(terms):
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
+            return NOTHING
         scores = scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))
         positions = best(scores, k)
         return positions, scores[positions]

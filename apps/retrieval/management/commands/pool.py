@@ -8,8 +8,6 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT
-from apps.jobs.execution.performing import perform
-from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.enums import PoolMethod, PoolState
@@ -85,14 +83,8 @@ class Command(SnapshotCommand):
             actor=actor,
             at=timezone.now(),
         )
-        if options["queue"]:
-            self.stdout.write(f"Queued: {pool.name}, job {pool.job_id}")
-            return
-        assert pool.job_id is not None
-        if perform(pool.job_id, worker=worker_name(), clock=timezone.now) is None:
-            self.stdout.write(f"A worker is building {pool.name}, job {pool.job_id}")
-            return
-        self._report(Pool.objects.get(pk=pool.pk))
+        if self.is_done(pool.job_id, pool.name, "building", is_queued=options["queue"]):
+            self._report(Pool.objects.get(pk=pool.pk))
 
     def _report(self, pool: Pool) -> None:
         if pool.state != PoolState.COMPLETE:

@@ -9,8 +9,6 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT
-from apps.jobs.execution.performing import perform
-from apps.jobs.execution.tasks import worker_name
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.enums import RunState
 from apps.retrieval.management.base import FAILED, READY, SnapshotCommand, chosen_system
@@ -51,14 +49,8 @@ class Command(SnapshotCommand):
             actor=actor,
             at=timezone.now(),
         )
-        if options["queue"]:
-            self.stdout.write(f"Queued: {run.tag}, job {run.job_id}")
-            return
-        assert run.job_id is not None
-        if perform(run.job_id, worker=worker_name(), clock=timezone.now) is None:
-            self.stdout.write(f"A worker is making {run.tag}, job {run.job_id}")
-            return
-        self._report(Run.objects.get(pk=run.pk))
+        if self.is_done(run.job_id, run.tag, "making", is_queued=options["queue"]):
+            self._report(Run.objects.get(pk=run.pk))
 
     def _report(self, run: Run) -> None:
         if run.state != RunState.COMPLETE:

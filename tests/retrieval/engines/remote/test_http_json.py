@@ -4,8 +4,9 @@ import pytest
 
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import HttpJson, RemoteError, RemoteQuery, Reply, make_remote
-from apps.retrieval.core.engines.remote.base import Auth, RemoteHit
+from apps.retrieval.core.engines.remote import make_remote
+from apps.retrieval.core.engines.remote.base import Auth, RemoteError, RemoteHit, RemoteQuery, Reply
+from apps.retrieval.core.engines.remote.http_json import HttpJson
 
 GOOD = {
     "url": "https://search.example/s",

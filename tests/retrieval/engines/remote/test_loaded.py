@@ -6,11 +6,12 @@ import pytest
 
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import LoadedSearch, Pace, RemoteQuery, make_remote
-from apps.retrieval.core.engines.remote.base import RemoteHit
+from apps.retrieval.core.engines.remote import make_remote
+from apps.retrieval.core.engines.remote.base import RemoteHit, RemoteQuery
 from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import Loader, PushedPassage
-from apps.retrieval.core.engines.remote.servers import Server, hybrid_refusal, index_body, vectors_refusal
+from apps.retrieval.core.engines.remote.search import Pace
+from apps.retrieval.core.engines.remote.servers import LoadedSearch, Server, hybrid_refusal, index_body, vectors_refusal
 from tests.search_cluster import running_cluster
 
 NAME = "karat-0123456789"

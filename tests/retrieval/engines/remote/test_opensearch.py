@@ -6,8 +6,8 @@ import pytest
 
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote import RemoteError, RemoteQuery, Reply, make_remote
-from apps.retrieval.core.engines.remote.base import RemoteHit
+from apps.retrieval.core.engines.remote import make_remote
+from apps.retrieval.core.engines.remote.base import RemoteError, RemoteHit, RemoteQuery, Reply
 
 GOOD = {"url": "https://search.example:9200/", "index": "handbook"}
 ASKED = RemoteQuery("Q1", 'red "key"')

@@ -6,18 +6,17 @@ import threading
 import numpy as np
 import pytest
 
-from apps.retrieval.core.engines.remote import (
-    Pace,
-    RemoteConnection,
+from apps.retrieval.core.engines.remote import make_remote
+from apps.retrieval.core.engines.remote.base import (
+    NAMED,
     RemoteError,
+    RemoteHit,
     RemoteQuery,
+    RemoteReport,
     Reply,
-    make_remote,
     merged,
-    search_all,
 )
-from apps.retrieval.core.engines.remote.base import NAMED, RemoteHit, RemoteReport
-from apps.retrieval.core.engines.remote.search import RateLimiter, ranked, search
+from apps.retrieval.core.engines.remote.search import Pace, RateLimiter, RemoteConnection, ranked, search, search_all
 from apps.retrieval.core.ranking import is_ranked
 
 ENGINE = make_remote(

@@ -4,30 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.base import Auth, RemoteEngine, RemoteError, RemoteQuery, Reply, Request, merged
+from apps.retrieval.core.engines.remote.base import Auth, RemoteEngine
 from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
-from apps.retrieval.core.engines.remote.search import Answers, Pace, RemoteConnection, search_all
 from apps.retrieval.core.engines.remote.servers import LoadedSearch
-
-__all__ = [
-    "REMOTE",
-    "Answers",
-    "Auth",
-    "HttpJson",
-    "LoadedSearch",
-    "OpenSearch",
-    "Pace",
-    "RemoteConnection",
-    "RemoteEngine",
-    "RemoteError",
-    "RemoteQuery",
-    "Reply",
-    "Request",
-    "make_remote",
-    "merged",
-    "search_all",
-]
 
 REMOTE: dict[str, Callable[..., RemoteEngine]] = {
     engine.name: engine for engine in (HttpJson, OpenSearch, LoadedSearch)

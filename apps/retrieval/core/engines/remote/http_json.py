@@ -23,7 +23,7 @@ from apps.retrieval.core.engines.remote.base import (
     checked_score,
     parsed,
 )
-from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
+from apps.retrieval.core.engines.remote.own_passages import MayCutPassages
 from apps.retrieval.core.engines.remote.search import search
 
 _STEP = re.compile(
@@ -144,7 +144,7 @@ LONGEST_AFFIX = 200
 
 
 @dataclass(frozen=True)
-class HttpJson:
+class HttpJson(MayCutPassages):
     """`url` and `body` are templates with `{{query}}`; `ids` and `scores` are the paths of the ranking in the answer.
 
     Without `scores` the order of the answer counts. The prefix `strip` is removed from an id that has it, then
@@ -185,7 +185,7 @@ class HttpJson:
         template = templates.parse_body(self.body) if self.body.strip() else None
         if "query" not in templates.places_in(rest) | templates.places_in(template):
             raise BadParameters("{{query}} is missing, so every query would get the same answer.")
-        self._own.check(self.ids)
+        self.own.check(self.ids)
         for label, path in self._paths.items():
             if Every.ITEM not in parse_path(path):
                 raise BadParameters(f"The path to the {label.replace('_', ' ')} needs [*], for every item of the list.")
@@ -194,17 +194,9 @@ class HttpJson:
         checked_headers(self.headers)
 
     @property
-    def _own(self) -> OwnPaths:
-        return OwnPaths(self.documents, self.texts, self.first_pages, self.last_pages)
-
-    @property
-    def returns_passages(self) -> bool:
-        return any(self._own)
-
-    @property
     def _paths(self) -> dict[str, str]:
         """The paths that the answer is read at, by what is there. Only passages of its own may have no ids."""
-        given = {"ids": self.ids, "scores": self.scores, **self._own._asdict()}
+        given = {"ids": self.ids, "scores": self.scores, **self.own._asdict()}
         return {label: path for label, path in given.items() if path or (label == "ids" and not self.returns_passages)}
 
     @property
@@ -226,7 +218,7 @@ class HttpJson:
             "strip": self.strip,
             "prepend": self.prepend,
             "version": self.version,
-            **{name: path for name, path in self._own._asdict().items() if path},
+            **{name: path for name, path in self.own._asdict().items() if path},
             "auth": self.auth.values(),
         }
 
@@ -258,11 +250,7 @@ class HttpJson:
 
     def _hit(self, row: dict[str, Any], number: int) -> RemoteHit:
         score = checked_score(row["scores"], number) if "scores" in row else None
-        score = -score if self.lower_is_better and score is not None else score
-        if not self.returns_passages:
-            return RemoteHit(self._mapped(row["ids"], number), score)
-        passage_id = "" if row.get("ids") is None else self._mapped(row["ids"], number)
-        return RemoteHit(passage_id, score, passage_of(row, passage_id, number))
+        return self.hit(row, -score if self.lower_is_better and score is not None else score, number)
 
-    def _mapped(self, value: Any, number: int) -> str:
+    def mapped(self, value: Any, number: int) -> str:
         return self.prepend + checked_id(value, number).removeprefix(self.strip)

@@ -11,16 +11,14 @@ from apps.retrieval.core.engines.remote.base import (
     Auth,
     RemoteAnswer,
     RemoteError,
-    RemoteHit,
     RemoteQuery,
     Reply,
     Request,
     check_status,
-    checked_id,
     checked_score,
     parsed,
 )
-from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
+from apps.retrieval.core.engines.remote.own_passages import MayCutPassages
 from apps.retrieval.core.engines.remote.search import search
 
 HITS: http_json.Path = ("hits", "hits", http_json.Every.ITEM)
@@ -33,7 +31,7 @@ _ERROR_TYPE = re.compile(r"[a-z][a-z_]{2,80}")
 
 
 @dataclass(frozen=True)
-class OpenSearch:
+class OpenSearch(MayCutPassages):
     """`query` is the type of the search: `match` on one field, `multi_match` on several, or `body`, a template with
     `{{query}}`. `ids` is `_id`, or `_source.` and the path of a field.
 
@@ -74,10 +72,10 @@ class OpenSearch:
             raise BadParameters("Name the fields to search, such as text or title^2.")
         elif self.query == "match" and len(self.fields) > 1:
             raise BadParameters("A match query searches one field. Choose multi_match for several.")
-        self._own.check(self.ids)
+        self.own.check(self.ids)
         if self.ids != "_id" and not (self.returns_passages and not self.ids) and not _is_field(self.ids):
             raise BadParameters("Ids are read from _id, or from a field written _source.name.")
-        for label, path in self._own._asdict().items():
+        for label, path in self.own._asdict().items():
             if path and not _is_field(path):
                 raise BadParameters(f"The {label.replace('_', ' ')} are read from a field written _source.name.")
 
@@ -89,17 +87,9 @@ class OpenSearch:
             raise BadParameters("{{query}} is missing, so every query would get the same answer.")
 
     @property
-    def _own(self) -> OwnPaths:
-        return OwnPaths(self.documents, self.texts, self.first_pages, self.last_pages)
-
-    @property
-    def returns_passages(self) -> bool:
-        return any(self._own)
-
-    @property
     def _paths(self) -> dict[str, str]:
         """The fields that are read, by what is there."""
-        given = {"ids": self.ids, **self._own._asdict()}
+        given = {"ids": self.ids, **self.own._asdict()}
         return {label: path for label, path in given.items() if path}
 
     @property
@@ -117,7 +107,7 @@ class OpenSearch:
             "body": self.body if self.query == "body" else "",
             "ids": self.ids,
             "version": self.version,
-            **{name: path for name, path in self._own._asdict().items() if path},
+            **{name: path for name, path in self.own._asdict().items() if path},
             "auth": self.auth.values(),
         }
 
@@ -156,7 +146,7 @@ class OpenSearch:
         is_scored = None not in scores  # a search with a custom sort order has no scores
         rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
         hits = [
-            self._hit(row, checked_score(score, number) if is_scored else None, number)
+            self.hit(row, checked_score(score, number) if is_scored else None, number)
             for number, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         ]
         return RemoteAnswer(hits, _incomplete(answer))
@@ -165,12 +155,6 @@ class OpenSearch:
         """The values of a field. Of a document without pages the source has no such field."""
         steps: http_json.Path = ("_id",) if path == "_id" else ("_source", *_field(path))
         return http_json.column((*HITS, *steps), answer, is_optional=label in PAGES)
-
-    def _hit(self, row: dict[str, Any], score: float | None, number: int) -> RemoteHit:
-        if not self.returns_passages:
-            return RemoteHit(checked_id(row["ids"], number), score)
-        passage_id = "" if row.get("ids") is None else checked_id(row["ids"], number)
-        return RemoteHit(passage_id, score, passage_of(row, passage_id, number))
 
 
 def _field(path: str) -> http_json.Path:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.remote.base import RemoteError, checked_id
+from apps.retrieval.core.engines.remote.base import RemoteError, RemoteHit, checked_id
 
 HIGHEST_PAGE = 999_999_999
 LONGEST_TEXT = 100_000
@@ -60,3 +60,31 @@ def _text(value: Any, number: int) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or _UNSTORABLE.search(value):
         raise RemoteError(f"The text of item {number} is no text of at most {LONGEST_TEXT:,} characters.")
     return value
+
+
+class MayCutPassages:
+    """An engine whose hits are passages of its own where it has a path to any part of them."""
+
+    documents: str
+    texts: str
+    first_pages: str
+    last_pages: str
+
+    @property
+    def own(self) -> OwnPaths:
+        return OwnPaths(self.documents, self.texts, self.first_pages, self.last_pages)
+
+    @property
+    def returns_passages(self) -> bool:
+        return any(self.own)
+
+    def mapped(self, value: Any, number: int) -> str:
+        """The id of item `number` of an answer as the snapshot has it. Raises RemoteError."""
+        return checked_id(value, number)
+
+    def hit(self, row: Mapping[str, Any], score: float | None, number: int) -> RemoteHit:
+        """Item `number` of an answer, from the values at its paths. Raises RemoteError."""
+        if not self.returns_passages:
+            return RemoteHit(self.mapped(row["ids"], number), score)
+        passage_id = "" if row.get("ids") is None else self.mapped(row["ids"], number)
+        return RemoteHit(passage_id, score, passage_of(row, passage_id, number))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.metrics.expected.rules import Returned
-from apps.retrieval.core.engines.base import BadParameters, Hits, Ranked, joined
+from apps.retrieval.core.engines.base import NOTHING, BadParameters, Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
     RemoteAnswer,
@@ -117,9 +117,6 @@ class RateLimiter:
 
 MOST_HITS = 10_000
 """As many as search servers return at most, unless they are set up otherwise."""
-
-NOTHING: Ranked = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64))
-"""The ranking of a query whose answer has no blocks."""
 
 
 @dataclass
