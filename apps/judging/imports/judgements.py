@@ -46,7 +46,7 @@ from apps.judging.formats.recognition import AUTO, TABLE, recognise
 from apps.judging.formats.tools import TOOLS
 from apps.judging.models import Round
 from apps.queries.actions import import_queries
-from apps.queries.formats import QueryRow
+from apps.queries.formats.records import QueryRow
 
 NEW, HERE = "new", "unchanged"
 

@@ -202,10 +202,10 @@ class QuerySource(BulkView):
         serializer = QuerySourceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         named = in_columns({"source": serializer.validated_data["source"]}, self.project)
-        changed = actions.set_source(
+        changed = actions.change_queries(
             project=self.project,
             query_ids=self.keys(serializer.validated_data["query_ids"]),
-            source=named["source"],
+            change=BulkChange(named),
             actor=self.member.user,
             at=timezone.now(),
         )
