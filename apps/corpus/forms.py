@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploaded
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer
 from apps.corpus.core.import_plans import SKIP, TableChoice
-from apps.corpus.formats.packages import Opener, pack, package_name
+from apps.corpus.formats.packages.on_disk import Opener, pack, package_name
 
 MOST_PASTED = 1_000_000
 PASTED = "pasted.txt"

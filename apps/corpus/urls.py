@@ -3,7 +3,7 @@
 from django.urls import path
 
 from apps.accounts.enums import Scope
-from apps.corpus.api import texts, views
+from apps.corpus import api as views
 from apps.corpus.imports.api import import_urls
 from apps.corpus.imports.documents import CorpusImport
 from apps.corpus.pages import corpora, imports
@@ -29,9 +29,9 @@ pages = [
 ]
 
 api = [
-    path("corpora/", texts.CorpusList.as_view(), name="corpora"),
-    path("texts/", texts.TextList.as_view(), name="texts"),
-    path("texts/<int:pk>/redact/", texts.TextRedact.as_view(), name="redact"),
+    path("corpora/", views.CorpusList.as_view(), name="corpora"),
+    path("texts/", views.TextList.as_view(), name="texts"),
+    path("texts/<int:pk>/redact/", views.TextRedact.as_view(), name="redact"),
     *import_urls(CorpusImport, noun="corpus", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
     path("snapshots/", views.SnapshotList.as_view(), name="snapshots"),
     path("snapshots/freezes/<int:pk>/", views.FreezeDetail.as_view(), name="freeze"),

@@ -21,24 +21,10 @@ from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import free_ids
-from apps.queries.execution.ingest import QueryComparison, take_queries
+from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
 from apps.queries.execution.revoking import Resting, retire_resting
-from apps.queries.formats import QueryRow
+from apps.queries.formats.records import QueryRow
 from apps.queries.models import Permission, Query, Source
-
-EDITABLE = (
-    "text",
-    "label",
-    "intent",
-    "description",
-    "source",
-    "difficulty",
-    "domain",
-    "query_type",
-    "group_key",
-    "tags",
-    "metadata",
-)
 
 
 class QueryRefused(Refusal):
@@ -93,18 +79,6 @@ def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Q
         at=at,
     )
     return query
-
-
-@transaction.atomic
-def set_source(
-    *, project: Project, query_ids: Collection[int], source: Source | None, actor: User, at: datetime
-) -> int:
-    """Set the source of many queries; None: not known. Retired ones do not change.
-
-    Returns how many changed; each gets the same event as a single edit.
-    """
-    change = BulkChange({"source": source})
-    return change_queries(project=project, query_ids=query_ids, change=change, actor=actor, at=at)
 
 
 @transaction.atomic

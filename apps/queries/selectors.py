@@ -136,13 +136,6 @@ def source_in(project: Project, pk: int) -> Source:
         raise Http404("No such source.") from None
 
 
-def source_named(project: Project, slug: str) -> Source:
-    try:
-        return Source.objects.get(project=project, slug=slug)
-    except Source.DoesNotExist:
-        raise Http404("No such source.") from None
-
-
 def permission_in(project: Project, pk: int) -> Permission:
     try:
         return Permission.objects.select_related("source").get(source__project=project, pk=pk)

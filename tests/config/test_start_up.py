@@ -60,3 +60,10 @@ def test_what_is_loaded_later_is_there(path):
     module, _, name = path.rpartition(".")
 
     assert callable(getattr(import_module(module), name))
+
+
+def test_a_worker_knows_every_kind_of_import_without_the_pages(tmp_path):
+    kinds = ["corpus", "judgements", "queries", "training", "triples"]
+    known = f"import apps.corpus.selectors.import_kinds as all; print([all.kind_named(name).name for name in {kinds}])"
+
+    assert run_in(tmp_path, f"{SET_UP}; {known}").splitlines()[-1] == str(kinds)

@@ -12,9 +12,9 @@ from apps.corpus.actions.imports import change_options, confirm_import, discard_
 from apps.corpus.core.passage_ids import block_digests
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
-from apps.corpus.formats import BlockRow
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.registry import KINDS, Kind, read_markdown
+from apps.corpus.formats.rows import BlockRow
 from apps.corpus.models import Block, Corpus, Document, Import
 from apps.corpus.selectors.import_kinds import kind_named
 from tests.corpus.factories import make_document_import, make_snapshot, zipped

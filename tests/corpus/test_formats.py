@@ -6,7 +6,8 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.formats import BlockRow, read_blocks
+from apps.corpus.formats import read_blocks
+from apps.corpus.formats.rows import BlockRow
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[BlockRow], ErrorList]:

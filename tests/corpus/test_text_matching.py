@@ -1,4 +1,4 @@
-from apps.corpus.core.text_matching import PassageText, near_texts, same_texts, text_key
+from apps.corpus.core.near_duplicates import PassageText, near_texts, same_texts, text_key
 
 KEYS = "Keys are kept for ninety days. Then they are destroyed by the custodian, who writes it down."
 DOORS = "Doors close at eighteen, and the warden has the only key that opens them afterwards."

@@ -21,7 +21,8 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import questions_for_slices
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Judgement
-from apps.queries.actions import edit_query, edit_source, grant_permission, retire_query, set_source
+from apps.queries.actions import change_queries, edit_query, edit_source, grant_permission, retire_query
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Query
 from apps.triples.actions.triples import retire_triple
@@ -99,7 +100,8 @@ def move_queries_to_another_source(version: Version) -> None:
     project = version.gold_set.project
     other = make_source(project, "Interviews")
     queries = Query.objects.filter(version_queries__version=version).values_list("pk", flat=True)
-    set_source(project=project, query_ids=set(queries), source=other, actor=lead_of(project), at=LATER)
+    change = BulkChange({"source": other})
+    change_queries(project=project, query_ids=set(queries), change=change, actor=lead_of(project), at=LATER)
 
 
 def rename_the_source(version: Version) -> None:

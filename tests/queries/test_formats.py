@@ -6,7 +6,8 @@ import pytest
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
-from apps.queries.formats import QueryRow, read_queries
+from apps.queries.formats import read_queries
+from apps.queries.formats.records import QueryRow
 
 
 def read(text: str, *, format: str, ids: str = "file") -> tuple[list[QueryRow], ErrorList]:

@@ -25,23 +25,23 @@ def read(text: str, *known: tuple[str, str]):
     return [(row.query_id, row.text) for row in rows], errors
 
 
-def test_lines_get_numbers_in_their_order():
-    rows, errors = read("key rotation\n\n  who opens the archive \n")
+@pytest.mark.parametrize(
+    ("text", "known", "rows"),
+    [
+        (
+            "key rotation\n\n  who opens the archive \n",
+            [],
+            [("Q001", "key rotation"), ("Q002", "who opens the archive")],
+        ),
+        ("new\n", [("Q7", "seven"), ("Q0012", "twelve"), ("Q99x", "no number")], [("Q013", "new")]),
+        ("KEY  rotation\nnew\n", [("log-4", "key rotation")], [("log-4", "key rotation"), ("Q001", "new")]),
+    ],
+)
+def test_numbers_go_on_after_the_highest_and_a_text_that_is_there_keeps_its_id_and_spelling(text, known, rows):
+    found, errors = read(text, *known)
 
-    assert rows == [("Q001", "key rotation"), ("Q002", "who opens the archive")]
+    assert found == rows
     assert not errors
-
-
-def test_numbers_go_on_after_the_highest_id():
-    rows, _ = read("new\n", ("Q7", "seven"), ("Q0012", "twelve"), ("Q99x", "no number"))
-
-    assert rows == [("Q013", "new")]
-
-
-def test_a_text_that_is_there_keeps_its_id_and_its_spelling():
-    rows, _ = read("KEY  rotation\nnew\n", ("log-4", "key rotation"))
-
-    assert rows == [("log-4", "key rotation"), ("Q001", "new")]
 
 
 def test_a_line_may_begin_with_an_id_and_a_tab():

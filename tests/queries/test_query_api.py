@@ -1,4 +1,4 @@
-"""Queries added, edited, retired and changed together over the API."""
+"""Queries listed, added, edited, retired and changed together over the API."""
 
 from datetime import timedelta
 
@@ -226,6 +226,8 @@ def test_nothing_of_another_project_is_found_or_named(client, project):
     query, source = make_query(), make_source()
     own = make_query(project)
 
+    for owner in (project, query.project):
+        assert client.get(reverse("queries-api:query", args=[owner.slug, query.pk])).status_code == 404
     assert send(client, project, "edit", {"label": "Mine"}, query.pk).status_code == 404
     assert send(client, project, "retire", {"reason": "mine"}, query.pk).status_code == 404
     foreign = [
@@ -278,3 +280,72 @@ def test_a_token_needs_the_scope_of_the_corpus(client, project):
         )
         answer = send(client, project, "list", body, HTTP_AUTHORIZATION=f"Bearer {secret}")
         assert answer.status_code == status
+
+
+def get(client, project, **params):
+    return client.get(reverse("queries-api:list", args=[project.slug]), params)
+
+
+def test_queries_come_page_by_page(client, project):
+    made = [make_query(project).outside_id for _ in range(3)]
+
+    first = get(client, project, limit=2).json()
+    second = get(client, project, limit=2, after=first["next"]).json()
+
+    assert [query["query_id"] for query in first["results"] + second["results"]] == made
+    assert second["next"] is None
+
+
+def test_queries_are_filtered_by_source(client, project):
+    source = make_source(project)
+    wanted = make_query(project, source=source)
+    make_query(project)
+
+    found = get(client, project, source=source.slug).json()["results"]
+
+    assert [(query["query_id"], query["source"]) for query in found] == [(wanted.outside_id, source.slug)]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"project__slug": "x"},
+        {"source__permissions__owner": "x"},
+        {"order_by": "created_by__password"},
+        {"state": "secret"},
+        {"difficulty": "x"},
+        {"after": "abc"},
+        {"after": "9" * 30},
+        {"limit": "0"},
+        {"limit": "1001"},
+        {"limit": "-1"},
+    ],
+)
+def test_a_parameter_that_is_not_offered_is_refused(client, project, params):
+    answer = get(client, project, **params)
+
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_the_source_of_many_queries_is_set_at_once(client, project):
+    source, queries = make_source(project), [make_query(project) for _ in range(3)]
+    names = [query.outside_id for query in queries[:2]]
+
+    assert send(client, project, "source", {"source": source.slug, "query_ids": names}).json() == {"changed": 2}
+    assert send(client, project, "source", {"source": None, "query_ids": names[:1]}).json() == {"changed": 1}
+
+    found = get(client, project, source="~").json()["results"]
+    assert [query["query_id"] for query in found] == [names[0], queries[2].outside_id]
+
+
+def test_setting_a_source_names_what_is_not_here_and_changes_nothing(client, project):
+    query, source = make_query(project), make_source(project)
+
+    unknown = send(client, project, "source", {"source": source.slug, "query_ids": [query.outside_id, "ghost"]})
+    nowhere = send(client, project, "source", {"source": "nowhere", "query_ids": [query.outside_id]})
+
+    assert (unknown.status_code, nowhere.status_code) == (400, 400)
+    assert "ghost is no query of this project." in unknown.text
+    query.refresh_from_db()
+    assert query.source is None

@@ -87,9 +87,7 @@ def test_sources_come_page_by_page_with_what_counts_of_each(client, project):
 
 def test_a_list_of_many_sources_takes_as_many_statements_as_one_of_few(client, project):
     def statements():
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             read(client, project)
         return len(captured)
 
@@ -185,6 +183,7 @@ def test_a_permission_is_revoked_once_and_what_rests_on_it_retires(client, proje
 
     assert (without.status_code, list(without.json()["errors"])) == (400, ["reason"])
     assert (revoked.status_code, revoked.json()["retired"]) == (200, 1)
+    assert revoked.json()["sentence"] == "The permission is revoked. 1 query: is retired."
     facts = revoked.json()["source"]
     assert (facts["valid_permission"], facts["live_queries"]) == (None, 0)
     assert facts["permissions"][0]["revocation_reason"] == "withdrawn by the owner"
@@ -192,7 +191,8 @@ def test_a_permission_is_revoked_once_and_what_rests_on_it_retires(client, proje
     assert (again.status_code, again.json()["code"]) == (409, "permission_not_revocable")
     assert list(Query.objects.filter(retired_at=None, project=project)) == [other]
     query.refresh_from_db()
-    assert query.retired_at is not None
+    assert query.retired_reason == "permission of Data office revoked"
+    assert Event.objects.filter(action__in=["permission.revoked", "query.retired"]).count() == 2
 
 
 def test_with_another_valid_permission_nothing_retires(client, project):
@@ -203,6 +203,7 @@ def test_with_another_valid_permission_nothing_retires(client, project):
     answer = send(client, project, "revoke", {"reason": "narrower now"}, second.pk)
 
     assert answer.json()["retired"] == 0
+    assert "has another valid one, so nothing is retired" in answer.json()["sentence"]
     assert answer.json()["source"]["valid_permission"] == first.pk
 
 

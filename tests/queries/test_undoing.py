@@ -77,36 +77,30 @@ def test_queries_that_were_used_stay(client):
     assert texts(project) == ["key rotation"]
 
 
-def test_a_query_that_was_edited_or_retired_since_stays():
-    project = make_project()
-    item = applied(project, "first\nsecond\n")
-    actions.edit_query(
-        query_id=Query.objects.get(text="second").pk,
-        actor=lead_of(project),
-        at=AT + timedelta(minutes=5),
-        intent="Wants the second.",
-    )
-
-    with pytest.raises(ImportRefused, match="Edited since, which would be lost: 1 query"):
-        undo(item)
+def edit(project):
+    query = Query.objects.get(text="first")
+    actions.edit_query(query_id=query.pk, actor=lead_of(project), at=AT + timedelta(minutes=5), intent="Wants it.")
 
 
-def test_a_query_that_is_asked_in_a_triple_stays():
+def ask(project):
+    Triple.objects.filter(pk=make_draft(project).pk).update(query=Query.objects.get(text="first"))
+
+
+@pytest.mark.parametrize(
+    ("then", "line", "refusal"),
+    [
+        (edit, "first", "Edited since, which would be lost: 1 query"),
+        (ask, "first", "Asked in a Q&A since: 1 query"),
+        (lambda project: None, "Q1\tafter", "It also changed 1 query from before it"),
+    ],
+)
+def test_what_was_edited_asked_or_changed_stays(then, line, refusal):
     project = make_team()
-    item = applied(project, "first\n")
-    draft = make_draft(project)
-    Triple.objects.filter(pk=draft.pk).update(query=Query.objects.get(text="first"))
-
-    with pytest.raises(ImportRefused, match="Asked in a Q&A since: 1 query"):
-        undo(item)
-
-
-def test_an_import_that_changed_earlier_queries_says_that_their_words_are_gone():
-    project = make_project()
     make_query(project, outside_id="Q1", text="before")
-    item = applied(project, "Q1\tafter\n")
+    item = applied(project, f"{line}\nsecond\n")
+    then(project)
 
-    with pytest.raises(ImportRefused, match="It also changed 1 query from before it"):
+    with pytest.raises(ImportRefused, match=refusal):
         undo(item)
 
 

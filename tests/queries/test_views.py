@@ -31,28 +31,20 @@ def test_an_empty_project_says_what_to_do(client):
 
     assert "No queries yet" in answer.text
     assert reverse("corpus:import-new", args=[project.slug, "queries"]) in answer.text
+    assert "No queries and no Q&amp;As yet" in page(client, "balance", project.slug).text
 
 
+@pytest.mark.parametrize(("name", "statements"), [("list", 9), ("sources", 7)])
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
+def test_a_list_takes_as_many_statements_for_one_and_three(client, name, statements, count, django_assert_num_queries):
     project = make_project()
     for _ in range(count):
-        make_query(project, source=make_source(project))
+        source = make_permission(make_source(project)).source
+        make_query(project, source=source)
     signed_in(client, project)
 
-    with django_assert_num_queries(9):
-        page(client, "list", project.slug)
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_sources_take_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
-    project = make_project()
-    for _ in range(count):
-        make_permission(make_source(project))
-    signed_in(client, project)
-
-    with django_assert_num_queries(7):
-        page(client, "sources", project.slug)
+    with django_assert_num_queries(statements):
+        page(client, name, project.slug)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +106,6 @@ def test_an_invalid_query_is_reported_at_its_field(client, form, said):
     assert Query.objects.count() == 1
 
 
-def test_the_page_of_a_source_shows_its_slug_for_commands(client):
-    source = make_source(name="Search log")
-    signed_in(client, source.project)
-
-    assert (
-        'In commands: <span class="id">search-log</span>' in page(client, "source", source.project.slug, source.pk).text
-    )
-
-
 def test_a_source_of_another_project_cannot_be_chosen(client):
     project = make_project()
     foreign = make_source()
@@ -133,6 +116,11 @@ def test_a_source_of_another_project_cannot_be_chosen(client):
 
     assert answer.status_code == 400
     assert Query.objects.count() == 0
+
+    make_query(project)
+    answer = press(client, project, "all", step="preview", source=foreign.slug)
+    assert answer.status_code == 400
+    assert "Select a valid choice" in answer.text
 
 
 def test_editing_a_used_query_keeps_its_text(client):
@@ -243,17 +231,6 @@ def test_an_empty_selection_or_change_gives_a_message(client, monkeypatch):
     assert "Filter the list first" in press(client, project, "all", step="apply", domain="doors").text
 
 
-def test_a_source_of_another_project_cannot_be_set_for_many(client):
-    project = make_project()
-    make_query(project)
-    signed_in(client, project)
-
-    answer = press(client, project, "all", step="preview", source=make_source().slug)
-
-    assert answer.status_code == 400
-    assert "Select a valid choice" in answer.text
-
-
 @pytest.mark.parametrize("count", [1, 12])
 def test_a_preview_takes_as_many_statements_for_one_and_twelve(client, count, django_assert_num_queries):
     project = make_project()
@@ -263,16 +240,6 @@ def test_a_preview_takes_as_many_statements_for_one_and_twelve(client, count, dj
 
     with django_assert_num_queries(10):
         press(client, project, "all", step="preview", domain="doors", add_tags="b")
-
-
-def test_only_leads_are_offered_to_change_many(client):
-    project = make_project()
-    make_query(project, source=make_source(project))
-
-    listed = page(signed_in(client, project, Role.VIEWER), "list", project.slug)
-
-    assert "Change selected" not in listed.text
-    assert 'type="checkbox"' not in listed.text
 
 
 def test_retiring_shows_the_reason(client):
@@ -302,6 +269,9 @@ def test_only_leads_change_anything(client):
     ]:
         assert client.post(reverse(f"queries:{name}", args=[slug, *args])).status_code == 403
 
+    listed = page(client, "list", slug).text
+    assert "Change selected" not in listed
+    assert 'type="checkbox"' not in listed
     assert "Retire" not in page(client, "query", slug, query.pk).text
     assert "Add a source" not in page(client, "sources", slug).text
 
@@ -333,21 +303,11 @@ def test_a_source_with_its_permission(client):
 
     permission = Permission.objects.get()
     assert source.target_share == 0.4
-    assert "No valid permission." in before.text
-    assert "No valid permission." not in after.text
+    assert 'In commands: <span class="id">log</span>' in before.text
+    for warning in ("No valid permission.", "A version with queries or Q&amp;As of this source cannot be frozen."):
+        assert warning in before.text
+        assert warning not in after.text
     assert f"{permission.expires_at:%Y-%m-%d %H:%M}" == "2099-12-31 23:59"
-
-
-def test_revoking_says_how_many_queries_are_retired(client):
-    source = make_source()
-    permission = make_permission(source)
-    make_query(source.project, source=source)
-
-    answer = signed_in(client, source.project).post(
-        reverse("queries:revoke", args=[source.project.slug, permission.pk]), {"reason": "asked"}, follow=True
-    )
-
-    assert "The permission is revoked. 1 query: is retired." in answer.text
 
 
 def test_the_board_sets_the_mix_against_the_targets(client):
@@ -363,12 +323,6 @@ def test_the_board_sets_the_mix_against_the_targets(client):
     assert [share.value for share in answer.context["board"].strata[2].shares] == ["security"]
 
 
-def test_an_empty_board_says_so(client):
-    project = make_project()
-
-    assert "No queries and no Q&amp;As yet" in page(signed_in(client, project), "balance", project.slug).text
-
-
 def test_queries_are_imported_through_the_page(client):
     project = make_project()
     signed_in(client, project)
@@ -379,17 +333,6 @@ def test_queries_are_imported_through_the_page(client):
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
 
     assert list(Query.objects.order_by("pk").values_list("outside_id", "text")) == [("1", "first"), ("2", "second")]
-
-
-def test_a_source_without_a_valid_permission_says_what_cannot_be_frozen(client):
-    source = make_source()
-    signed_in(client, source.project)
-    warning = "A version with queries or Q&amp;As of this source cannot be frozen."
-
-    assert warning in page(client, "source", source.project.slug, source.pk).text
-
-    make_permission(source)
-    assert warning not in page(client, "source", source.project.slug, source.pk).text
 
 
 def test_no_page_promises_what_happens_to_a_public_release(client):

@@ -18,9 +18,9 @@ from apps.triples.enums import State
 from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.retriever_hits import candidates_of, page_of
 from apps.triples.selectors.triples import authors_of, visible_triples
-from tests.factories import AT, lead_of, make_member, make_project, make_user
+from tests.factories import AT, lead_of, make_member, make_user
 from tests.review.factories import answer_both, make_triple
-from tests.triples.factories import make_candidate, make_snapshot, make_team, make_wording
+from tests.triples.factories import make_candidate, make_team, make_wording
 
 
 @pytest.fixture
@@ -44,21 +44,14 @@ def reject(triple, person, reason="The block does not say so."):
 # Adopting ----------------------------------------------------------------------------------------------------------
 
 
-def test_adopting_makes_the_person_the_author_and_the_importer_no_author(team, candidate):
-    person = make_member(team, Role.ANNOTATOR)
+def test_adopting_makes_the_person_the_author_and_tells_the_importer_who_is_none(team, candidate):
+    person = make_member(team, Role.ANNOTATOR, name="Ann")
 
     adopted = adopt(candidate, person)
 
     assert (adopted.state, adopted.author, adopted.adopted_by) == (State.DRAFT, person, person)
     assert authors_of(adopted) == {person.pk}
     assert Event.objects.get(action="triple.adopt").actor == person
-
-
-def test_the_importer_is_notified_who_adopted_it(team, candidate):
-    person = make_member(team, Role.ANNOTATOR, name="Ann")
-
-    adopt(candidate, person)
-
     [told] = Notification.objects.filter(person=lead_of(team), kind="triple.adopted")
     assert told.sentence == f"Ann adopted {candidate.label}, which a machine wrote."
 
@@ -171,18 +164,11 @@ def test_what_a_person_wrote_is_never_adopted_or_rejected_whatever_its_state(tea
 
 
 @pytest.mark.parametrize("step", [adopt, reject])
-def test_a_candidate_is_answered_once(candidate, step):
-    adopt(candidate, make_member(candidate.project, Role.ANNOTATOR, name="Ann"))
+@pytest.mark.parametrize(("earlier", "refusal"), [(adopt, "Ann has adopted it"), (reject, "It is withdrawn")])
+def test_a_candidate_is_answered_once(candidate, earlier, refusal, step):
+    earlier(candidate, make_member(candidate.project, Role.ANNOTATOR, name="Ann"))
 
-    with pytest.raises(CandidateRefused, match="Ann has adopted it"):
-        step(candidate, lead_of(candidate.project))
-
-
-@pytest.mark.parametrize("step", [adopt, reject])
-def test_a_rejected_candidate_stays_rejected(candidate, step):
-    reject(candidate, lead_of(candidate.project))
-
-    with pytest.raises(CandidateRefused, match="It is withdrawn"):
+    with pytest.raises(CandidateRefused, match=refusal):
         step(candidate, lead_of(candidate.project))
 
 
@@ -209,6 +195,7 @@ def test_the_database_protects_mark_and_adopter(candidate, values):
 
 
 def test_a_candidate_is_in_nobodys_list_until_it_is_adopted(team, candidate):
+    make_candidate(make_team())
     lead = lead_of(team)
     member = membership_in(lead, team.slug)
 
@@ -219,14 +206,6 @@ def test_a_candidate_is_in_nobodys_list_until_it_is_adopted(team, candidate):
 
     assert list(visible_triples(member)) == [candidate]
     assert list(candidates_of(team)) == []
-
-
-def test_candidates_of_another_project_are_not_listed(candidate):
-    other = make_project()
-    make_snapshot(other)
-    make_candidate(other)
-
-    assert list(candidates_of(candidate.project)) == [candidate]
 
 
 def test_pages_lead_forth_and_back(team, monkeypatch):

@@ -182,31 +182,33 @@ def test_all_mistakes_of_a_file_are_reported_at_once_in_the_order_of_lines(proje
     ]
 
 
-def test_an_entry_occurs_once_in_a_file(project):
-    plan = look(project, ENTRY, ENTRY | {"note": "again"})
+@pytest.mark.parametrize(
+    ("entries", "mistake"),
+    [
+        (
+            [ENTRY, ENTRY | {"note": "again"}],
+            (2, "question", "this entry is in the file twice, first in line 1"),
+        ),
+        (
+            [ENTRY | {"id": "gs-1"}, OTHER | {"id": "gs-1"}],
+            (2, "id", "this id is in the file twice, first in line 1"),
+        ),
+        (
+            [in_block(block_id="elsewhere", evidence=None)],
+            (1, "expected_block.block_id", "no passage has this id in Handbook v1"),
+        ),
+    ],
+)
+def test_an_entry_and_an_id_occur_once_and_passages_of_other_projects_are_unknown(project, entries, mistake):
+    make_snapshot(make_project(), {"elsewhere": "Something else."})
 
-    assert messages_of(plan.errors) == [(2, "question", "this entry is in the file twice, first in line 1")]
-
-
-def test_an_id_occurs_once_in_a_file(project):
-    plan = look(project, ENTRY | {"id": "gs-1"}, OTHER | {"id": "gs-1"})
-
-    assert messages_of(plan.errors) == [(2, "id", "this id is in the file twice, first in line 1")]
+    assert messages_of(look(project, *entries).errors) == [mistake]
 
 
 def test_nothing_comes_in_before_a_snapshot_is_frozen(db):
     plan = look(make_project(), ENTRY)
 
     assert messages_of(plan.errors) == [(1, "snapshot", "no snapshot is frozen yet; freeze one first")]
-
-
-def test_the_block_of_another_project_is_unknown(project):
-    other = make_project()
-    make_snapshot(other, {"elsewhere": "Something else."})
-
-    plan = look(project, in_block(block_id="elsewhere", evidence=None))
-
-    assert [field for _, field, _ in messages_of(plan.errors)] == ["expected_block.block_id"]
 
 
 # What is worth knowing ---------------------------------------------------------------------------------------------
@@ -235,21 +237,15 @@ def test_differences_give_warnings_and_do_not_block_the_import(project, entry, f
     assert Triple.objects.count() == 1
 
 
-def test_a_question_that_exists_already_is_reported(project):
-    make_draft(project, question="How often is a  ROOT key rotated?")
+def test_a_question_that_is_here_or_in_the_file_already_is_reported(project):
+    entries = ENTRY, ENTRY | {"expected_answer": "Each year."}
 
-    plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
-
-    assert messages_of(plan.errors.warnings) == [
-        (1, "question", "T-0001 has the same question"),
-        (2, "question", "T-0001 has the same question"),
-    ]
-
-
-def test_a_question_that_occurs_twice_in_the_file_is_reported(project):
-    plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
-
+    plan = look(project, *entries)
     assert messages_of(plan.errors.warnings) == [(2, "question", "the entry in line 1 has the same question")]
+
+    make_draft(project, question="How often is a  ROOT key rotated?")
+    plan = look(project, *entries)
+    assert messages_of(plan.errors.warnings) == [(line, "question", "T-0001 has the same question") for line in (1, 2)]
 
 
 # Where an entry is pinned ------------------------------------------------------------------------------------------
@@ -304,15 +300,7 @@ def test_the_same_file_again_creates_nothing(project):
     assert Event.objects.filter(action="triples.imported").count() == 1
 
 
-def test_an_entry_that_was_withdrawn_here_does_not_come_in_again(project):
-    take(project, ENTRY)
-    triple = Triple.objects.get()
-    withdraw_draft(project=project, triple_id=triple.pk, author=triple.author, at=AT)
-
-    assert take(project, ENTRY).counts["unchanged"] == 1
-
-
-def test_what_was_written_here_word_for_word_does_not_come_in_either(project):
+def test_an_entry_that_was_written_or_withdrawn_here_does_not_come_in_again(project):
     make_draft(
         project,
         key="rotation",
@@ -320,8 +308,11 @@ def test_what_was_written_here_word_for_word_does_not_come_in_either(project):
         question=ENTRY["question"],
         answer=ENTRY["expected_answer"],
     )
+    assert take(project, ENTRY, OTHER).counts == {"new drafts": 1, "new candidates": 0, "unchanged": 1}
 
-    assert take(project, ENTRY).counts["unchanged"] == 1
+    imported = Triple.objects.get(number=2)
+    withdraw_draft(project=project, triple_id=imported.pk, author=imported.author, at=AT)
+    assert take(project, ENTRY, OTHER).counts["unchanged"] == 2
 
 
 def test_an_id_of_elsewhere_names_one_wording_only(project):

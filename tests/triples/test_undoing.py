@@ -93,13 +93,9 @@ def test_the_same_file_can_be_imported_again_afterwards(project):
     assert again.result["counts"]["new drafts"] == 2
     assert states(project) == [State.WITHDRAWN, State.WITHDRAWN, State.DRAFT, State.DRAFT]
 
-
-def test_the_same_id_can_have_a_corrected_wording_afterwards(project):
-    undo(applied(project, entry(id="ours-1")))
-
-    again = applied(project, entry(id="ours-1"), minute=1)
-
-    assert again.result["counts"]["new drafts"] == 1
+    undo(again)
+    corrected = applied(project, entry(id="ours-1"), minute=2)
+    assert corrected.result["counts"]["new drafts"] == 1
 
 
 def test_a_draft_that_its_author_withdrew_is_still_not_imported_again(project):
@@ -248,56 +244,46 @@ def test_the_page_says_what_undoing_does_and_until_when(project, client):
     assert "The drafts that it made are withdrawn." in client.get(url).content.decode()
 
 
+def submit(triple: Triple):
+    return submit_triple(project=triple.project, triple_id=triple.pk, author=triple.author, at=AT)
+
+
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 class TestAtTheSameMoment:
-    def test_a_save_that_meets_an_undo_is_refused(self, project):
+    @pytest.mark.parametrize(("act", "code"), [(save, "not_editable"), (submit, "not_submittable")])
+    def test_who_meets_an_undo_is_refused(self, project, act, code):
         item = applied(project, entry())
         draft = Triple.objects.get()
 
-        _, refused = overlapping(lambda: undo(item), lambda: save(draft))
+        _, refused = overlapping(lambda: undo(item), lambda: act(draft))
 
-        assert "This draft is withdrawn" in refused.sentence
+        assert (refused.code, states(project)) == (code, [State.WITHDRAWN])
 
-    def test_an_undo_that_meets_a_save_is_refused(self, project):
+    @pytest.mark.parametrize(
+        ("act", "sentence", "state"),
+        [
+            (save, "Edited since: 1 Q&A.", State.DRAFT),
+            (submit, "Submitted for review since: 1 Q&A.", State.IN_REVIEW),
+        ],
+    )
+    def test_an_undo_that_meets_somebody_is_refused(self, project, act, sentence, state):
         item = applied(project, entry())
         draft = Triple.objects.get()
 
-        saved, refused = overlapping(lambda: save(draft), lambda: undo(item))
+        _, refused = overlapping(lambda: act(draft), lambda: undo(item))
 
-        assert refused.sentence.startswith("Edited since: 1 Q&A.")
-        assert saved.state == State.DRAFT
-
-    def test_a_submission_that_meets_an_undo_is_refused(self, project):
-        item = applied(project, entry())
-        draft, lead = Triple.objects.get(), lead_of(project)
-
-        _, refused = overlapping(
-            lambda: undo(item), lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT)
-        )
-
-        assert (refused.code, states(project)) == ("not_submittable", [State.WITHDRAWN])
+        assert refused.sentence.startswith(sentence)
+        assert states(project) == [state]
 
     def test_a_draft_that_is_submitted_meanwhile_stays_and_the_others_are_withdrawn(self, project):
         item = applied(project, entry(), entry())
-        draft, lead = Triple.objects.earliest("number"), lead_of(project)
+        draft = Triple.objects.earliest("number")
 
-        overlapping(
-            lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT), lambda: undo_rest(item)
-        )
+        overlapping(lambda: submit(draft), lambda: undo_rest(item))
 
         assert states(project) == [State.IN_REVIEW, State.WITHDRAWN]
         assert Import.objects.get().result["stayed"] == 1
-
-    def test_an_undo_that_meets_a_submission_is_refused(self, project):
-        item = applied(project, entry())
-        draft, lead = Triple.objects.get(), lead_of(project)
-
-        _, refused = overlapping(
-            lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT), lambda: undo(item)
-        )
-
-        assert refused.sentence.startswith("Submitted for review since: 1 Q&A.")
 
 
 def test_every_table_that_names_a_triple_begins_after_the_draft_or_is_asked_about():

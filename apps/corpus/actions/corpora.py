@@ -19,7 +19,7 @@ from apps.corpus.enums import FREEZE, ImportMode
 from apps.corpus.execution import search_index
 from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
 from apps.corpus.execution.ingest import BlockIntake
-from apps.corpus.formats import BlockRow
+from apps.corpus.formats.rows import BlockRow
 from apps.corpus.models import READING, BlockVersion, Corpus, PublicTexts, Snapshot
 from apps.corpus.selectors import snapshots
 from apps.corpus.selectors.corpora import latest_snapshot

@@ -1,4 +1,4 @@
-"""Near-duplicate blocks: normalised text, shingles and MinHash. Does not use the database.
+"""Texts that are nearly alike: normalised text, shingles and MinHash; and given texts found among passages.
 
 The resemblance of two texts is the Jaccard overlap of their sets of shingles (runs of three words), 0 to 1 (Broder
 1997, "On the resemblance and containment of documents"). A signature of `PERMUTATIONS` minima estimates it with a
@@ -7,8 +7,8 @@ standard error of at most 0.07; `resemblance` computes the exact value.
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -146,3 +146,83 @@ class NearDuplicates:
 
     def load(self, folder: Path) -> Signatures:
         return Signatures(np.asarray(np.load(folder / "minima.npy", mmap_mode="r")))
+
+
+NEAR_SHARE = 0.8
+"""The share of a given text's shingles that a passage near it has at least.
+
+That is containment, not resemblance (Broder 1997): a text may be a part of a passage, as other programs cut it.
+"""
+
+
+class PassageText(NamedTuple):
+    """A passage by its id in files."""
+
+    block_id: str
+    title: str
+    text: str
+
+
+class NearPassage(NamedTuple):
+    """The passage that has most of a text, and the share of the text's shingles that it has."""
+
+    block_id: str
+    share: float
+
+
+class TextMatches(NamedTuple):
+    """The passages of texts, by `text_key`. No text is in both."""
+
+    exact: Mapping[str, str]
+    near: Mapping[str, NearPassage]
+
+
+NOTHING = TextMatches({}, {})
+
+
+def text_key(text: str) -> str:
+    """Equal for texts with the same words; "" for a text without any."""
+    words = normalised(text)
+    return sha256_hex(" ".join(words).encode()) if words else ""
+
+
+def same_texts(keys: Iterable[str], passages: Iterable[PassageText]) -> dict[str, str]:
+    """The first passage with each of these texts, alone or below its title."""
+    wanted = set(keys)
+    found: dict[str, str] = {}
+    for passage in passages:
+        for key in (text_key(passage.text), text_key(f"{passage.title} {passage.text}")):
+            if key in wanted:
+                found.setdefault(key, passage.block_id)
+    return found
+
+
+def near_texts(texts: Mapping[str, str], passages: Iterable[PassageText]) -> dict[str, NearPassage]:
+    """For each of these texts the passage that has the largest share of it, the shortest of several, then the first.
+
+    Texts of fewer than three words are near nothing.
+    """
+    runs = {key: shingles(text) for key, text in texts.items() if len(normalised(text)) >= SHINGLE}
+    if not runs:
+        return {}
+    owners: defaultdict[int, list[str]] = defaultdict(list)
+    for key, own in runs.items():
+        for run in own.tolist():
+            owners[run].append(key)
+    every = np.array(sorted(owners), dtype=np.uint64)
+    best: dict[str, tuple[float, int]] = {}
+    found: dict[str, NearPassage] = {}
+    for passage in passages:
+        theirs = shingles(f"{passage.title} {passage.text}")
+        for key, count in _shared(every, owners, theirs).items():
+            rank = count / len(runs[key]), -len(theirs)
+            if rank[0] >= NEAR_SHARE and (key not in best or rank > best[key]):
+                best[key] = rank
+                found[key] = NearPassage(passage.block_id, rank[0])
+    return found
+
+
+def _shared(every: NDArray[np.uint64], owners: Mapping[int, list[str]], theirs: NDArray[np.uint64]) -> Counter[str]:
+    """How many of their shingles each text has in common with a passage."""
+    common = np.intersect1d(every, theirs, assume_unique=True).tolist()
+    return Counter(key for run in common for key in owners[run])

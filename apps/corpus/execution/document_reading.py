@@ -35,7 +35,7 @@ from apps.corpus.formats.documents.recognition import (
     unread_reason,
 )
 from apps.corpus.formats.documents.registry import KINDS
-from apps.corpus.formats.packages import LIMITS, open_package
+from apps.corpus.formats.packages.unpacking import LIMITS, open_package
 from apps.corpus.formats.rows import BlockRow
 from apps.jobs.actions.uploads import FOLDER
 

@@ -17,8 +17,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.core.passage_ids import BlockDigests, metadata_digest
 from apps.corpus.enums import ImportMode
-from apps.corpus.formats import BlockRow
-from apps.corpus.formats.rows import digests_of
+from apps.corpus.formats.rows import BlockRow, digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 
 CHUNK = 2_000

@@ -23,8 +23,7 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import prepared_source
-from apps.corpus.formats.packages import pack, package_name
-from apps.corpus.formats.packages.on_disk import files_at
+from apps.corpus.formats.packages.on_disk import files_at, pack, package_name
 from apps.corpus.selectors.import_kinds import kind_named
 
 BAD_INPUT = 2

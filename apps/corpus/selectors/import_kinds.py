@@ -1,4 +1,4 @@
-"""The kinds of imports, each registered in `edges/imports.py` of its app, and the columns remembered for tables."""
+"""The kinds of imports, each registered by the layer `imports` of its app, and the columns remembered for tables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -252,4 +252,4 @@ def kind_named(name: str) -> ImportKind:
 
 @cache
 def _load_all() -> None:
-    load_layers("edges")
+    load_layers("imports")

@@ -7,6 +7,7 @@ from apps.common.database.bulk import chunks
 from apps.common.files.near_ids import Proposal, path_of, propose_fit
 from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import TableChoice
+from apps.corpus.core.near_duplicates import NOTHING, PassageText, TextMatches, near_texts, same_texts, text_key
 from apps.corpus.core.table_plans import (
     FIRST_PASSAGES,
     FIT_PASSAGES,
@@ -15,7 +16,6 @@ from apps.corpus.core.table_plans import (
     about_unknown_passages,
     near_match,
 )
-from apps.corpus.core.text_matching import NOTHING, PassageText, TextMatches, near_texts, same_texts, text_key
 from apps.corpus.models import Snapshot, SnapshotBlock
 
 TEXTS_AT_ONCE = 2_000

@@ -11,8 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from apps.common.database.bulk import chunks
 from apps.corpus.core.passage_ids import metadata_digest
 from apps.corpus.enums import ImportMode
-from apps.corpus.formats import BlockRow
-from apps.corpus.formats.rows import digests_of
+from apps.corpus.formats.rows import BlockRow, digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.editions.core.comparison import EditionPassage, PassageChange, compare, mark_of

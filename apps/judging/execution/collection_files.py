@@ -19,7 +19,7 @@ from apps.common.files.faults import MAX_LISTED, fault
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.execution.document_reading import AUTO
-from apps.corpus.formats.packages import open_package
+from apps.corpus.formats.packages.unpacking import open_package
 from apps.corpus.models import Snapshot
 from apps.judging.execution.judgement_import import JudgementReader
 from apps.judging.formats.judgements import SKIP, GradeMap, is_whole

@@ -45,7 +45,7 @@ from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, 
 from apps.judging.formats.recognition import AUTO, TABLE, TOOLS, recognise
 from apps.judging.models import Round
 from apps.queries.actions import import_queries
-from apps.queries.formats import QueryRow
+from apps.queries.formats.records import QueryRow
 
 NEW, HERE = "new", "unchanged"
 

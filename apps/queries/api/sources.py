@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,14 +14,10 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.api import change_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
+from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source
-
-PAGES = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
 
 
 class SourceInput(serializers.Serializer):
@@ -129,7 +125,7 @@ class SourceList(SourceView):
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="queries_sources", parameters=PAGES, responses=SourcePageOut)
+    @extend_schema(operation_id="queries_sources", parameters=PAGING, responses=SourcePageOut)
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"after", "limit"})
         rows = selectors.sources_in(self.project).order_by("pk")

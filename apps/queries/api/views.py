@@ -16,6 +16,7 @@ from apps.accounts.models import Project
 from apps.common.web.api import change_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
+from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty
@@ -201,10 +202,10 @@ class QuerySource(BulkView):
         serializer = QuerySourceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         named = in_columns({"source": serializer.validated_data["source"]}, self.project)
-        changed = actions.set_source(
+        changed = actions.change_queries(
             project=self.project,
             query_ids=self.keys(serializer.validated_data["query_ids"]),
-            source=named["source"],
+            change=BulkChange(named),
             actor=self.member.user,
             at=timezone.now(),
         )
@@ -236,8 +237,7 @@ PARAMETERS = [
     OpenApiParameter("domain", str),
     OpenApiParameter("query_type", str),
     OpenApiParameter("text", str, description="part of the words, the label or the id"),
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
+    *PAGING,
 ]
 
 

@@ -16,7 +16,7 @@ from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import rules
-from apps.queries.formats import QueryRow
+from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
 
 
@@ -60,12 +60,12 @@ def remove_added(item: Import) -> None:
 
 CHUNK = 500
 WORDS = ["new", "changed", "unchanged"]
-FIELDS = (
+EDITABLE = (
     "text",
     "label",
     "intent",
     "description",
-    "source_id",
+    "source",
     "difficulty",
     "domain",
     "query_type",
@@ -73,6 +73,7 @@ FIELDS = (
     "tags",
     "metadata",
 )
+FIELDS = tuple("source_id" if name == "source" else name for name in EDITABLE)
 Progress = Callable[[int], None]
 
 

@@ -15,7 +15,7 @@ from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableVi
 from apps.corpus.execution.table_opening import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import QueryNames
-from apps.queries.formats import QueryRow
+from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query
 from apps.queries.selectors import names_in, source_slugs
 

@@ -7,11 +7,14 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
 from apps.queries.core.naming import QueryNames
-from apps.queries.formats.beir import read_beir_queries
-from apps.queries.formats.rows import QueryRow
-from apps.queries.formats.smart import read_smart_queries
-from apps.queries.formats.structured import read_query_csv, read_query_lines, read_query_parquet
-from apps.queries.formats.topics import read_topics
+from apps.queries.formats.records import (
+    QueryRow,
+    read_beir_queries,
+    read_query_csv,
+    read_query_lines,
+    read_query_parquet,
+)
+from apps.queries.formats.topics import read_smart_queries, read_topics
 
 
 def read_pasted(source: TableFile, errors: ErrorList, names: QueryNames) -> Iterator[QueryRow]:

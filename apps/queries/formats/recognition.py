@@ -9,7 +9,7 @@ from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import plain_heading
 from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
-from apps.queries.formats.structured import HUB_ID, KNOWN, METADATA, SPLIT
+from apps.queries.formats.records import HUB_ID, KNOWN, METADATA, SPLIT
 
 AUTO, TABLE, LINES, PARQUET = "auto", "table", "lines", "parquet"
 HEAD_BYTES = 16_384

@@ -14,7 +14,7 @@ from typing import Any
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.corpus.core.text_matching import NEAR_SHARE, NOTHING, TextMatches, text_key
+from apps.corpus.core.near_duplicates import NEAR_SHARE, NOTHING, TextMatches, text_key
 from apps.triples.formats.entry import TripleRecord
 
 BY_ID, BY_TEXT, NEARLY, UNKNOWN = "by id", "by text", "nearly", "unknown"

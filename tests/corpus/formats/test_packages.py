@@ -9,9 +9,8 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.corpus.core.documents import UnreadFile
-from apps.corpus.formats.packages import LIMITS, PackageLimits, open_package, pack, package_name
-from apps.corpus.formats.packages.on_disk import files_at
-from apps.corpus.formats.packages.unpacking import commit_at
+from apps.corpus.formats.packages.on_disk import files_at, pack, package_name
+from apps.corpus.formats.packages.unpacking import LIMITS, PackageLimits, commit_at, open_package
 from tests.corpus.factories import zipped
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from apps.triples.formats.entry import Entry, EntryBlock
+from apps.triples.formats.entry import Entry, EntryBlock, Evidence
 from tests.triples.formats.entries import PUBLISHED
 from tests.triples.formats.reading import one, read
 
@@ -75,3 +75,37 @@ def test_each_mistake_names_its_line_and_field(fields, field, message):
     assert len(found) == 1
     assert (line, named) == (2, field)
     assert said.startswith(message)
+
+
+def test_several_expected_blocks_are_read_in_order():
+    blocks = [
+        {"block_id": "rotation", "evidence": ["at least every twelve months"]},
+        {"block_id": "access", "evidence": [{"text": "eight hours", "start": 28, "end": 39}]},
+    ]
+
+    [entry], mistakes = read(one(expected_blocks=blocks, match="all"))
+
+    assert mistakes == []
+    assert entry.match == "all"
+    assert entry.blocks == (
+        EntryBlock("rotation", "handbook", (31, 32), (Evidence("at least every twelve months"),)),
+        EntryBlock("access", evidence=(Evidence("eight hours", 28, 39),)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("pages", "read_as"),
+    [
+        ([31, 32], (31, 32)),
+        ("31-32", (31, 32)),
+        ("31–32", (31, 32)),
+        (["31", "32"], (31, 32)),
+        (31, (31, 31)),
+        (None, None),
+        ([None, None], None),
+    ],
+)
+def test_pages_are_written_in_several_ways(pages, read_as):
+    [entry], _ = read(one(expected_block={"block_id": "rotation", "page_range": pages}))
+
+    assert entry.blocks[0].pages == read_as

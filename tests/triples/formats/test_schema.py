@@ -1,14 +1,16 @@
-"""The published schema and the reader take the same."""
+"""The published schema, the reader and the writers take the same."""
 
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from jsonschema import Draft202012Validator
 
-from apps.triples.formats.entry import as_values
+from apps.triples.formats import WRITTEN, write_entries
+from apps.triples.formats.entry import Entry, EntryBlock, as_values
 from tests.conftest import REPO
 from tests.triples.formats.entries import PUBLISHED, entries
+from tests.triples.formats.reading import read
 
 SCHEMA = json.loads((REPO / "docs/reference/triples.schema.json").read_text())
 
@@ -39,3 +41,26 @@ def test_the_schema_is_one_and_takes_a_published_entry():
 )
 def test_the_schema_refuses_what_the_reader_refuses(fields):
     assert not Draft202012Validator(SCHEMA).is_valid(PUBLISHED | fields)
+
+
+@settings(max_examples=150, deadline=None)
+@given(entry=entries())
+@example(entry=Entry("a\nb", "x\n\n y\n", (EntryBlock("b"),)))
+@example(entry=Entry("a\n\x85b", "\ufeffx\ny", (EntryBlock("b"),), note="\n  lead\n"))
+@example(entry=Entry("a", "\x1bx\ny", (EntryBlock("b"),)))
+@example(entry=Entry("# a\n- b", "'", (EntryBlock("b"),), note='"\\'))
+def test_what_is_written_is_read_back_and_written_the_same(entry):
+    entry = entry._replace(question=entry.question.strip(), expected_answer=entry.expected_answer.strip())
+    for format in WRITTEN:
+        data = b"".join(write_entries([entry, entry], format=format))
+
+        found, mistakes = read(data, format)
+
+        assert mistakes == []
+        assert found == [entry, entry]
+        assert b"".join(write_entries(found, format=format)) == data
+
+
+def test_no_entries_are_an_empty_list():
+    assert b"".join(write_entries([], format="yaml")) == b"[]\n"
+    assert b"".join(write_entries([], format="jsonl")) == b""

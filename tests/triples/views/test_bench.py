@@ -5,12 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.jobs.models import Notification
 from apps.triples.actions.triples import copy_wording
 from apps.triples.models import Triple
-from tests.factories import AT, make_member
+from tests.factories import AT
 from tests.queries.factories import make_query
 from tests.races import each_at_once
 from tests.review.factories import make_in_review, reload
@@ -187,18 +186,6 @@ def test_an_empty_new_bench_is_not_saved_in_the_background(client, project, auth
     assert not Triple.objects.exists()
 
 
-def test_a_background_save_of_an_old_version_is_a_conflict_in_a_sentence(client, project, author):
-    triple = make_draft(project, author=author)
-    stale = triple.edit_version
-    client.post(url("autosave", project, triple.pk), fields(project, answer="First tab.", seen_version=stale))
-
-    late = client.post(url("autosave", project, triple.pk), fields(project, answer="Second tab.", seen_version=stale))
-
-    assert late.status_code == 409
-    assert late.json()["problem"].startswith("This draft was saved elsewhere")
-    assert reload(triple).current.answer == "First tab."
-
-
 def test_a_save_that_comes_again_has_its_effect_once(client, project, author):
     sent = fields(project, key="a-key")
     first = client.post(url("autosave-new", project), sent).json()
@@ -219,22 +206,6 @@ def test_saves_of_one_new_bench_that_arrive_together_start_one_draft(client, pro
 
     assert [answer["label"] for answer in answers] == ["T-0001"] * 4
     assert Triple.objects.count() == 1
-
-
-def test_a_key_of_another_person_opens_nothing(client, project, author):
-    client.post(url("autosave-new", project), fields(project, key="a-key"))
-    client.force_login(make_member(project, Role.ANNOTATOR))
-
-    answer = client.post(url("autosave-new", project), fields(project, key="a-key"))
-
-    assert answer.json()["label"] == "T-0002"
-
-
-def test_a_background_save_says_which_field_is_wrong(client, project, author):
-    answer = client.post(url("autosave-new", project), fields(project, **row(access(project), evidence="Never said.")))
-
-    assert answer.status_code == 400
-    assert answer.json() == {"problem": "Line 1 is not in the text of the passage."}
 
 
 def test_a_draft_that_was_withdrawn_elsewhere_is_not_saved(client, project, author):

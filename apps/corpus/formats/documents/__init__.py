@@ -4,9 +4,11 @@ Each reader takes one file and yields its documents, which a recipe cuts into pa
 own passages, rows of blocks. A file that cannot be read raises `Unreadable`; nothing of it is kept.
 """
 
+import json
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from apps.common.files.jsonvalues import refuse_unstorable
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.rows import BlockRow
 
@@ -37,3 +39,30 @@ class Unreadable(Exception):
 
 
 Reader = Callable[[SourceFile], Iterator[Document | BlockRow | ReadingNote]]
+
+MOST_JSON_BYTES = 50_000_000
+MOST_JSON_VALUES = 5_000_000
+"""A value of two bytes, such as `{}`, takes a hundred in memory. Counted by the signs that begin or divide values, with
+those inside texts."""
+_SIGNS = b"[{,"
+
+
+def load_json(source: SourceFile) -> Any:
+    """The value of a whole JSON file, which may be UTF-8, UTF-16 or UTF-32. Raises Unreadable."""
+    raw = source.stream.read(MOST_JSON_BYTES + 1)
+    if len(raw) > MOST_JSON_BYTES:
+        raise Unreadable(f"JSON of more than {MOST_JSON_BYTES // 1_000_000} MB; JSONL may be larger")
+    if sum(map(raw.count, _SIGNS)) > MOST_JSON_VALUES:
+        raise Unreadable(f"JSON of more than {MOST_JSON_VALUES // 1_000_000} million values; JSONL may have more")
+    try:
+        value = json.loads(raw, parse_constant=_no_constant)
+        refuse_unstorable(value)
+    except RecursionError as error:
+        raise Unreadable("JSON nested too deeply") from error
+    except ValueError as error:
+        raise Unreadable("damaged JSON") from error
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

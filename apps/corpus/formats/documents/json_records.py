@@ -13,15 +13,12 @@ from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.parquet import LIMITS, NotRead, ParquetLimits, object_in, parquet_rows
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.core.documents import Document, ReadingNote
-from apps.corpus.formats.documents import SourceFile, Unreadable
-from apps.corpus.formats.documents.json_files import load_json
+from apps.corpus.formats.documents import SourceFile, Unreadable, load_json
 from apps.corpus.formats.documents.oscal import catalog_rows
 from apps.corpus.formats.documents.records import Record, outside_id, read_records
-from apps.corpus.formats.jsonl import KNOWN, row_of
-from apps.corpus.formats.rows import BlockRow, rows_from
+from apps.corpus.formats.rows import KNOWN, OWN_FORM, BlockRow, row_of, rows_from
 
 BLOCK, HUB_ID = "block_id", "_id"
-OWN = frozenset({BLOCK, "document_id", "text"})
 METADATA = "metadata"
 
 
@@ -43,7 +40,7 @@ def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Document 
     given = next(lines, [])
     names = [BLOCK if name == HUB_ID else name for name in given]
     errors = ErrorList()
-    if OWN <= set(names) <= KNOWN:
+    if OWN_FORM <= set(names) <= KNOWN:
         yield ReadingNote("read as the passages of an exported version")
         table = TableFile(source.path, source.stream)
         yield from rows_from(table, errors, map(_unpacked, _records(names, lines)), row_of)
@@ -106,7 +103,6 @@ def _text(context: Any) -> str:
 
 
 NO_RECORDS = "JSON without records"
-OWN_FORM = {"block_id", "document_id", "text"}
 FIRST_LINE = 1_000_000
 
 

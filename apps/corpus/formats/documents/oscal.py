@@ -13,8 +13,7 @@ from typing import Any
 
 import yaml
 
-from apps.corpus.formats.documents import SourceFile, Unreadable
-from apps.corpus.formats.documents.json_files import load_json
+from apps.corpus.formats.documents import SourceFile, Unreadable, load_json
 from apps.corpus.formats.documents.records import outside_id, text_of
 from apps.corpus.formats.rows import BlockRow
 

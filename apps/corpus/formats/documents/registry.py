@@ -27,9 +27,8 @@ from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.records import HEADINGS, NO_TEXT, read_records, text_of
 from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.trec import read_trec
-from apps.corpus.formats.rows import BlockRow, row_of, rows_from
+from apps.corpus.formats.rows import OWN_FORM, BlockRow, row_of_cells, rows_from
 
-OWN_FORM = {"block_id", "document_id", "text"}
 MOST_SHEETS = 100
 NO_TABLE = "the table is empty"
 SCRIPTS_LOST = "read with superscripts as plain digits, as XLS and XLSB are: save as XLSX to keep them"
@@ -90,7 +89,7 @@ def _rows(
     records = ((line, dict(zip(table.headings, cells, strict=True))) for line, cells in table.rows)
     try:
         if set(table.headings) >= OWN_FORM:
-            yield from rows_from(file, errors, records, row_of)
+            yield from rows_from(file, errors, records, row_of_cells)
         else:
             place = f"{source.path}/{table.sheet}" if len(table.sheets) > 1 else source.path
             yield from read_records(source._replace(path=place), "table", table.headings, records, errors)

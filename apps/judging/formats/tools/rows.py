@@ -10,7 +10,7 @@ from apps.common.files.filekinds import ZIP_STARTS
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.core.import_plans import plain_heading
-from apps.corpus.formats.packages import open_package
+from apps.corpus.formats.packages.unpacking import open_package
 from apps.judging.core import table_roles as roles
 
 

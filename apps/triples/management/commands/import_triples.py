@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.core.text_matching import NEAR_SHARE
+from apps.corpus.core.near_duplicates import NEAR_SHARE
 from apps.corpus.management.base import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.corpora import corpora_in
 from apps.triples.formats.reading import AUTO

@@ -4,8 +4,7 @@ import pytest
 
 from apps.common.errors import InputErrors
 from apps.corpus.core.documents import Document
-from apps.corpus.formats.documents import SourceFile
-from apps.corpus.formats.documents.json_files import MOST_VALUES
+from apps.corpus.formats.documents import MOST_JSON_VALUES, SourceFile
 from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.rows import BlockRow
 from tests.corpus.formats.documents.reading import one, reason, rows
@@ -105,7 +104,7 @@ def test_what_cannot_be_read_has_a_reason(content, why):
 
 def test_a_file_of_millions_of_empty_values_stays_unread():
     assert (
-        reason(read_json, "[" + "{}," * MOST_VALUES + "{}]")
+        reason(read_json, "[" + "{}," * MOST_JSON_VALUES + "{}]")
         == "JSON of more than 5 million values; JSONL may have more"
     )
 

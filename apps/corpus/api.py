@@ -1,4 +1,4 @@
-"""Snapshots and their blocks in the API, and freezing."""
+"""Corpora, snapshots and texts in the API; freezing and redacting."""
 
 from typing import ClassVar
 
@@ -10,23 +10,33 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.paging import cut, cut_list, only_known, whole
 from apps.corpus.actions import corpora
-from apps.corpus.selectors.corpora import corpora_in, entries_of, freeze_in, snapshot_in, snapshots_in
+from apps.corpus.imports.api import PAGING
+from apps.corpus.selectors.corpora import (
+    corpora_in,
+    counted,
+    entries_of,
+    freeze_in,
+    snapshot_in,
+    snapshots_in,
+    version_in,
+    versions_in,
+)
 from apps.corpus.selectors.search import search_blocks
 from apps.corpus.serializers import (
     BlockPageSerializer,
     BlockSerializer,
+    CorpusPageSerializer,
     FreezeSerializer,
     FrozenSerializer,
+    RedactionSerializer,
     SnapshotPageSerializer,
     SnapshotSerializer,
+    TextPageSerializer,
+    TextSerializer,
 )
 
-PAGING = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
 FIND = OpenApiParameter("find", str, description="only the blocks that match these words best, best first, at most 100")
 MOST_FOUND = 100
 
@@ -103,3 +113,57 @@ class BlockList(ProjectAPIView):
         rows = entries_of(snapshot)
         page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)
         return Response({"results": BlockSerializer(page.rows, many=True).data, "next": page.next})
+
+
+FILTERS = {"corpus": "block__corpus__slug", "block_id": "block__outside_id", "digest": "digest"}
+
+
+class CorpusList(ProjectAPIView):
+    """The corpora of the project by name."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=CorpusPageSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        page = cut_list(counted(corpora_in(self.project)), request.query_params)
+        return Response(CorpusPageSerializer({"results": page.rows, "next": page.next}).data)
+
+
+class TextList(ProjectAPIView):
+    """Every text that blocks have or had, in the order in which they came: also those of no snapshot."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+
+    @extend_schema(
+        operation_id="texts_list",
+        parameters=[*PAGING, *(OpenApiParameter(name, str) for name in FILTERS)],
+        responses=TextPageSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        params = request.query_params
+        only_known(params, {*FILTERS, "after", "limit"})
+        asked = {field: params[name] for name, field in FILTERS.items() if name in params}
+        rows = versions_in(self.project).filter(**asked).order_by("pk")
+        page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
+        return Response(TextPageSerializer({"results": page.rows, "next": page.next}).data)
+
+
+class TextRedact(ProjectAPIView):
+    """Empty a text for good."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
+
+    @extend_schema(operation_id="texts_redact", request=RedactionSerializer, responses=TextSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        version = version_in(self.project, pk)
+        sent = RedactionSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        reason = sent.validated_data["reason"]
+        redacted = corpora.redact_version(
+            version_id=version.pk, reason=reason, actor=self.member.user, at=timezone.now()
+        )
+        return Response(TextSerializer(redacted).data)

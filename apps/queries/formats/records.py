@@ -1,37 +1,71 @@
-"""CSV, JSONL and Parquet with named fields: `query_id`, `text` and optional ones.
+"""Readers of queries in CSV, JSONL and Parquet with named fields, and in BEIR's queries.jsonl.
 
-In CSV `;` separates tags and a column `metadata.x` is field x.
+Required are `query_id` and `text`. In CSV `;` separates tags and a column `metadata.x` is field x. BEIR has `_id`,
+`text` and `metadata`, and its other fields are stored in the metadata. Karat's own files in that form have the
+split and the source in the metadata, and nothing else.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
+from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.parquet import object_in, parquet_records
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.queries.enums import Difficulty
-from apps.queries.formats.rows import QueryRow, rows_from
 
-KNOWN = frozenset(
-    {
-        "query_id",
-        "text",
-        "label",
-        "intent",
-        "description",
-        "source",
-        "difficulty",
-        "domain",
-        "query_type",
-        "group",
-        "tags",
-        "metadata",
-    }
-)
+
+class QueryRow(NamedTuple):
+    """One query of a file. None: the field is not in the file, and the stored value stays.
+
+    `source` is the slug of a source.
+    """
+
+    line: int
+    query_id: str
+    text: str
+    label: str | None = None
+    intent: str | None = None
+    description: str | None = None
+    source: str | None = None
+    difficulty: str | None = None
+    domain: str | None = None
+    query_type: str | None = None
+    group_key: str | None = None
+    tags: tuple[str, ...] | None = None
+    metadata: dict | None = None
+
+
+def rows_from(
+    source: TableFile,
+    errors: ErrorList,
+    records: Iterable[tuple[int, dict]],
+    make: Callable[[Fields], QueryRow],
+    id_field: str = "query_id",
+) -> Iterator[QueryRow]:
+    """`make` of each record; rejected records are added to `errors`, and each id that an earlier record has.
+
+    `id_field` is the id's field in the records.
+    """
+    first_lines: dict[str, int] = {}
+    for line, values in records:
+        query_id = values.get(id_field)
+        if isinstance(query_id, str) and query_id and (first := first_lines.setdefault(query_id, line)) != line:
+            message = f"the query is in the file twice, first in line {first}"
+            errors.add(source.error(line, id_field, query_id, message))
+        try:
+            yield make(Fields(source, line, values))
+        except InputError as error:
+            errors.add(error)
+
+
+KNOWN = frozenset(QueryRow._fields) - {"line", "group_key"} | {"group"}
+OWN_METADATA = {"split", "source"}
 METADATA = "metadata."
 SPLIT = "split"
 HUB_ID = "_id"
+BEIR = frozenset({HUB_ID, "text", "metadata"})
 
 
 def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
@@ -92,4 +126,21 @@ def _row(fields: Fields) -> QueryRow:
         text=fields.text("text", required=True).strip(),
         group_key=values.pop("group", None),
         **values,
+    )
+
+
+def read_beir_queries(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
+    return rows_from(source, errors, read_jsonl(source, errors), _beir_row, id_field=HUB_ID)
+
+
+def _beir_row(fields: Fields) -> QueryRow:
+    others = {name: value for name, value in fields.values.items() if name not in BEIR}
+    metadata = fields.mapping("metadata") | others if others or "metadata" in fields.values else None
+    source = metadata.pop("source") if metadata and metadata.keys() == OWN_METADATA else None
+    return QueryRow(
+        line=fields.line,
+        query_id=fields.outside_id(HUB_ID),
+        text=fields.text("text", required=True).strip(),
+        source=str(source) if source else None,
+        metadata=metadata,
     )

@@ -1,12 +1,14 @@
-"""Writing triples over the API, as the bench does."""
+"""Writing triples over the API, as the bench does, and retiring them."""
 
 import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import lead_of, make_member
-from tests.review.factories import make_accepted, make_draft
+from tests.review.factories import make_accepted, make_disputed, make_draft, make_triple, reload
 from tests.triples.factories import make_candidate, make_team
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +80,7 @@ def test_a_draft_is_its_authors(project, author, ask):
     ("more", "field"),
     [
         ({"blocks": [{"block_id": "nowhere"}]}, "blocks"),
+        ({"blocks": [{"block_id": "access", "quotes": ["nobody wrote this"]}]}, "blocks"),
         ({"source": "nobody"}, "source"),
         ({"query": "Q999"}, "query"),
         ({"corpus": "nothing"}, "corpus"),
@@ -88,15 +91,9 @@ def test_what_is_not_there_is_named(author, ask, more, field):
 
     assert answer.status_code == 400
     assert field in answer.json()["errors"]
+    if "quotes" in str(more):
+        assert answer.json()["errors"]["blocks"] == ["Line 1 is not in the text of the passage."]
     assert not Triple.objects.exists()
-
-
-def test_a_quote_that_is_not_in_the_passage_is_refused(project, author, ask):
-    block, _ = passage_of(project)
-
-    body = {"blocks": [{"block_id": block, "quotes": ["nobody wrote this"]}], "idempotency_key": "one"}
-
-    assert ask(author, "drafts", body).json()["errors"]["blocks"] == ["Line 1 is not in the text of the passage."]
 
 
 def test_a_draft_is_withdrawn(author, ask):
@@ -133,3 +130,56 @@ def test_a_lead_retires_what_is_accepted_and_nobody_else(project, author, ask):
     retired = ask(lead_of(project), "retire", body, triple.pk)
     assert (retired.status_code, retired.json()["state"]) == (200, "retired")
     assert ask(lead_of(project), "retire", body, triple.pk).json()["code"] == "not_retirable"
+
+
+# Several at once: all of them, or none -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def retire(ask):
+    def retire(person, *triples, **more):
+        body = {"triples": [getattr(triple, "pk", triple) for triple in triples], "reason": "block_gone"} | more
+        return ask(person, "retire-many", body)
+
+    return retire
+
+
+def test_stale_and_accepted_triples_are_retired_for_one_reason(project, retire):
+    triples = [make_triple(project, State.ACCEPTED, stale=True), make_triple(project, State.ACCEPTED)]
+
+    answer = retire(lead_of(project), *triples)
+
+    assert (answer.status_code, answer.json()) == (200, {"retired": 2})
+    assert [reload(triple).retire_reason for triple in triples] == ["block_gone"] * 2
+    assert Event.objects.filter(project=project, action="triple.retire").count() == 2
+
+
+def test_with_one_that_is_not_accepted_none_is_retired(project, retire):
+    accepted, disputed = make_triple(project, State.ACCEPTED), make_disputed(project)
+
+    answer = retire(lead_of(project), accepted, disputed)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_retirable")
+    assert disputed.label in answer.json()["detail"]
+    assert reload(accepted).state == State.ACCEPTED
+
+
+def test_with_one_of_another_project_none_is_retired(project, retire):
+    accepted, other = make_triple(project, State.ACCEPTED), make_triple(make_team(), State.ACCEPTED)
+
+    assert retire(lead_of(project), accepted, other).status_code == 400
+    assert {reload(triple).state for triple in (accepted, other)} == {State.ACCEPTED}
+
+
+@pytest.mark.parametrize(
+    ("triples", "more"), [([], {}), (["T-0001"], {}), ([-1], {}), ([1], {"reason": "dull"}), ([2**80], {})]
+)
+def test_a_wrong_body_is_refused(project, retire, triples, more):
+    assert retire(lead_of(project), *triples, **more).status_code == 400
+
+
+def test_only_a_lead_retires(project, retire):
+    triple = make_triple(project, State.ACCEPTED)
+
+    assert retire(make_member(project, Role.ANNOTATOR), triple).status_code == 403
+    assert reload(triple).state == State.ACCEPTED

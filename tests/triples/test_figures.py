@@ -1,7 +1,8 @@
 import pytest
 
 from apps.triples.core.checks import PASS, STOP, WARN, Check, check_figures
-from tests.triples.checks.texts import TEXT
+
+TEXT = "Archives are encrypted with AES-256-GCM. Keys are rotated every 90 days by two people."
 
 
 def compared(answer, evidence=TEXT):
