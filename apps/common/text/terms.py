@@ -1,4 +1,7 @@
-"""Words that explain themselves on pages: the texts are in `terms.toml` beside this file. `{% term "pool" %}` shows one."""
+"""Words that explain themselves on pages: the texts are in `terms.toml` beside this file.
+
+`{% term "pool" %}` shows one.
+"""
 
 import re
 import tomllib
