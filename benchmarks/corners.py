@@ -27,6 +27,7 @@ from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
 from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.results import agreement_weights
+from apps.metrics.agreement.uncertainty import Settings
 from apps.metrics.statistics.significance import differences
 from benchmarks.coverage import AT_ONCE, Intervals, Line, Maker, of_mean, print_table
 
@@ -129,20 +130,29 @@ def chances_for(prevalence: np.ndarray, kappa: float, kind: str, mistakes: str) 
 
 
 FIGURES = {
-    "Cohen's κ": ("nominal", lambda rated, size, seed: cohen_kappa(pair_table(*rated.T, size), seed=seed)),
+    "Cohen's κ": (
+        "nominal",
+        lambda rated, size, settings: cohen_kappa(pair_table(*rated.T, size), settings=settings),
+    ),
     "Cohen's κ, quadratic": (
         "quadratic",
-        lambda rated, size, seed: cohen_kappa(pair_table(*rated.T, size), kind="quadratic", seed=seed),
+        lambda rated, size, settings: cohen_kappa(pair_table(*rated.T, size), kind="quadratic", settings=settings),
     ),
-    "Fleiss' κ": ("nominal", lambda rated, size, seed: fleiss_kappa(category_counts(rated, size), seed=seed)),
-    "Conger's κ": ("nominal", lambda rated, size, seed: conger_kappa(rated, size, seed=seed)),
-    "AC1": ("AC1", lambda rated, size, seed: gwet_ac(category_counts(rated, size), seed=seed)),
-    "AC2": ("AC2", lambda rated, size, seed: gwet_ac(category_counts(rated, size), kind="quadratic", seed=seed)),
+    "Fleiss' κ": (
+        "nominal",
+        lambda rated, size, settings: fleiss_kappa(category_counts(rated, size), settings=settings),
+    ),
+    "Conger's κ": ("nominal", lambda rated, size, settings: conger_kappa(rated, size, settings=settings)),
+    "AC1": ("AC1", lambda rated, size, settings: gwet_ac(category_counts(rated, size), settings=settings)),
+    "AC2": (
+        "AC2",
+        lambda rated, size, settings: gwet_ac(category_counts(rated, size), kind="quadratic", settings=settings),
+    ),
     **{
         f"α, {level}": (
             "quadratic" if level == "interval" else level,
-            lambda rated, size, seed, level=level: krippendorff_alpha(
-                category_counts(rated, size), level=level, seed=seed
+            lambda rated, size, settings, level=level: krippendorff_alpha(
+                category_counts(rated, size), level=level, settings=settings
             ),
         )
         for level in ("nominal", "ordinal", "interval")
@@ -161,7 +171,7 @@ def of_agreement(name: str, people: int, prevalence: np.ndarray, chances: np.nda
             rated = (chance.random((n, people, 1)) > bounds).sum(axis=2)
             if people > 2:
                 rated[chance.random(rated.shape) < 0.1] = MISSING
-            yield ask(rated, len(prevalence), seed + trial).interval
+            yield ask(rated, len(prevalence), Settings(seed + trial)).interval
 
     return intervals
 

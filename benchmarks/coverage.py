@@ -32,6 +32,7 @@ import numpy as np
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
 from apps.metrics.agreement.pairs import cohen_kappa
+from apps.metrics.agreement.uncertainty import Settings
 from apps.metrics.statistics.bootstrap import people_intervals
 from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 
@@ -147,7 +148,9 @@ def of_kappa(kind: str, graded_as: np.ndarray = GRADED_AS) -> Maker:
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
         for trial in range(AT_ONCE):
             grades = graded(chance, n, 2, graded_as)
-            yield cohen_kappa(pair_table(grades[:, 0], grades[:, 1], 4), kind=kind, seed=seed + trial).interval
+            yield cohen_kappa(
+                pair_table(grades[:, 0], grades[:, 1], 4), kind=kind, settings=Settings(seed + trial)
+            ).interval
 
     return intervals
 
@@ -157,7 +160,7 @@ def of_alpha(level: str) -> Maker:
         for trial in range(AT_ONCE):
             grades = graded(chance, n, 3)
             grades[chance.random(grades.shape) < 0.1] = MISSING
-            yield krippendorff_alpha(category_counts(grades, 4), level=level, seed=seed + trial).interval
+            yield krippendorff_alpha(category_counts(grades, 4), level=level, settings=Settings(seed + trial)).interval
 
     return intervals
 

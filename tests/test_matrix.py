@@ -199,7 +199,7 @@ def pages_of_others(world, django_db_blocker) -> dict[str, bytes]:
 
 
 def test_every_page_has_help(read, pages_of_others):
-    """Whoever adds a page says in `apps/dashboard/pages/page_help.py` what it is for and what to do there."""
+    """Whoever adds a page says in `apps/dashboard/pages/help_texts/` what it is for and what to do there."""
     words = {name: words for name, (_, words) in read.items()} | pages_of_others
     pages = {name for name, body in words.items() if b'<dialog id="keys"' in body and "api" not in name.split(":")[0]}
 

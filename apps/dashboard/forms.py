@@ -96,8 +96,8 @@ class SettingsForm(KaratForm):
         required=False,
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="One a line: names of products, customers, projects. In a public release they are taken out, or what "
-        "they are in stays in. Names of people, and of sources that are not public, are looked for anyway.",
+        help_text="One a line: names of products, customers, projects. A public release removes them, or leaves out "
+        "what contains them. Names of people, and of sources that are not public, are looked for anyway.",
     )
     lit_terms = forms.BooleanField(
         label="Highlight the query’s words while judging",

@@ -4,8 +4,8 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from apps.accounts.access import authentication  # noqa: F401  the import registers the scheme
-from apps.dashboard.api import description, settings
-from apps.dashboard.pages import checklist, manual, search, server, views
+from apps.dashboard.api import settings
+from apps.dashboard.pages import checklist, errors, manual, search, server, views
 
 pages = [
     path("", views.start, name="start"),
@@ -32,7 +32,7 @@ pages = [
 
 api = [
     path("v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("<path:rest>", description.not_found, name="not-found"),
+    path("<path:rest>", errors.no_endpoint, name="not-found"),
 ]
 
 settings_api = [

@@ -10,6 +10,7 @@ from apps.jobs.core.progress import percent_done, progress_line, seconds_left, s
 from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, MailHow, UploadState
 
 MAX_ATTEMPTS = 3
+NEAR_BYTES = 8 << 20
 ENDED_STATES = sorted(ENDED)
 
 
@@ -230,6 +231,18 @@ class Upload(models.Model):
     def place(self) -> Path:
         """Where this host has the file, or would have it: another one may have taken it in."""
         return store.path_of(self.path)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a request may wait for the file: this host has it, or it is small."""
+        return self.size <= NEAR_BYTES or self.place.exists()
+
+    def file_here(self) -> Path:
+        """The path of the file on this host, fetched when another one has taken it in.
+
+        Raises FileGone where nobody has it any more, and BucketAway where the store does not answer.
+        """
+        return store.here(self.path, sha256=self.sha256)
 
 
 class Notification(models.Model):

@@ -4,7 +4,7 @@ from django.urls import path
 
 from apps.jobs.api import jobs as jobs_api
 from apps.jobs.api import notifications as notifications_api
-from apps.jobs.pages import jobs, notifications, server_webhook, webhooks
+from apps.jobs.pages import jobs, notifications, webhooks
 
 pages = [
     path("", jobs.job_list, name="list"),
@@ -39,9 +39,9 @@ notification_pages = [
 ]
 
 server_webhook_pages = [
-    path("", server_webhook.deliveries, name="deliveries"),
-    path("try/", server_webhook.try_it, name="try"),
-    path("<int:pk>/again/", server_webhook.send_again, name="send-again"),
+    path("", webhooks.server_deliveries, name="deliveries"),
+    path("try/", webhooks.try_server, name="try"),
+    path("<int:pk>/again/", webhooks.send_to_server_again, name="send-again"),
 ]
 
 notification_api = [

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.files.packed.ids import Ids
-from apps.metrics.vocabulary import Vocabulary
+from apps.metrics.vocabulary import Ids, Vocabulary
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -371,18 +371,6 @@ class Regressions(NamedTuple):
         return f"{named}, {self.unexplained:,} unexplained"
 
 
-def verdict(
-    baseline: str,
-    candidate: str,
-    row: MeasureComparison,
-    family: int = 1,
-    fell: Regressions | None = None,
-    confidence: float = DEFAULT_CONFIDENCE,
-) -> str:
-    """The verdict of a comparison, then its test and the number of drops."""
-    return " ".join(line for line in verdict_lines(baseline, candidate, row, family, fell, confidence) if line)
-
-
 def verdict_lines(
     baseline: str,
     candidate: str,

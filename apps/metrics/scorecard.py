@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from apps.metrics.columns import Ints
+import numpy as np
+
+from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUERIES, Items, items_of
 from apps.metrics.expected.rules import HitRule
+from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
-from apps.metrics.statistics.significance import RESAMPLES, Summary
+from apps.metrics.statistics.significance import RESAMPLES, Summary, summaries
+from apps.metrics.statistics.strata import Division
 
 if TYPE_CHECKING:
     from apps.metrics.comparison import RunComparison
-
-
-class Input(NamedTuple):
-    """An input file: its role, its name, and the SHA-256 of its bytes on disk."""
-
-    role: str
-    name: str
-    sha256: str
 
 
 class ScoredRun(NamedTuple):
@@ -52,6 +48,22 @@ class StratumScores(NamedTuple):
     name: str
     n: int
     summaries: tuple[Sequence[Summary], ...]
+
+
+def stratum_scores(
+    division: Division, runs: Sequence[Floats], *, summarise: Callable[..., Sequence[Summary]] = summaries, **how: Any
+) -> list[StratumScores]:
+    """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name.
+
+    `how` is handed to `summarise`: the confidence, and whether there are intervals.
+    """
+    labels = np.array(division.labels)
+    strata = []
+    for name in division.strata:
+        inside = labels == name
+        scores = tuple(summarise(values[inside], **how) for values in runs)
+        strata.append(StratumScores(division.field, name, int(inside.sum()), scores))
+    return sorted(strata, key=lambda stratum: -stratum.n)
 
 
 class Scorecard(NamedTuple):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
-from apps.metrics.files.attributes import Attributes
 from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 

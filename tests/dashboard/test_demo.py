@@ -17,8 +17,7 @@ from apps.accounts.selectors import membership_in
 from apps.common.database.functions import from_now
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.actions.projects import request_demo
-from apps.dashboard.core import demo_people
-from apps.dashboard.execution.demo import material
+from apps.dashboard.execution.demo import grading, material
 from apps.dashboard.pages.drift import drift
 from apps.evaluation.core.question_kinds import KIND, NUMERIC, kinds_of
 from apps.evaluation.models import Evaluation, RunNote
@@ -72,7 +71,7 @@ def test_annotators_differ_but_not_wildly():
     pairs = [
         (query["id"], block_id, grade) for query in material.queries() for block_id, grade in query["grades"].items()
     ]
-    answers = {key: [demo_people.graded(key, *pair) for pair in pairs] for key in demo_people.ANNOTATORS}
+    answers = {key: [grading.graded(key, *pair) for pair in pairs] for key in grading.ANNOTATORS}
 
     same = sum(one.grade == other.grade for one, other in zip(answers["mara"], answers["sef"], strict=True))
     assert 0.5 < same / len(pairs) < 0.95

@@ -9,10 +9,11 @@ from apps.accounts.actions.projects import create_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in, roles_of
 from apps.audit.models import Event
+from apps.common.database.questions import answer_to
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
-from apps.dashboard.pages.checklist import TEXTS, first_steps, samples_to_begin
+from apps.dashboard.pages.checklist import TEXTS, samples_to_begin, steps_from, what_is_done
 from apps.dashboard.rules import is_fresh
 from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State
@@ -30,8 +31,9 @@ SAMPLES = REPO / "static" / "samples"
 pytestmark = pytest.mark.django_db
 
 
-def steps_of(project, user=None):
-    return first_steps(membership_in(user or lead_of(project), project.slug))
+def steps_of(project):
+    member = membership_in(lead_of(project), project.slug)
+    return steps_from(member, answer_to(project, what_is_done(member)), "")
 
 
 def page_of(client, project, name="dashboard:home"):

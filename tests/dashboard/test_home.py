@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.dashboard.pages.tasks import REVIEW_ROWS, tasks_of
+from apps.common.database.questions import answer_to
+from apps.dashboard.pages.tasks import REVIEW_ROWS, open_tasks
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.actions.seats import claim_seats
@@ -29,7 +30,7 @@ def home(project):
 
 
 def waits_for(user, project, at=AT):
-    return {row.title: row for row in tasks_of(membership_in(user, project.slug), at)}
+    return {row.title: row for row in answer_to(project, open_tasks(membership_in(user, project.slug), at))}
 
 
 @pytest.fixture(scope="module")

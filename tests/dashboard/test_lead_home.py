@@ -15,8 +15,6 @@ from apps.agreement.selectors.agreement import rounds_for
 from apps.common.database.questions import answer_to
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.pages import blocking, quality, tasks
-from apps.dashboard.pages.checklist import first_steps
-from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
 from apps.gates.selectors.gates import gates_in, statuses
 from apps.goldsets.actions.versions import freeze_version, release_version
@@ -27,6 +25,8 @@ from apps.judging.actions.seats import claim_seats
 from apps.retrieval.models import PoolEntry
 from apps.triples.enums import State
 from tests.corpus.factories import make_snapshot
+from tests.dashboard.test_first_steps import steps_of
+from tests.dashboard.test_round_forecast import judging_of
 from tests.e2e.test_editions import make_released
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, lead_of, make_member
@@ -80,7 +80,7 @@ def scene(db, _scene):
 
 def who_needs(round_, user=None, at=AT):
     member = membership_in(user or lead_of(round_.project), round_.project.slug)
-    return quality.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
+    return quality.who_needs_me(member, judging_of(round_, at), rounds_for(member))
 
 
 def done_told(client, project):
@@ -190,7 +190,8 @@ class TestBlocking:
         project = round_.project
 
         def keys():
-            return {row.key: row.count for row in blocking.rounds(project, judging_progress(project, AT), "")}
+            round_.refresh_from_db()
+            return {row.key: row.count for row in blocking.rounds(project, judging_of(round_, AT), "")}
 
         assert keys() == {"m": 3}
         close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
@@ -253,7 +254,7 @@ class TestGoal:
     def test_without_a_grade_there_is_nothing_to_release(self):
         round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
 
-        assert blocking.goals(first_steps(membership_in(lead_of(round_.project), round_.project.slug))) == []
+        assert blocking.goals(steps_of(round_.project)) == []
 
     def test_a_project_that_released_once_is_not_told_again(self, client, scene):
         assert "Release a version" not in page_of(client, scene.project)

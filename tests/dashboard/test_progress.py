@@ -5,11 +5,14 @@ from django.core.cache import cache
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
+from apps.agreement.selectors.agreement import rounds_for
+from apps.common.database.questions import answer_to
 from apps.dashboard.pages import progress
 from apps.judging.actions.rounds import close_round
 from apps.review.actions.submitting import give_verdict
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
+from apps.triples.selectors.triples import state_counts
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import answer, answer_both, make_in_review, make_triple, reviewers_of
@@ -27,47 +30,33 @@ def as_lead(project):
     return membership_in(lead_of(project), project.slug)
 
 
-class TestStates:
-    def test_without_triples_there_is_no_chart(self):
-        assert progress.states(make_project()) is None
-
-    def test_withdrawn_drafts_are_not_counted(self):
-        project = make_team()
-        make_triple(project, State.WITHDRAWN)
-
-        assert progress.states(project) is None
-
-    def test_stale_triples_are_taken_out_of_the_accepted(self):
-        project = make_team()
-        make_triple(project, State.ACCEPTED, stale=True)
-        make_triple(project, State.ACCEPTED)
-        make_triple(project, State.DRAFT)
-
-        found = progress.states(project)
-
-        counts = {item.state: item.count for item in found.counts if item.count}
-        assert counts == {"accepted": 1, "stale": 1, "draft": 1}
-        assert found.total == 3
-        assert "accepted: 1" in found.bar
+def states_in(project):
+    return progress.states_from(answer_to(project, state_counts(project)))
 
 
-class TestJudging:
-    def test_without_a_round_there_is_no_progress(self):
-        assert progress.judging_progress(make_project(), AT) is None
+def agreement_seen_by(member):
+    return progress.chart_of(member, progress.coefficients(member, rounds_for(member)))
 
-    def test_it_counts_the_newest_round(self):
-        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
-        judge_all(round_, people_of(round_)[0])
 
-        found = progress.judging_progress(round_.project, AT)
+def test_of_triples_the_stale_are_taken_out_of_the_accepted_and_withdrawn_drafts_do_not_count():
+    project = make_team()
+    make_triple(project, State.WITHDRAWN)
+    assert states_in(project) is None
 
-        assert (found.done, found.planned) == (3, 3)
-        assert "all possible judgements are done" in found.forecast
+    make_triple(project, State.ACCEPTED, stale=True)
+    make_triple(project, State.ACCEPTED)
+    make_triple(project, State.DRAFT)
+    found = states_in(project)
+
+    counts = {item.state: item.count for item in found.counts if item.count}
+    assert counts == {"accepted": 1, "stale": 1, "draft": 1}
+    assert found.total == 3
+    assert "accepted: 1" in found.bar
 
 
 class TestAgreement:
     def test_before_anybody_shares_a_pair_there_is_no_chart(self):
-        assert progress.agreement_chart(as_lead(make_project())) is None
+        assert agreement_seen_by(as_lead(make_project())) is None
 
     def test_leads_read_names_and_others_letters(self):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
@@ -76,8 +65,8 @@ class TestAgreement:
         close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
         viewer = make_member(round_.project, Role.VIEWER)
 
-        lead_sees = progress.agreement_chart(as_lead(round_.project)).figures
-        viewer_sees = progress.agreement_chart(membership_in(viewer, round_.project.slug)).figures
+        lead_sees = agreement_seen_by(as_lead(round_.project)).figures
+        viewer_sees = agreement_seen_by(membership_in(viewer, round_.project.slug)).figures
 
         assert "Judge 0 and Judge 1" in lead_sees
         assert "Judge" not in viewer_sees
@@ -88,7 +77,7 @@ class TestAgreement:
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
 
-        figures = progress.agreement_chart(as_lead(round_.project)).figures
+        figures = agreement_seen_by(as_lead(round_.project)).figures
 
         assert figures.count("<td>α ordinal</td>") == 2
         assert "κ quadratic" not in figures
@@ -100,14 +89,14 @@ class TestAgreement:
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
         both = make_member(round_.project, *roles)
 
-        assert progress.agreement_chart(membership_in(both, round_.project.slug)) is None
+        assert agreement_seen_by(membership_in(both, round_.project.slug)) is None
 
     def test_one_grade_only_is_a_sentence(self):
         round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: 2)
 
-        chart = progress.agreement_chart(as_lead(round_.project))
+        chart = agreement_seen_by(as_lead(round_.project))
 
         assert "1.00" not in chart.figures
         assert ">not defined</text>" in chart.drawing
@@ -117,11 +106,11 @@ class TestAgreement:
         project = make_team()
         first, second = make_in_review(project), make_in_review(project)
         answer_both(first, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
-        before = progress.agreement_chart(as_lead(project))
+        before = agreement_seen_by(as_lead(project))
 
         answer_both(second, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
-        assert progress.agreement_chart(as_lead(project)).figures != before.figures
+        assert agreement_seen_by(as_lead(project)).figures != before.figures
 
 
 class TestFlagRates:

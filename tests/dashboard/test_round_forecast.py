@@ -7,8 +7,7 @@ import pytest
 from apps.accounts.actions.projects import set_roles
 from apps.common.database.questions import answer_to
 from apps.common.text.wording import percent
-from apps.dashboard.pages.progress import progress_of, seats_asked
-from apps.dashboard.pages.round_forecast import ending
+from apps.dashboard.pages.progress import ending, progress_of, seats_asked
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.eta import Lately
@@ -40,8 +39,12 @@ def test_without_judgements_no_day_is_named():
     )
 
 
+def judging_of(round_, at):
+    return progress_of(round_, *answer_to(round_, seats_asked(round_, at)), at)
+
+
 def line(round_, at):
-    return progress_of(round_, *answer_to(round_, seats_asked(round_, at)), at).forecast
+    return judging_of(round_, at).forecast
 
 
 @pytest.mark.django_db
@@ -67,9 +70,10 @@ def test_seats_that_nobody_can_fill_do_not_count_as_work():
     lead = lead_of(round_.project)
     set_roles(project=round_.project, user=second, roles=[], actor=lead, at=AT)
 
-    found = line(round_, later(1))
+    found = judging_of(round_, later(1))
 
-    assert "all possible judgements are done. 4 judgements that nobody can give." in found
+    assert (found.done, found.planned) == (4, 8)
+    assert "all possible judgements are done. 4 judgements that nobody can give." in found.forecast
 
 
 @pytest.mark.django_db

@@ -10,9 +10,10 @@ from django.utils import timezone
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
+from apps.common.database.questions import answer_to
 from apps.jobs.actions.notifications import mark_all_read, mark_read, notify, read_about
 from apps.jobs.models import Notification
-from apps.jobs.selectors.jobs import PAGE_SIZE, notification_page, unread_words
+from apps.jobs.selectors.jobs import PAGE_SIZE, notification_page, unread_asked
 from tests.factories import AT, lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +93,7 @@ def test_the_count_is_bounded(project, person, unread, word, django_assert_num_q
         notify_once(person, project, f"key-{number}")
 
     with django_assert_num_queries(1):
-        assert unread_words(person, project) == word
+        assert answer_to(project, unread_asked(person, project)) == word
 
 
 def test_the_bar_says_how_many_are_unread_and_nothing_when_none_is(client, project, person):

@@ -8,8 +8,13 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
-from apps.jobs.actions.server_webhook import send_to_operators_again, try_server_webhook
-from apps.jobs.actions.webhooks import WebhookRefused, add_webhook, try_webhook
+from apps.jobs.actions.webhooks import (
+    WebhookRefused,
+    add_webhook,
+    send_to_operators_again,
+    try_server_webhook,
+    try_webhook,
+)
 from apps.jobs.execution.webhooks import post_to_operators
 from apps.jobs.models import Outbox
 from apps.jobs.pages.webhooks import PAGE_SIZE

@@ -12,8 +12,7 @@ from apps.common.files import buckets
 from apps.common.files.buckets import BucketAway
 from apps.jobs.actions.uploads import discard_upload
 from apps.jobs.execution.shared_files import UNNAMED_FOR, fill_store, remove_unnamed
-from apps.jobs.execution.uploaded import NEAR_BYTES, file_of, is_near
-from apps.jobs.models import Upload
+from apps.jobs.models import NEAR_BYTES, Upload
 from tests.factories import AT, lead_of
 from tests.jobs.test_uploads import store
 
@@ -43,7 +42,7 @@ def test_an_upload_is_in_the_store_when_its_row_is_written(shared):
 
     assert in_store(shared) == [upload.path]
     upload.place.unlink()
-    assert file_of(upload).read_bytes() == b"some bytes"
+    assert upload.file_here().read_bytes() == b"some bytes"
 
 
 def test_what_is_not_kept_is_not_in_the_store(shared, monkeypatch):
@@ -139,4 +138,4 @@ def test_a_request_waits_for_small_files_and_for_those_that_are_here(size, is_he
     if not is_here:
         upload.place.unlink()
 
-    assert is_near(upload) == near
+    assert upload.is_near == near

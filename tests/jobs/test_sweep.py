@@ -1,10 +1,11 @@
 import pytest
 
 from apps.common.database.functions import from_now
+from apps.common.database.questions import answer_to
 from apps.jobs.execution import sweep
 from apps.jobs.models import Job, WorkerBeat
-from apps.jobs.selectors.jobs import worker_last_seen, worker_notice
-from tests.factories import AT
+from apps.jobs.selectors.jobs import worker_asked, worker_last_seen
+from tests.factories import AT, make_project
 from tests.jobs.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -14,6 +15,10 @@ def abandoned(*, attempt: int = 1, **fields: object) -> Job:
     job = make_job()
     Job.objects.filter(pk=job.pk).update(state="running", attempt=attempt, lease_expires_at=from_now(-1), **fields)
     return Job.objects.get(pk=job.pk)
+
+
+def notice() -> str:
+    return answer_to(make_project(), worker_asked())
 
 
 def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_while():
@@ -113,18 +118,18 @@ def test_a_worker_unseen_for_a_day_is_forgotten():
 
 def test_the_banner_says_when_no_worker_was_ever_seen():
     assert worker_last_seen() is None
-    assert worker_notice() == "No worker has been seen yet. Imports, pools and scores wait until one runs."
+    assert notice() == "No worker has been seen yet. Imports, pools and scores wait until one runs."
 
 
 def test_the_banner_is_silent_while_a_worker_lives():
     sweep.beat("one")
 
     assert worker_last_seen() == 0
-    assert worker_notice() == ""
+    assert notice() == ""
 
 
 def test_the_banner_speaks_after_a_minute():
     sweep.beat("one")
     WorkerBeat.objects.update(seen_at=from_now(-75))
 
-    assert worker_notice() == ("No worker has been seen for 75 s. Imports, pools and scores wait until one runs.")
+    assert notice() == ("No worker has been seen for 75 s. Imports, pools and scores wait until one runs.")

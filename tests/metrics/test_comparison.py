@@ -12,7 +12,6 @@ from apps.metrics.comparison import (
     compare_runs,
     handfuls,
     tally,
-    verdict,
     verdict_lines,
 )
 from apps.metrics.estimate import QUESTIONS
@@ -69,12 +68,16 @@ def with_plain_spaces(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def told(*facts) -> str:
+    return " ".join(filter(None, verdict_lines(*facts)))
+
+
 def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> MeasureComparison:
     return stated("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 30, 0, 10, 40))
 
 
 def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
-    words = verdict("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
+    words = told("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
 
     assert with_plain_spaces(words) == (
         "Hybrid is better than BM25 by 0.021 nDCG@10; the difference could be +0.004 to +0.038. "
@@ -83,7 +86,7 @@ def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
 
 
 def test_the_other_way_round_it_is_worse():
-    words = verdict("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
+    words = told("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
 
     assert with_plain_spaces(words) == (
         "BM25 is worse than Hybrid by 0.021 nDCG@10; the difference could be −0.038 to −0.004. "
@@ -94,7 +97,7 @@ def test_the_other_way_round_it_is_worse():
 def test_a_verdict_says_when_chance_is_not_ruled_out_among_many_measures():
     row = row_of(0.021, 0.004, 0.038, holm=0.08)
 
-    assert with_plain_spaces(verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
+    assert with_plain_spaces(told("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
         "Hybrid is better than BM25 by 0.021 nDCG@10, but chance is not ruled out; the difference could be +0.004 to "
         "+0.038. 95 % interval, p = 0.080 after Holm over 6; no drop."
     )
@@ -104,7 +107,7 @@ def test_a_verdict_says_when_chance_is_not_ruled_out_among_many_measures():
 def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
     row = row_of(0.01, -0.002, 0.02, holm=0.3)
 
-    assert with_plain_spaces(verdict("BM25", "Hybrid", row, 6)) == (
+    assert with_plain_spaces(told("BM25", "Hybrid", row, 6)) == (
         "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
         "95 % interval, p = 0.300 after Holm over 6."
     )
@@ -115,7 +118,7 @@ def test_of_too_few_queries_the_verdict_names_neither_side_nor_an_interval():
     """Two queries gave "worse, but chance is not ruled out", an interval without zero, and p = 1."""
     row = stated("nDCG@10", 0.5, 0.3, Difference(-0.2, (-0.346, -0.102), 1.0, 1.0, 0, 0, 2, 2))
 
-    words = verdict("BM25", "my-search", row, 6)
+    words = told("BM25", "my-search", row, 6)
 
     assert with_plain_spaces(words) == (
         "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 are needed, "
@@ -188,16 +191,14 @@ def test_a_verdict_on_a_handful_of_queries_says_so_with_the_exact_sign_test():
     row = few(2, 1, 100)
 
     assert row.difference.rests_on == 3
-    assert "only 3 of 100 queries differ (exact sign test p = 1.000)" in with_plain_spaces(
-        verdict("BM25", "Hybrid", row)
-    )
+    assert "only 3 of 100 queries differ (exact sign test p = 1.000)" in with_plain_spaces(told("BM25", "Hybrid", row))
     assert [with_plain_spaces(line) for line in handfuls([row])] == [
         "AP: 2 better, 1 worse, 97 equal, only 3 of 100 queries differ (exact sign test p = 1.000)."
     ]
 
 
 def test_a_verdict_on_no_query_says_so():
-    assert "none of 30 queries differs" in with_plain_spaces(verdict("BM25", "Hybrid", few(0, 0, 30)))
+    assert "none of 30 queries differs" in with_plain_spaces(told("BM25", "Hybrid", few(0, 0, 30)))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +267,7 @@ def test_a_verdict_says_in_its_sentence_where_a_run_has_clearly_fewer_judged_res
 def test_one_query_is_too_few():
     (row,) = compare(["AP"], {"AP": np.array([0.0])}, {"AP": np.array([1.0])})
 
-    assert verdict("BM25", "Hybrid", row) == "One query is too few to compare Hybrid with BM25."
+    assert told("BM25", "Hybrid", row) == "One query is too few to compare Hybrid with BM25."
 
 
 @pytest.mark.parametrize("counts", [(0, 0), (1, 0), (6, 16), (59, 121), (86, 150)])

@@ -9,6 +9,7 @@ import pytest
 
 import apps.metrics
 from tests.conftest import REPO
+from tests.house import imports, modules
 from tests.test_docs import FENCE, after
 
 SEEN = (
@@ -65,3 +66,23 @@ def test_the_script_loads_no_framework(printed):
 def test_all_names_what_is_there():
     assert [name for name in apps.metrics.__all__ if not hasattr(apps.metrics, name)] == []
     assert apps.metrics.__all__ == sorted(apps.metrics.__all__)
+
+
+ORDER = (
+    *("estimate", "vocabulary", "columns", "statistics", "agreement", "measures", "expected", "files"),
+    *("scoring", "comparison", "scorecard"),
+)
+"""The parts of `metrics`, from the ground up."""
+
+
+def test_each_part_imports_only_the_parts_before_it():
+    parts = {name: name.split(".")[2] for name in modules() if name.startswith("apps.metrics.")}
+    wrong = [
+        f"{name} imports {other}"
+        for name, part in parts.items()
+        for other in imports()[name]
+        if other in parts and ORDER.index(parts[other]) > ORDER.index(part)
+    ]
+
+    assert set(parts.values()) == set(ORDER)
+    assert wrong == []

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from apps.metrics.columns import judged_columns, ranked_columns
-from apps.metrics.files.attributes import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures.measure_input import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import measure_run, needs_of, parse_measures, refuse_unmet
 from apps.metrics.vocabulary import Vocabulary

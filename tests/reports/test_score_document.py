@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from apps.metrics.estimate import NONE
-from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first
+from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first, stratum_scores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import summaries
+from apps.metrics.statistics.strata import Division
 from apps.reports.core.document import ReportChart, ReportSection, Table
 from apps.reports.core.score_document import scored_document
 from apps.reports.formats.html import as_html
@@ -131,7 +131,7 @@ def test_sealed_queries_are_in_no_table():
 
 def test_strata_are_drawn_side_by_side_on_one_scale():
     runs = [run_of("base", LOW), run_of("new", LOW + 0.1)]
-    division = QueryDivision("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
+    division = Division("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
     strata = stratum_scores(division, [LOW, LOW + 0.1], confidence=0.95, with_interval=True)
 
     found = part(card_of(*runs, strata=strata), "By domain")
@@ -144,7 +144,7 @@ def test_strata_are_drawn_side_by_side_on_one_scale():
 
 
 def test_small_strata_are_counted_and_a_known_field_has_its_word():
-    division = QueryDivision("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
+    division = Division("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
     strata = stratum_scores(division, [LOW], confidence=0.95, with_interval=True)
 
     found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 
 from apps.cli.agree import output
 from apps.cli.agree.figures import figures_of
@@ -15,20 +16,13 @@ from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
+from apps.common.files.tables import ITEM
 from apps.metrics.agreement.counting import LEVELS
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
-from apps.metrics.files.labels import (
-    REPEATS,
-    LabelLayout,
-    Labelling,
-    LabelStrata,
-    labelling_of,
-    read_labels,
-    read_strata,
-)
-from apps.metrics.files.labels.columns import ROLES, ColumnLayout
-from apps.metrics.files.labels.labelling import remarks_on
-from apps.metrics.files.labels.reading import misread
+from apps.metrics.files.labels.columns import REPEATS, ROLES, ColumnLayout, LabelLayout
+from apps.metrics.files.labels.labelling import Labelling, labelling_of, remarks_on
+from apps.metrics.files.labels.reading import misread, read_labels
+from apps.metrics.files.strata import Strata, load_strata
 from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 EXIT_OK = 0
@@ -99,13 +93,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         form, labelling = _labelling(args)
         strata = _strata(args, labelling)
-    except InputErrors as errors:
+    except (InputError, InputErrors) as errors:
         for line in as_lines(errors):
             print(f"karat agree: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
     for remark in [*form.remarks(), *remarks_on(labelling)]:
         print(f"{name_of(args.file)}: {remark}", file=sys.stderr)
-    for remark in strata.remarks() if strata else []:
+    for remark in _remarks_on(strata) if strata else []:
         print(f"{name_of(args.by)}: {remark}", file=sys.stderr)
     settings = Settings(args.seed, args.resamples, args.confidence)
     figures = figures_of(labelling, settings, with_model=args.label_model, strata=strata)
@@ -138,20 +132,21 @@ def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
     return form, labelling
 
 
-def _strata(args: argparse.Namespace, labelling: Labelling) -> LabelStrata | None:
-    """The strata of `--by`; None without it. Raises InputErrors as `_labelling` does."""
+def _strata(args: argparse.Namespace, labelling: Labelling) -> Strata | None:
+    """The strata of `--by`; None without it. Raises as `load_strata` does."""
     if not args.by:
         return None
-    errors, strata = ErrorList(MOST_LISTED), None
-    try:
-        if args.by == args.file == "-":
-            raise InputError(name_of("-"), None, "", "", "cannot be both FILE and --by.")
-        strata = read_strata(args.by, labelling.items, errors)
-    except InputError as error:
-        errors.add(error)
-    if errors or strata is None:
-        raise all_of(errors)
-    return strata
+    if args.by == args.file == "-":
+        raise InputError(name_of("-"), None, "", "", "cannot be both FILE and --by.")
+    return load_strata(args.by, labelling.items, names=ITEM, of="labelled items")
+
+
+def _remarks_on(strata: Strata) -> Iterator[str]:
+    """Warnings about what limits the figures."""
+    if strata.unknown:
+        yield f"items in it without a label: {strata.unknown:,}."
+    if strata.unnamed:
+        yield f"labelled items that it does not name, and that are in no stratum: {strata.unnamed:,}."
 
 
 def _list(text: str) -> list[str]:

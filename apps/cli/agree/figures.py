@@ -19,7 +19,8 @@ from apps.metrics.agreement.overall import (
 )
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import Settings
-from apps.metrics.files.labels.labelling import Counts, Labelling, LabelStrata
+from apps.metrics.files.labels.labelling import Counts, Labelling
+from apps.metrics.files.strata import Strata
 
 SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 
@@ -69,7 +70,7 @@ class Figures:
 
 
 def figures_of(
-    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: LabelStrata | None = None
+    labelling: Labelling, settings: Settings, *, with_model: bool = False, strata: Strata | None = None
 ) -> Figures:
     counts = category_counts(labelling.rated, len(labelling.categories))
     return Figures(
@@ -84,7 +85,7 @@ def figures_of(
     )
 
 
-def _by_stratum(labelling: Labelling, strata: LabelStrata, settings: Settings) -> list[StratumFigures]:
+def _by_stratum(labelling: Labelling, strata: Strata, settings: Settings) -> list[StratumFigures]:
     """Each stratum by itself, on the scale of the whole file: by field, then most items first, then by name."""
     figures = []
     for division in strata.divisions:

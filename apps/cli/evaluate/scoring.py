@@ -17,11 +17,10 @@ from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_column
 from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
 from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
-from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures.entries import Measure
-from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
+from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first, stratum_scores
 from apps.metrics.scoring import queries_with_relevant, score_run
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
 from apps.metrics.vocabulary import Vocabulary
 
 Fields = Mapping[str, str]
@@ -33,8 +32,8 @@ def labels_of(rows: Sequence[Fields]) -> dict[str, tuple[str, ...]]:
     return {field: named for field, named in labels.items() if any(named)}
 
 
-def divisions_of(rows: Sequence[Fields]) -> list[QueryDivision]:
-    return [QueryDivision(field, named) for field, named in labels_of(rows).items()]
+def divisions_of(rows: Sequence[Fields]) -> list[Division]:
+    return [Division(field, named) for field, named in labels_of(rows).items()]
 
 
 def fields_of(release: ReleaseSplit, card: Scorecard) -> list[Fields]:

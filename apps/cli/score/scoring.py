@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TextIO
-
-import numpy as np
 
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged
@@ -15,17 +14,27 @@ from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUESTIONS
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import hit_summaries, measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
-from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
+from apps.metrics.files.attributes import load_block_attributes, load_query_attributes
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
-from apps.metrics.files.strata import QueryDivision, load_strata, stratum_scores
+from apps.metrics.files.strata import load_strata
 from apps.metrics.measures.entries import FACETS, GRADES, Measure
+from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
-from apps.metrics.scorecard import Input, Scorecard, ScoredRun, StratumScores, compared_with_first, with_distinct_tags
+from apps.metrics.scorecard import (
+    Input,
+    Scorecard,
+    ScoredRun,
+    StratumScores,
+    compared_with_first,
+    stratum_scores,
+    with_distinct_tags,
+)
 from apps.metrics.scoring import RunScores, queries_with_relevant, score_run
 from apps.metrics.statistics.significance import Summary
+from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -45,7 +54,7 @@ class TripleGround:
         self.questions = list(compress(questions, self._is_defined))
         self.asked = tuple(one.id for one in self.questions)
 
-    def divided(self, divisions: Sequence[QueryDivision]) -> list[QueryDivision]:
+    def divided(self, divisions: Sequence[Division]) -> list[Division]:
         """The divisions of all questions, for those that the rule says something about."""
         return [one._replace(labels=tuple(compress(one.labels, self._is_defined))) for one in divisions]
 
@@ -65,7 +74,7 @@ class TripleGround:
 def card_of(
     ground: TripleGround,
     runs: Sequence[ScoredRun],
-    divisions: Sequence[QueryDivision],
+    divisions: Sequence[Division],
     *,
     confidence: float,
     seed: int,
@@ -86,7 +95,17 @@ def card_of(
         seed=seed,
         interval=interval,
         with_queries=with_queries,
-        strata=list(_by_stratum(ground, runs, divisions, confidence, with_interval=interval != NONE)),
+        strata=[
+            stratum
+            for division in divisions
+            for stratum in stratum_scores(
+                division,
+                [run.scores.values for run in runs],
+                summarise=partial(hit_summaries, list(ground.measures.values())),
+                confidence=confidence,
+                with_interval=interval != NONE,
+            )
+        ],
         inputs=inputs,
         hit=ground.rule,
         undefined=ground.undefined,
@@ -107,27 +126,6 @@ def card_of(
     return card._replace(comparisons=compared)
 
 
-def _by_stratum(
-    ground: TripleGround,
-    runs: Sequence[ScoredRun],
-    divisions: Sequence[QueryDivision],
-    confidence: float,
-    *,
-    with_interval: bool,
-) -> Iterator[StratumScores]:
-    measures = list(ground.measures.values())
-    for division in divisions:
-        labels = np.array(division.labels)
-        named = sorted(set(division.labels) - {""}, key=lambda name: (-int((labels == name).sum()), name))
-        for name in named:
-            inside = labels == name
-            summaries = tuple(
-                hit_summaries(measures, run.scores.values[inside], confidence=confidence, with_interval=with_interval)
-                for run in runs
-            )
-            yield StratumScores(division.field, name, int(inside.sum()), summaries)
-
-
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
@@ -138,8 +136,8 @@ class ScoringGround(NamedTuple):
     judged: Judged
     blocks: Vocabulary | None
     attributes: Attributes
-    divisions: tuple[QueryDivision, ...]
-    stratified: QueryDivision | None
+    divisions: tuple[Division, ...]
+    stratified: Division | None
 
 
 def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
@@ -199,16 +197,16 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
     refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
-    divisions: tuple[QueryDivision, ...] = ()
+    divisions: tuple[Division, ...] = ()
     if args.by:
-        divisions, unjudged = load_strata(args.by, judged.queries)
+        divisions, unjudged, _ = load_strata(args.by, judged.queries)
         if unjudged:
-            was = "was" if len(unjudged) == 1 else "were"
-            print(f"{name_of(args.by)}: {len(unjudged):,} of its queries {was} never judged.", file=remarks)
+            was = "was" if unjudged == 1 else "were"
+            print(f"{name_of(args.by)}: {unjudged:,} of its queries {was} never judged.", file=remarks)
     return ScoringGround(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
 
 
-def _stratified(args: argparse.Namespace, divisions: Sequence[QueryDivision]) -> QueryDivision | None:
+def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Division | None:
     if not args.stratify:
         return None
     chosen = next((division for division in divisions if division.field == args.stratify), None)

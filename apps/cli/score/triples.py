@@ -21,11 +21,12 @@ from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_
 from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.results import read_results
-from apps.metrics.files.strata import QueryDivision, load_strata
+from apps.metrics.files.strata import load_strata
 from apps.metrics.files.trec_rows import parse_run
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, with_distinct_tags
+from apps.metrics.statistics.strata import Division
 from apps.triples.formats import read_entries
 from apps.triples.formats.entry import ALL, Entry
 
@@ -144,7 +145,7 @@ class TripleFile(NamedTuple):
     """The questions of a file of triples, and how their metadata divide them."""
 
     questions: list[Question]
-    divisions: tuple[QueryDivision, ...]
+    divisions: tuple[Division, ...]
 
 
 def load_triples(path: str) -> TripleFile:
@@ -154,7 +155,7 @@ def load_triples(path: str) -> TripleFile:
     if not entries:
         raise InputError(name_of(path), None, "", "", "the file contains no triples.")
     labels = {field: tuple(getattr(entry, field) for entry in entries) for field in DIVISIONS}
-    divisions = [QueryDivision(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1]
+    divisions = [Division(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1]
     return TripleFile(
         [question_of(entry) for entry in entries], (*divisions, *kind_divisions([kinds_in(entry) for entry in entries]))
     )
@@ -170,11 +171,11 @@ def kinds_in(entry: Entry) -> list[str]:
     )
 
 
-def kind_divisions(kinds: Sequence[Sequence[str]]) -> list[QueryDivision]:
+def kind_divisions(kinds: Sequence[Sequence[str]]) -> list[Division]:
     """One division for each kind that some of the questions are of and others are not: a question can be of several."""
     names = dict.fromkeys(name for row in kinds for name in row)
     divided = {name: tuple(name if name in row else "" for row in kinds) for name in names}
-    return [QueryDivision(KIND, labels) for labels in divided.values() if "" in labels]
+    return [Division(KIND, labels) for labels in divided.values() if "" in labels]
 
 
 def entries_in(source: TableFile) -> list[Entry]:

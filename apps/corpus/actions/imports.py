@@ -23,7 +23,6 @@ from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, remover, written
 from apps.jobs.execution.periodic import periodic_task
-from apps.jobs.execution.uploaded import file_of, is_near
 
 APPLY_AT_ONCE_ROWS = 2_000
 
@@ -153,7 +152,7 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item = import_reading.locked(import_id)
     if item.state != ImportState.READY:
         raise ImportRefused(f"This import {_is(item)}; there is nothing to confirm.", code="import_not_ready")
-    if item.plan["rows"] > APPLY_AT_ONCE_ROWS or not is_near(item.upload):
+    if item.plan["rows"] > APPLY_AT_ONCE_ROWS or not item.upload.is_near:
         item.state = ImportState.APPLYING
         item.save(update_fields=["state"])
         title = f"{kind_named(item.kind).title}: {item.title}"
@@ -207,7 +206,7 @@ def undo_untouched(*, import_id: int, actor: User, at: datetime) -> Import:
 
 def _enqueue_reading_if_large(item: Import, actor: User, at: datetime) -> None:
     kind, file = kind_named(item.kind), item.upload
-    if not (is_near(file) and kind.is_read_at_once(file_of(file), file.filename, item.options)):
+    if not (file.is_near and kind.is_read_at_once(file.file_here(), file.filename, item.options)):
         _enqueue_reading(item, actor, at)
 
 

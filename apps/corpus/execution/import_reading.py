@@ -17,7 +17,6 @@ from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, headings_digest, kind_named
 from apps.jobs.actions.uploads import mark_used
-from apps.jobs.execution.uploaded import file_of
 
 
 def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
@@ -31,7 +30,7 @@ def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, A
 def _planned(item: Import, progress: Progress) -> dict[str, Any]:
     kind = kind_named(item.kind)
     try:
-        with open_source(file_of(item.upload), name=item.upload.filename) as source:
+        with open_source(item.upload.file_here(), name=item.upload.filename) as source:
             return kind.preview(item.project, source, item.options, progress).as_json()
     except InputError as error:
         return faulty_plan([error])
@@ -41,7 +40,7 @@ def _planned(item: Import, progress: Progress) -> dict[str, Any]:
 
 def _fixes(item: Import) -> list[Fix]:
     try:
-        with open_source(file_of(item.upload), name=item.upload.filename) as source:
+        with open_source(item.upload.file_here(), name=item.upload.filename) as source:
             return kind_named(item.kind).fixes(source, item.options)
     except InputError:
         return []
@@ -53,7 +52,7 @@ def prepared(item: Import, *, actor: User, at: datetime) -> Iterator[Any]:
     with ExitStack() as stack:
         made = None
         with suppress(InputError):
-            source = stack.enter_context(open_source(file_of(item.upload), name=item.upload.filename))
+            source = stack.enter_context(open_source(item.upload.file_here(), name=item.upload.filename))
             kind = kind_named(item.kind)
             made = stack.enter_context(prepared_source(kind, item.project, source, item.options, actor=actor, at=at))
         yield made
@@ -80,7 +79,7 @@ def prepared_source(
 def take_in(item: Import, *, actor: User, at: datetime, prepared: Any = None) -> ImportPlan:
     """Apply the file, in the caller's transaction. Raises InputErrors."""
     try:
-        with open_source(file_of(item.upload), name=item.upload.filename) as source:
+        with open_source(item.upload.file_here(), name=item.upload.filename) as source:
             kind = kind_named(item.kind)
             return kind.apply(item.project, source, item.options, actor=actor, at=at, prepared=prepared)
     except InputError as error:

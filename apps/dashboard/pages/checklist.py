@@ -18,7 +18,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member, policy
-from apps.common.database.questions import Question, answer_to
+from apps.common.database.questions import Question
 from apps.common.web.requests import own_page
 from apps.corpus.models import Block
 from apps.corpus.selectors.import_kinds import SampleFile, kind_named
@@ -237,13 +237,8 @@ TOGETHER = f"{ONE_KEY} A round says who judges: you, and the others who are anno
 OTHERS = f"{ONE_KEY} A round says who judges. You are no annotator yet: the plan has a button for it."
 
 
-def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
-    """The steps of the project as this lead sees them. `grade_url` is where pairs wait for them."""
-    return steps_from(member, answer_to(member.project, what_is_done(member)), grade_url)
-
-
 def steps_from(member: Member, facts: dict[str, bool], grade_url: str) -> FirstSteps:
-    """The steps from what is done, for a page that asks that with other things."""
+    """The steps as this lead sees them, from what is done. `grade_url` is where pairs wait for them."""
     skipped = set(policy(member.project, "skipped_steps")) - NEVER_SKIPPED
     is_fresh = not (facts["grades"] or facts["written"] or facts["version"])
     numbered = [

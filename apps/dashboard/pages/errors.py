@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.views.decorators.csrf import csrf_exempt
 
 from apps.common.web.outages import Outage, outage_of
 from apps.common.web.problem_json import CONTENT_TYPE, facts_of
@@ -51,6 +52,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _answer(request, 404, "Not found", "There is nothing here that you can see.", "not_found")
+
+
+@csrf_exempt
+def no_endpoint(request: HttpRequest, rest: str) -> HttpResponse:
+    """The view of every address under /api/ that is no endpoint."""
+    return _answer(request, 404, "Not found", "No such endpoint. The list is at /api/v1/schema/.", "not_found")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -175,7 +175,9 @@ def check_up(*, at: datetime, thoroughly: bool) -> list[Check]:
     )
     if gap != FITS:
         return checkup.in_order([database, *_on_this_machine(thoroughly)])
-    rows = [_worker(), _hosts(thoroughly), _clock(at), _mail(at, thoroughly), _webhooks(at), _backup(at), _deletions()]
+    webhooks = checkup.webhooks_check(unsent(DeliveryKind.WEBHOOK, at))
+    deletions = checkup.deletions_check(failed_deletions())
+    rows = [_worker(), _hosts(thoroughly), _clock(at), _mail(at, thoroughly), webhooks, _backup(at), deletions]
     return checkup.in_order([database, *rows, *_on_this_machine(thoroughly)])
 
 
@@ -231,10 +233,6 @@ def _mail(at: datetime, thoroughly: bool) -> Check:
     return checkup.mail_check(queue, server=settings.EMAIL_HOST, fault=mail_server_fault() if thoroughly else None)
 
 
-def _webhooks(at: datetime) -> Check:
-    return checkup.webhooks_check(unsent(DeliveryKind.WEBHOOK, at))
-
-
 def _backup(at: datetime) -> Check:
     found = standing(at)
     return checkup.backup_check(
@@ -243,10 +241,6 @@ def _backup(at: datetime) -> Check:
         every_hours=settings.BACKUP_HOURS,
         is_scheduled=bool(settings.BACKUP_TO),
     )
-
-
-def _deletions() -> Check:
-    return checkup.deletions_check(failed_deletions())
 
 
 def _disk() -> Check:

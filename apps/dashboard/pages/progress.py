@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,19 +21,21 @@ from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.calibration.core.control_chart import limits
 from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
-from apps.common.database.questions import CountOf, Question, answer_to
+from apps.common.database.questions import CountOf, Question
 from apps.common.drawing import charts
 from apps.common.drawing.charts import Period, control_chart
-from apps.dashboard.pages.round_forecast import forecast
+from apps.common.text.wording import count, day, percent
+from apps.judging.core.eta import Lately
+from apps.judging.core.eta import estimate as expected_end
+from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from apps.judging.selectors import board
-from apps.judging.selectors.progress import Totals, newest_round, seat_counts
+from apps.judging.selectors.progress import Totals, seat_counts, stuck
 from apps.judging.selectors.workload import RoundAnswers, answers_in
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
-from apps.triples.selectors import triples
 
 STATE_FILLS = {
     "accepted": "part-accepted",
@@ -48,6 +50,7 @@ WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
 Line = tuple[tuple[int, ...], str, Coefficient]
 """The people, the name of the coefficient, and its value."""
 MOST_PAIRS_OF_PEOPLE = 4
+WEEK = timedelta(days=7)
 WEEKS = 12
 LEAST_WEEKS = 3
 KEPT_SECONDS = 24 * 3600
@@ -68,13 +71,8 @@ class States(NamedTuple):
     bar: SafeString
 
 
-def states(project: Project) -> States | None:
-    """The triples of a project by state, or None when there is none. Withdrawn drafts were never begun."""
-    return states_from(triples.states_of(project))
-
-
 def states_from(counts: dict[str, int]) -> States | None:
-    """The same from the counts, for a page that asks them with other things."""
+    """The triples of a project by state, from their counts; None when there is none. Withdrawn drafts do not count."""
     counts = dict(counts)
     counts.pop("withdrawn", None)
     counts["accepted"] -= counts["stale"]
@@ -82,7 +80,7 @@ def states_from(counts: dict[str, int]) -> States | None:
     if not total:
         return None
     usual = [StateCount(state, counts[state]) for state in STATE_FILLS]
-    others = [StateCount(state, count) for state, count in counts.items() if count and state not in STATE_FILLS]
+    others = [StateCount(state, number) for state, number in counts.items() if number and state not in STATE_FILLS]
     parts = [charts.BarPart(state.replace("_", " "), counts[state], fill) for state, fill in STATE_FILLS.items()]
     return States(total, counts["accepted"], usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
 
@@ -98,11 +96,6 @@ class Judging(NamedTuple):
     bar: SafeString
 
 
-def judging_progress(project: Project, at: datetime) -> Judging | None:
-    newest = newest_round(project, None)
-    return progress_of(newest, *answer_to(project, seats_asked(newest, at)), at) if newest else None
-
-
 def seats_asked(round_: Round, at: datetime) -> Question[tuple[Totals, int]]:
     """The seats of a round, and how many leases have lapsed, for a page that asks other things with it."""
     seats, late = seat_counts(round_), board.lapsed(round_, at=at)
@@ -116,14 +109,66 @@ def progress_of(round_: Round, seats: Totals, lapsed: int, at: datetime) -> Judg
     return Judging(round_, answers, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 
+def forecast(round_: Round, seats: Totals, lapsed: int, answers: RoundAnswers, *, at: datetime) -> str:
+    """The line of an open round, or the closing date of a closed one. `lapsed` counts leases that have expired."""
+    overlap = _overlap(round_)
+    today = timezone.localdate(at)
+    if round_.state == RoundState.CLOSED:
+        closed = f"closed on {day(timezone.localdate(round_.closed_at), today)}" if round_.closed_at else "closed"
+        return f"{overlap}, {closed}."
+    nobodys = stuck(round_)
+    end = ending(seats.to_go - nobodys, answers.lately, today)
+    left = f" {_seats(nobodys)} that nobody can give." if nobodys else ""
+    midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+    people = _people(answers.judged_since(midnight))
+    return f"{overlap}, {end}.{left} {people}; {_open_seats(seats.held, lapsed)}."
+
+
+def ending(to_go: int, lately: Lately, today: date) -> str:
+    """The expected end of `to_go` judgements at the recent rate, in words."""
+    if to_go <= 0:
+        return "all possible judgements are done"
+    expected = expected_end(to_go, lately, today=today)
+    if expected.day:
+        return f"done {_when(expected.day, today)} at this pace"
+    return f"no end date yet: {expected.why_not}"
+
+
+def _when(then: date, today: date) -> str:
+    """ "tomorrow", the weekday within a week, else the date."""
+    if then <= today + timedelta(days=1):
+        return "today" if then <= today else "tomorrow"
+    return f"on {then:%A}" if then < today + WEEK else f"on {day(then, today)}"
+
+
+def _overlap(round_: Round) -> str:
+    if round_.judges < 2 or not round_.overlap_share:
+        return "One person a pair"
+    people = "two" if round_.judges == 2 else round_.judges
+    return f"{percent(round_.overlap_share, 0)} of the pairs are for {people} people each"
+
+
+def _seats(n: int) -> str:
+    return f"{count(n)} {'judgement' if n == 1 else 'judgements'}"
+
+
+def _people(n: int) -> str:
+    return f"{count(n)} {'person' if n == 1 else 'people'} judged today" if n else "Nobody judged today"
+
+
+def _open_seats(held: int, lapsed: int) -> str:
+    if not held:
+        return "nobody has pairs open"
+    are = "is" if held == 1 else "are"
+    if not lapsed:
+        return f"{_seats(held)} {are} open, none has expired"
+    them = "it" if lapsed == 1 else "them"
+    return f"{_seats(held)} {are} open, {count(lapsed)} of them expired: others get {them} next"
+
+
 class ProgressChart(NamedTuple):
     drawing: SafeString
     figures: SafeString
-
-
-def agreement_chart(member: Member) -> ProgressChart | None:
-    """Agreement of everybody, of the pairs of people with most shared items, and of reviewers; None without any."""
-    return chart_of(member, coefficients(member, agreement.rounds_for(member)))
 
 
 def chart_of(member: Member, rows: list[Line]) -> ProgressChart | None:
@@ -141,7 +186,10 @@ def chart_of(member: Member, rows: list[Line]) -> ProgressChart | None:
 
 
 def coefficients(member: Member, rounds: Sequence[Round]) -> list[Line]:
-    """The coefficients of the rounds this member may see; only the reviewers' while a job computes the others."""
+    """Agreement of everybody, of the pairs of people with most shared items, and of reviewers, in these rounds.
+
+    The reviewers' alone while a job computes the others.
+    """
     project = member.project
     have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
     reviewers: Line = ((), FLEISS, agreement.verdict_agreement(project).kappa)
@@ -190,8 +238,8 @@ def flag_rates(member: Member) -> FlagRates | None:
 def _by_week(project: Project) -> ProgressChart | None:
     """The control chart of the last weeks; None when there are too few."""
     weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for day, flags, n in rates.cached(project, "days", lambda: tracking.flags_by_day(project)):
-        year, week, _ = date.fromisoformat(day).isocalendar()
+    for when, flags, n in rates.cached(project, "days", lambda: tracking.flags_by_day(project)):
+        year, week, _ = date.fromisoformat(when).isocalendar()
         weeks[year, week][0] += flags
         weeks[year, week][1] += n
     if len(weeks) < LEAST_WEEKS:

@@ -2,10 +2,13 @@
 
 import os
 import platform
+import re
+import tomllib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -37,49 +40,8 @@ from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.pages.health import NAMES, check_up, database_version
 from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.notifications import send_mail_again
-from apps.jobs.core.progress import spoken
-from apps.jobs.core.unsent import Unsent
 from apps.jobs.enums import DeliveryKind
-from apps.jobs.selectors.job_kinds import title_of
-from apps.jobs.selectors.watching import KindOfJobs, SeenWorker, jobs_by_kind, unsent, workers_seen
-
-OPTIONAL = ("onnxruntime", "tokenizers")
-LIBRARIES = (
-    "djangorestframework",
-    "drf-spectacular",
-    "celery",
-    "kombu",
-    "redis",
-    "psycopg",
-    "dj-database-url",
-    "scikit-learn",
-    "numpy",
-    "scipy",
-    "threadpoolctl",
-    "django-htmx",
-    "whitenoise",
-    "waitress",
-    "prometheus-client",
-    "argon2-cffi",
-    "markdown-it-py",
-    "nh3",
-    "PyYAML",
-    "urllib3",
-    "cryptography",
-    "joserfc",
-    "obstore",
-    "rapidfuzz",
-    "beautifulsoup4",
-    "markdownify",
-    "docutils",
-    "mammoth",
-    "pypdfium2",
-    "python-calamine",
-    "pyarrow",
-    "charset-normalizer",
-    *OPTIONAL,
-)
-"""The libraries that Karat is installed with besides Django, and those of its extras."""
+from apps.jobs.selectors.watching import jobs_by_kind, unsent, workers_seen
 
 
 class VersionOf(NamedTuple):
@@ -103,9 +65,14 @@ def versions(gap: SchemaGap) -> list[VersionOf]:
 
 @cache
 def libraries() -> list[VersionOf]:
-    """Those that are installed, read from their files once."""
+    """Those that `pyproject.toml` names and that are installed, Django aside; read once."""
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    names = [re.split(r"[\[<>=]", one)[0] for one in chain(project["dependencies"], *extras)]
     found = []
-    for name in LIBRARIES:
+    for name in names:
+        if name == "Django":
+            continue
         try:
             found.append(VersionOf(name, version(name)))
         except PackageNotFoundError:
@@ -151,34 +118,6 @@ def storage_bar(
 
 
 SEEN_LATELY = timedelta(days=30)
-
-
-class JobRow(NamedTuple):
-    title: str
-    jobs: KindOfJobs
-
-    @property
-    def oldest(self) -> str:
-        return spoken(self.jobs.oldest_seconds)
-
-
-class QueueRow(NamedTuple):
-    """Messages of one kind that are not sent."""
-
-    title: str
-    unsent: Unsent
-
-    @property
-    def oldest(self) -> str:
-        return spoken(self.unsent.oldest_seconds)
-
-
-class WorkerRow(NamedTuple):
-    worker: SeenWorker
-
-    @property
-    def seen(self) -> str:
-        return spoken(self.worker.seconds)
 
 
 class StorageRow(NamedTuple):
@@ -277,17 +216,14 @@ def _context(now: datetime, thoroughly: bool) -> dict[str, Any]:
 
 def _jobs(now: datetime) -> dict[str, Any]:
     mail = unsent(DeliveryKind.MAIL, now)
-    rows = [JobRow(title_of(kind.kind), kind) for kind in jobs_by_kind(now)]
+    rows = jobs_by_kind(now)
     return {
         "jobs": rows,
-        "waiting": sum(row.jobs.waiting for row in rows),
-        "running": sum(row.jobs.running for row in rows),
-        "workers": [WorkerRow(worker) for worker in workers_seen()],
+        "waiting": sum(row.waiting for row in rows),
+        "running": sum(row.running for row in rows),
+        "workers": workers_seen(),
         "unsent_mail": mail.failing + mail.given_up,
-        "queues": [
-            QueueRow("Mail", mail),
-            QueueRow("Webhooks", unsent(DeliveryKind.WEBHOOK, now)),
-        ],
+        "queues": [("Mail", mail), ("Webhooks", unsent(DeliveryKind.WEBHOOK, now))],
     }
 
 

@@ -16,7 +16,7 @@ from apps.common.database.questions import Question, answer_to, joined
 from apps.common.web import forwarding
 from apps.common.web.next_steps import NextStep
 from apps.corpus.models import Import, Snapshot
-from apps.dashboard.pages.page_help import help_for
+from apps.dashboard.pages.page_help import HELP
 from apps.dashboard.pages.paths import path
 from apps.dashboard.selectors.places import demo_asked
 from apps.evaluation.selectors.run_again import evaluations_of, versions_on_snapshot
@@ -164,7 +164,7 @@ def shell(request: HttpRequest) -> dict:
         "top": reverse("dashboard:projects"),
         "home": "/",
         "search": "",
-        "help": help_for(request.resolver_match.view_name) if request.resolver_match else None,
+        "help": HELP.get(request.resolver_match.view_name) if request.resolver_match else None,
         "back": _back(request, "/"),
         "nav": [],
         "menu": [],

@@ -12,7 +12,7 @@ from apps.accounts.selectors import Member
 from apps.calibration.models import Calibration
 from apps.calibration.rules import PARTICIPANTS
 from apps.calibration.selectors.calibrations import unanswered_items
-from apps.common.database.questions import CountOf, Question, answer_to, joined
+from apps.common.database.questions import CountOf, Question, joined
 from apps.common.text.wording import age, day
 from apps.dashboard.pages.paths import path
 from apps.jobs.enums import JobState
@@ -66,13 +66,8 @@ class Task:
     is_bad: bool = False
 
 
-def tasks_of(member: Member, at: datetime) -> list[Task]:
-    """The open tasks of this person, most pressing first."""
-    return answer_to(member.project, open_tasks(member, at))
-
-
 def open_tasks(member: Member, at: datetime) -> Question[list[Task]]:
-    """The question behind `tasks_of`, for a page that asks others with it."""
+    """The open tasks of this person, most pressing first."""
     parts = [_judging(member, at), _review(member, at), _calibrations(member, at)]
     if member.is_lead:
         parts += [_permissions(member, at), _failed_jobs(member, at)]

@@ -37,7 +37,6 @@ from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext
-from apps.jobs.execution.uploaded import file_of
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.actions.rounds import open_round
@@ -71,7 +70,7 @@ def planned_edition(item: Import, before: Snapshot) -> Edition:
 
     Reads its file.
     """
-    with open_source(file_of(item.upload), name=item.upload.filename) as source:
+    with open_source(item.upload.file_here(), name=item.upload.filename) as source:
         rows = CorpusImport().rows(source, item.options)
         return planned(before, before.corpus, rows, item.options["mode"])
 

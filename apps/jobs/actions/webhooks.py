@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.actions.secrets import save_secret
@@ -12,12 +13,12 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import secrets_in
 from apps.audit.actions import record
 from apps.common.database.functions import from_now
-from apps.common.errors import Refusal
+from apps.common.errors import Forbidden, Refusal
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.jobs.core.signing import KEY_BYTES, secret_of
 from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.enums import DeliveryState, WebhookEvent
-from apps.jobs.execution.webhooks import give_up, post
+from apps.jobs.execution.webhooks import give_up, post, post_to_operators
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.selectors.webhooks import webhooks_in
 
@@ -158,6 +159,43 @@ def _queue_again(row: Outbox, at: datetime) -> dict[str, object]:
     row.next_at = at
     row.save(update_fields=["state", "attempts", "sent_at", "answered", "error", "next_at"])
     return before
+
+
+# The webhook of the server --------------------------------------------------------------------------------------
+
+NO_WEBHOOK = (
+    "The server has no webhook. Set KARAT_WEBHOOK to its address and KARAT_WEBHOOK_SECRET, and start Karat again."
+)
+
+
+@transaction.atomic
+def try_server_webhook(*, actor: User, at: datetime) -> Outbox:
+    """Queue a test message, so that operators see whether it arrives."""
+    _only_operators(actor)
+    delivery = post_to_operators(event=PING, facts={}, at=at)
+    if delivery is None:
+        raise WebhookRefused(NO_WEBHOOK, code="no_webhook")
+    record(project=None, actor=actor, action="webhook.tested", obj=delivery, at=at)
+    return delivery
+
+
+@transaction.atomic
+def send_to_operators_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
+    """Send a message at once, whatever became of it, with the same content and id, to the address that is set now."""
+    _only_operators(actor)
+    if not settings.WEBHOOK:
+        raise WebhookRefused(NO_WEBHOOK, code="no_webhook")
+    row = Outbox.objects.select_for_update().get(pk=delivery.pk)
+    before = _queue_again(row, at)
+    row.payload["url"] = settings.WEBHOOK
+    row.save(update_fields=["payload"])
+    record(project=None, actor=actor, action="webhook.sent_again", obj=row, before=before, at=at)
+    return row
+
+
+def _only_operators(actor: User) -> None:
+    if not actor.is_operator:
+        raise Forbidden("Only an operator can do this: this webhook is that of the server.")
 
 
 def _locked(webhook: Webhook) -> Webhook:

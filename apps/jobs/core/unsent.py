@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from apps.jobs.core.progress import spoken
+
 WEBHOOK_ENDED = "The webhook was removed before this was sent."
 """Why a message of a removed webhook is not sent: somebody wanted that, so it is no failure."""
 
@@ -17,3 +19,7 @@ class Unsent(NamedTuple):
     given_up: int = 0
     oldest_seconds: float = 0.0
     reason: str = ""
+
+    @property
+    def oldest(self) -> str:
+        return spoken(self.oldest_seconds)

@@ -1,9 +1,11 @@
-"""The page of a project's webhooks, and the log of their deliveries."""
+"""The page of a project's webhooks, and the log of the deliveries to them and to the webhook of the server."""
 
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -13,14 +15,21 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import PersonRequest, member_of, member_view, operator_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.jobs.actions import webhooks
-from apps.jobs.enums import DeliveryState
+from apps.jobs.enums import DeliveryState, ServerEvent
 from apps.jobs.forms import WebhookForm
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.webhooks import deliveries_in, delivery_in, webhook_in, webhooks_in
+from apps.jobs.selectors.webhooks import (
+    deliveries_in,
+    deliveries_to_operators,
+    delivery_in,
+    delivery_to_operators,
+    webhook_in,
+    webhooks_in,
+)
 
 PAGE_SIZE = 50
 
@@ -137,3 +146,39 @@ def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
     messages.success(request, "The message is being sent again.")
     return redirect("jobs:deliveries", slug=project.slug)
+
+
+# The webhook of the server, for operators ------------------------------------------------------------------------
+
+
+@operator_view
+@require_safe
+def server_deliveries(request: PersonRequest) -> HttpResponse:
+    context = page_of_deliveries(deliveries_to_operators(), request, to=_host_of, again=_again_to_operators)
+    here = {"section": "Server", "host": urlsplit(settings.WEBHOOK).hostname, "events": ServerEvent.choices}
+    return render(request, "jobs/server_deliveries.html", {**context, **here})
+
+
+def _host_of(row: Outbox) -> str:
+    """Only the host of the address is shown: the rest may be what lets somebody write there."""
+    return urlsplit(row.payload["url"]).hostname or ""
+
+
+def _again_to_operators(row: Outbox) -> str:
+    return reverse("server-webhook:send-again", args=[row.pk]) if settings.WEBHOOK else ""
+
+
+@operator_view
+@require_POST
+def try_server(request: PersonRequest) -> HttpResponse:
+    webhooks.try_server_webhook(actor=request.user, at=timezone.now())
+    messages.success(request, "A test message is being sent. See here what becomes of it.")
+    return redirect("server-webhook:deliveries")
+
+
+@operator_view
+@require_POST
+def send_to_server_again(request: PersonRequest, pk: int) -> HttpResponse:
+    webhooks.send_to_operators_again(delivery=delivery_to_operators(pk), actor=request.user, at=timezone.now())
+    messages.success(request, "The message is being sent again.")
+    return redirect("server-webhook:deliveries")

@@ -10,7 +10,7 @@ from django.http import Http404
 
 from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
-from apps.common.database.questions import CountOf, Question, answer_to
+from apps.common.database.questions import CountOf, Question
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
 from apps.jobs.selectors.hidden_objects import hidden_for
@@ -46,19 +46,8 @@ def worker_last_seen() -> int | None:
     return None if row is None else _seconds(*row)
 
 
-def worker_notice(now: datetime | None = None) -> str:
-    """The sentence of the banner when no worker is at work, else "".
-
-    `now` replaces the database's clock, for another time.
-    """
-    if now is None:
-        return _notice(worker_last_seen())
-    seen_at = WorkerBeat.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
-    return _notice(None if seen_at is None else _seconds(seen_at, now))
-
-
 def worker_asked() -> Question[str]:
-    """The same sentence, for a page that asks other things with it."""
+    """The sentence of the banner when no worker is at work, else ""."""
     last = Subquery(WorkerBeat.objects.order_by("-seen_at").values("seen_at")[:1])
 
     def read(found: Mapping[str, Any]) -> str:
@@ -92,13 +81,8 @@ def notification_for(person: User, project: Project, pk: int) -> Notification:
     return notification
 
 
-def unread_words(person: User, project: Project) -> str:
-    """ "3", or "9+" however many there are more, or "": one query that reads ten rows at most."""
-    return answer_to(project, unread_asked(person, project))
-
-
 def unread_asked(person: User, project: Project) -> Question[str]:
-    """The question behind `unread_words`, for a page that asks other things with it."""
+    """ "3", or "9+" however many there are more, or "": it reads ten rows at most."""
     unread = notifications_of(person, project).filter(read_at=None).order_by().values("pk")
 
     def read(found: Mapping[str, Any]) -> str:

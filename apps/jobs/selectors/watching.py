@@ -11,9 +11,11 @@ from django.db.models.functions import Coalesce, Now
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.common.database.questions import once
+from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
 from apps.jobs.models import Job, Outbox, WorkerBeat
+from apps.jobs.selectors.job_kinds import title_of
 from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS, worker_last_seen
 
 UNSENT = (DeliveryState.WAITING, DeliveryState.FAILED)
@@ -77,6 +79,10 @@ class SeenWorker(NamedTuple):
     def is_at_work(self) -> bool:
         return self.seconds <= MISSING_AFTER_SECONDS
 
+    @property
+    def seen(self) -> str:
+        return spoken(self.seconds)
+
 
 def workers_seen() -> list[SeenWorker]:
     """The workers, the one seen last first."""
@@ -99,6 +105,14 @@ class KindOfJobs(NamedTuple):
     running: int
     failing: int
     oldest_seconds: float
+
+    @property
+    def title(self) -> str:
+        return title_of(self.kind)
+
+    @property
+    def oldest(self) -> str:
+        return spoken(self.oldest_seconds)
 
 
 def jobs_by_kind(at: datetime) -> list[KindOfJobs]:

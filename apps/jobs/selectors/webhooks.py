@@ -20,10 +20,9 @@ def webhook_in(project: Project, pk: int) -> Webhook:
     return webhook
 
 
-def deliveries_in(project: Project, *, webhook: Webhook | None = None) -> QuerySet[Outbox]:
-    """The messages to webhooks of the project, or to one of them, whatever became of them; newest first."""
-    rows = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")
-    return rows if webhook is None else rows.filter(payload__webhook=webhook.pk)
+def deliveries_in(project: Project) -> QuerySet[Outbox]:
+    """The messages to webhooks of the project, whatever became of them; newest first."""
+    return Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")
 
 
 def delivery_in(project: Project, pk: int) -> Outbox:

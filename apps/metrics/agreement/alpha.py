@@ -13,8 +13,7 @@ import numpy as np
 from apps.metrics.agreement.counting import Counts, added_up, alpha_parts, differences, undefined_reason
 from apps.metrics.agreement.results import Coefficient, undefined
 from apps.metrics.agreement.uncertainty import (
-    CONFIDENCE,
-    RESAMPLES,
+    DEFAULTS,
     Estimator,
     Floats,
     Sample,
@@ -22,27 +21,18 @@ from apps.metrics.agreement.uncertainty import (
     estimate,
     sample_of_counts,
 )
-from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 
 def krippendorff_alpha(
-    counts: Counts,
-    *,
-    level: str = "nominal",
-    values: Sequence[float] | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    strata: Counts | None = None,
+    counts: Counts, *, level: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
 ) -> Coefficient:
     """Krippendorff's alpha from items by categories; items with one rating do not count.
 
-    `values` are those of the categories, ascending; by default their positions. `strata` has the number of each item's
-    stratum, from 0; items are then resampled within strata.
+    `values` are those of the categories, ascending; by default their positions.
     """
-    sample = sample_of_counts(counts, least=2, strata=strata)
+    sample = sample_of_counts(counts, least=2)
     points = [float(value) for value in (range(counts.shape[1]) if values is None else values)]
-    return estimate(sample, alpha(sample, level, points), Settings(seed, resamples, confidence))
+    return estimate(sample, alpha(sample, level, points), settings)
 
 
 def alpha(sample: Sample, level: str, values: Sequence[float]) -> Estimator | Coefficient:

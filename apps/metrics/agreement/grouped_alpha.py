@@ -122,9 +122,7 @@ def changes_without(counts: PatternCounts) -> Floats:
     return np.concatenate(without) - whole
 
 
-def change_without(
-    counts: PatternCounts, part: int, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES
-) -> Estimate:
+def change_without(counts: PatternCounts, part: int) -> Estimate:
     """The change of α without a part: above 0 where the part lowers it. `n`: items of the part.
 
     The interval resamples the items of the part and the others separately; None where most resamples are undefined.
@@ -132,8 +130,8 @@ def change_without(
     parts = _alpha(counts)
     inside, outside = counts.weights[part], counts.total - counts.weights[part]
     value = float((_values(parts, outside[None, :]) - _values(parts, counts.total[None, :]))[0])
-    dice = np.random.Generator(np.random.PCG64(seed))
-    own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=resamples) for n in (inside, outside))
+    dice = np.random.Generator(np.random.PCG64(DEFAULT_SEED))
+    own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=RESAMPLES) for n in (inside, outside))
     values = _values(parts, others) - _values(parts, own + others)
     return Estimate.of(value, interval_of_defined(values, CONFIDENCE), int(inside.sum()), "bootstrap", "")
 
@@ -158,14 +156,14 @@ def _values(parts: Parts, weights: Counts) -> Floats:
 # Boundaries between grades
 
 
-def boundaries(ratings: Ratings, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[Boundary]:
+def boundaries(ratings: Ratings) -> list[Boundary]:
     """Each boundary between neighbouring grades of the scale, lowest first; none for a scale of one grade."""
     counts = pattern_counts(ratings)
     below = np.cumsum(counts.patterns, axis=1)[:, :-1]
     raters = counts.patterns.sum(axis=1, keepdims=True)
     astride = below * (raters - below)
     comparisons = int(counts.total @ (raters[:, 0] * (raters[:, 0] - 1) // 2)) if len(raters) else 0
-    shares = _shares_of_crossings(astride, counts.total, seed=seed, resamples=resamples)
+    shares = _shares_of_crossings(astride, counts.total)
     return [
         Boundary(
             below=ratings.grades[place],
@@ -180,15 +178,13 @@ def boundaries(ratings: Ratings, *, seed: int = DEFAULT_SEED, resamples: int = R
     ]
 
 
-def _shares_of_crossings(
-    astride: Counts, total: Counts, *, seed: int, resamples: int
-) -> list[tuple[float | None, tuple[float, float] | None]]:
+def _shares_of_crossings(astride: Counts, total: Counts) -> list[tuple[float | None, tuple[float, float] | None]]:
     """Each boundary's share of all crossings with its bootstrap interval over items."""
     crossings = total @ astride
     if not crossings.sum():
         return [(None, None)] * astride.shape[1]
-    dice = np.random.Generator(np.random.PCG64(seed))
-    drawn = dice.multinomial(total.sum(), total / total.sum(), size=resamples) @ astride
+    dice = np.random.Generator(np.random.PCG64(DEFAULT_SEED))
+    drawn = dice.multinomial(total.sum(), total / total.sum(), size=RESAMPLES) @ astride
     sums = drawn.sum(axis=1, keepdims=True)
     shares = np.where(sums > 0, drawn / np.maximum(sums, 1), np.nan)
     values = (crossings / crossings.sum()).tolist()

@@ -14,8 +14,7 @@ import numpy as np
 from apps.metrics.agreement.counting import MISSING, Counts, added_up, category_counts, undefined_reason
 from apps.metrics.agreement.results import Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.uncertainty import (
-    CONFIDENCE,
-    RESAMPLES,
+    DEFAULTS,
     Estimator,
     Floats,
     Sample,
@@ -24,7 +23,6 @@ from apps.metrics.agreement.uncertainty import (
     sample_of_codes,
     sample_of_counts,
 )
-from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 Chance = Callable[[Floats], Floats]
 Estimable = Estimator | Coefficient
@@ -35,69 +33,36 @@ Estimable = Estimator | Coefficient
 
 
 def fleiss_kappa(
-    counts: Counts,
-    *,
-    kind: str = "nominal",
-    values: Sequence[float] | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    strata: Counts | None = None,
+    counts: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
 ) -> Coefficient:
     """Fleiss' kappa from items by categories (Fleiss 1971), for two raters Scott's pi.
 
     Where the number of raters differs between items this is Gwet's generalisation: agreement is averaged over items
-    with two raters or more, the share of a category over all rated items. `strata` has the number of each item's
-    stratum, from 0; items are then resampled within strata.
+    with two raters or more, the share of a category over all rated items.
     """
-    sample = sample_of_counts(counts, strata=strata)
-    return estimate(sample, fleiss(sample, _weights(counts, kind, values), kind), Settings(seed, resamples, confidence))
+    sample = sample_of_counts(counts)
+    return estimate(sample, fleiss(sample, _weights(counts, kind, values), kind), settings)
 
 
 def gwet_ac(
-    counts: Counts,
-    *,
-    kind: str = "nominal",
-    values: Sequence[float] | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    strata: Counts | None = None,
+    counts: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
 ) -> Coefficient:
     """Gwet's AC1, or AC2 with weights, from items by categories (Gwet 2008; 2014, chapters 4 and 5).
 
     Chance depends on the number of categories: include a column for each possible one.
     """
-    sample = sample_of_counts(counts, strata=strata)
-    return estimate(sample, gwet(sample, _weights(counts, kind, values), kind), Settings(seed, resamples, confidence))
-
-
-def brennan_prediger(
-    counts: Counts,
-    *,
-    kind: str = "nominal",
-    values: Sequence[float] | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-) -> Coefficient:
-    """Brennan and Prediger's coefficient (1981): by chance all categories are equally likely."""
     sample = sample_of_counts(counts)
-    coefficient = uniform_chance(sample, _weights(counts, kind, values), kind)
-    return estimate(sample, coefficient, Settings(seed, resamples, confidence))
+    return estimate(sample, gwet(sample, _weights(counts, kind, values), kind), settings)
 
 
-def pairwise_agreement(
-    counts: Counts,
-    *,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    strata: Counts | None = None,
-) -> Coefficient:
-    """The share of equal pairs among all pairs of ratings of one item; an item with more raters has more weight."""
-    sample = sample_of_counts(counts, least=2, strata=strata)
-    return estimate(sample, pairwise(sample), Settings(seed, resamples, confidence))
+def conger_kappa(rated: Counts, size: int, *, settings: Settings = DEFAULTS) -> Coefficient:
+    """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
+
+    `rated` is items by raters as `codes` returns them, `size` the number of categories. The standard error is the
+    spread of the linearised values, where a rater's shares are over the items that they rated.
+    """
+    sample = sample_of_codes(rated, size)
+    return estimate(sample, conger(sample, agreement_weights("nominal", range(size)), "nominal"), settings)
 
 
 # Their parts
@@ -249,27 +214,6 @@ def named(name: str, kind: str) -> str:
 
 def _weights(counts: Counts, kind: str, values: Sequence[float] | None) -> Floats:
     return agreement_weights(kind, range(counts.shape[1]) if values is None else values)
-
-
-def conger_kappa(
-    rated: Counts,
-    size: int,
-    *,
-    kind: str = "nominal",
-    values: Sequence[float] | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    strata: Counts | None = None,
-) -> Coefficient:
-    """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
-
-    `rated` is items by raters as `codes` returns them, `size` the number of categories. The standard error is the
-    spread of the linearised values, where a rater's shares are over the items that they rated.
-    """
-    sample = sample_of_codes(rated, size, strata=strata)
-    closeness = agreement_weights(kind, range(size) if values is None else values)
-    return estimate(sample, conger(sample, closeness, kind), Settings(seed, resamples, confidence))
 
 
 def conger(sample: Sample, closeness: Floats, kind: str) -> Estimable:

@@ -124,7 +124,7 @@ def by_category(counts: Counts, categories: Sequence[object], settings: Settings
     agreements = []
     for place, category in enumerate(categories):
         against = np.column_stack([counts[:, place], counts.sum(axis=1) - counts[:, place]])
-        kappa = fleiss_kappa(against, seed=settings.seed, resamples=settings.resamples, confidence=settings.confidence)
+        kappa = fleiss_kappa(against, settings=settings)
         specific = estimate(sample, _specific(sample, place), settings)
         agreements.append(CategoryAgreement(category, int(counts[:, place].sum()), specific, replace(kappa, name="κ")))
     return agreements

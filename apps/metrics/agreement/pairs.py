@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from apps.metrics.agreement.counting import Counts, Parts, table_counts
-from apps.metrics.agreement.multi_rater import brennan_prediger, fleiss_kappa, gwet_ac
+from apps.metrics.agreement.multi_rater import gwet_ac
 from apps.metrics.agreement.results import CERTAIN, Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.uncertainty import (
     CONFIDENCE,
     DEFAULTS,
-    RESAMPLES,
     Estimator,
     Floats,
     Settings,
@@ -21,7 +20,6 @@ from apps.metrics.agreement.uncertainty import (
     estimate_each,
     sample_of_table,
 )
-from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from apps.metrics.statistics.proportions import wilson
 
 OF_MAXIMUM = "Cohen's κ / its maximum"
@@ -43,34 +41,22 @@ def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coeff
 
 
 def cohen_kappa(
-    table: Counts,
-    *,
-    kind: str = "nominal",
-    values: Sequence[float] | None = None,
-    weights: Floats | None = None,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
+    table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
 ) -> Coefficient:
     """Cohen's kappa of two raters (Cohen 1960; weighted: Cohen 1968), error by Fleiss, Cohen and Everitt 1969.
 
-    `values` are the categories' values for linear and quadratic weights; by default their positions. `weights`,
-    categories by categories with 1 on the diagonal, replace those of the kind.
+    `values` are the categories' values for linear and quadratic weights; by default their positions.
     """
-    own = _weights(table, kind, values) if weights is None else weights
-    coefficient = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
-    return estimate(sample_of_table(table), coefficient, Settings(seed, resamples, confidence))
+    return cohen_kappas(table, kinds=[kind], values=range(len(table)) if values is None else values, settings=settings)[
+        0
+    ]
 
 
 def cohen_kappas(
-    table: Counts,
-    *,
-    values: Sequence[float] | None = None,
-    kinds: Sequence[str] = ("nominal", "linear", "quadratic"),
-    settings: Settings = DEFAULTS,
+    table: Counts, *, kinds: Sequence[str], values: Sequence[float], settings: Settings = DEFAULTS
 ) -> list[Coefficient]:
     """Kappa with each kind of weights over one set of resampled items; the same figures as when computed singly."""
-    coefficients = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
+    coefficients = [kappa(table, agreement_weights(kind, values), kappa_name(kind)) for kind in kinds]
     return estimate_each(sample_of_table(table), coefficients, settings)
 
 
@@ -78,14 +64,12 @@ def kappa_name(kind: str) -> str:
     return "Cohen's κ" if kind == "nominal" else f"Cohen's κ, {kind}"
 
 
-def kappa_of_maximum(
-    table: Counts, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
-) -> Coefficient:
+def kappa_of_maximum(table: Counts) -> Coefficient:
     """Cohen's kappa as a share of the highest that the two raters' totals allow (Cohen 1960, p. 42).
 
     Undefined where the totals allow no agreement beyond chance.
     """
-    return estimate(sample_of_table(table), share_of_maximum(table), Settings(seed, resamples, confidence))
+    return estimate(sample_of_table(table), share_of_maximum(table), DEFAULTS)
 
 
 def share_of_maximum(table: Counts) -> Estimator | Coefficient:
@@ -121,43 +105,13 @@ def maximum_parts(size: int) -> Parts:
     return parts
 
 
-def highest_kappa(table: Counts) -> float | None:
-    """The highest Cohen's kappa that the two raters' totals allow; None where kappa is undefined."""
-    return None if pair_reason(table) else float(highest_kappas(table[None] / table.sum())[0])
-
-
-def kappa_null_error(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> float | None:
-    """Standard error of kappa without agreement beyond chance, for a test of that: Fleiss, Cohen, Everitt 1969.
-
-    None where kappa is undefined.
-    """
-    if pair_reason(table):
-        return None
-    weights = _weights(table, kind, values)
-    shares = table / table.sum()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = _met(rows[None, :], columns[None, :], weights)[0]
-    met = _products(weights, columns[None])[0][:, None] + _products(weights.T, rows[None])[0][None, :]
-    spread = weights - met
-    variance = (rows[:, None] * columns[None, :] * spread**2).sum() - expected**2
-    return float(np.sqrt(max(variance, 0.0) / table.sum()) / (1 - expected))
-
-
-def scott_pi(table: Counts, **options: float) -> Coefficient:
-    """Scott's pi (1955): chance by the totals of both raters together. Error by the Handbook's formula for tables,
-    over n.
-    """
-    return _as_of_table(fleiss_kappa(table_counts(table), **options), "Scott's π")  # type: ignore[arg-type]
-
-
-def pair_gwet_ac(table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None) -> Coefficient:
-    """Gwet's AC1, AC2 with weights, of two raters. Error by the Handbook's formula for tables, over n."""
-    return _as_of_table(gwet_ac(table_counts(table), kind=kind, values=values))
-
-
-def pair_brennan_prediger(table: Counts) -> Coefficient:
-    """Brennan and Prediger's coefficient of two raters. Error by the Handbook's formula for tables, over n."""
-    return _as_of_table(brennan_prediger(table_counts(table)))
+def pair_gwet_ac(table: Counts) -> Coefficient:
+    """Gwet's AC1 of two raters. Error by the Handbook's formula for tables, over n."""
+    coefficient = gwet_ac(table_counts(table))
+    if coefficient.standard_error is None:
+        return coefficient
+    error = coefficient.standard_error * float(np.sqrt((coefficient.n - 1) / coefficient.n))
+    return replace(coefficient, standard_error=error)
 
 
 def pair_reason(table: Counts) -> str | None:
@@ -171,18 +125,6 @@ def pair_reasons(tables: Counts) -> list[str]:
     used = np.count_nonzero(tables.sum(axis=1) + tables.sum(axis=2), axis=1)
     reasons: list[str] = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "").tolist()
     return reasons
-
-
-def _as_of_table(coefficient: Coefficient, name: str = "") -> Coefficient:
-    """The same with n where the formula for any number of raters has n - 1 (Gwet 2014, chapters 2 and 5)."""
-    if coefficient.standard_error is None:
-        return replace(coefficient, name=name or coefficient.name)
-    error = coefficient.standard_error * float(np.sqrt((coefficient.n - 1) / coefficient.n))
-    return replace(coefficient, name=name or coefficient.name, standard_error=error)
-
-
-def _weights(table: Counts, kind: str, values: Sequence[float] | None) -> Floats:
-    return agreement_weights(kind, range(len(table)) if values is None else values)
 
 
 def kappa(table: Counts, weights: Floats, name: str) -> Estimator | Coefficient:

@@ -38,14 +38,6 @@ def agreement_weights(kind: str, values: Sequence[float]) -> Floats:
     return 1.0 - (distance / widest) ** (1 if kind == "linear" else 2)
 
 
-def weights_from_disagreement(costs: Sequence[Sequence[float]]) -> Floats:
-    """The weights of a table of costs, 0 on the diagonal (Cohen 1968): 1 - cost / highest cost."""
-    table = np.asarray(costs, dtype=float)
-    if (table < 0).any() or np.diag(table).any() or not table.any():
-        raise ValueError("costs of disagreement are 0 on the diagonal, none below 0, and one at least above")
-    return 1.0 - table / table.max()
-
-
 TOO_NOISY = 0.4
 ACCEPTABLE = 0.6
 EVERY_BAND = 1.0

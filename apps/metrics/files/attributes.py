@@ -26,9 +26,9 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import BLOCK, QUERY, opened
 from apps.common.files.tabular import read_csv
-from apps.metrics.columns import Floats, Ints
-from apps.metrics.files.packed.ids import Ids
-from apps.metrics.vocabulary import Vocabulary
+from apps.metrics.columns import Ints
+from apps.metrics.measures.measure_input import UNKNOWN, Attribute, BlockAttributes, QueryAttributes
+from apps.metrics.vocabulary import Ids, Vocabulary
 
 ADVICE = "--fit-ids reads them so."
 
@@ -76,66 +76,8 @@ def _form(one: str) -> str:
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", one.casefold())
 
 
-BLOCKS = "blocks"
-TIMES = "times"
-UNKNOWN = -1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-class Attribute(NamedTuple):
-    """One attribute of blocks: for each block number the index of its value in `values`, or -1.
-
-    Blocks numbered after the file was read are beyond the end of `codes`; their values are unknown.
-    """
-
-    codes: Ints
-    values: tuple[str, ...]
-
-    def of(self, blocks: Ints) -> Ints:
-        """The codes of these blocks, -1 where the value is not known."""
-        if not len(self.codes):
-            return np.full(len(blocks), UNKNOWN)
-        codes = self.codes[np.minimum(blocks, len(self.codes) - 1)]
-        return np.where(blocks < len(self.codes), codes, UNKNOWN)
-
-
-class BlockAttributes(NamedTuple):
-    """The attributes of blocks by name, and their times in days since 1970 (NaN: not known; None: no such column)."""
-
-    by_name: dict[str, Attribute]
-    times: Floats | None
-
-    def times_of(self, blocks: Ints) -> Floats:
-        """The times of these blocks, NaN where they are not known."""
-        if self.times is None or not len(self.times):
-            return np.full(len(blocks), np.nan)
-        times = self.times[np.minimum(blocks, len(self.times) - 1)]
-        return np.where(blocks < len(self.times), times, np.nan)
-
-
-class QueryAttributes(NamedTuple):
-    """Times of the judged queries in days since 1970 (NaN: unknown), and their domains ("": unknown)."""
-
-    times: Floats
-    domains: tuple[str, ...]
-
-
-class Attributes(NamedTuple):
-    """Attributes besides grades; None where no file was given."""
-
-    blocks: BlockAttributes | None = None
-    queries: QueryAttributes | None = None
-
-    @property
-    def given(self) -> frozenset[str]:
-        """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
-        met = set()
-        if self.blocks is not None:
-            met.add(BLOCKS)
-            if self.queries is not None and self.blocks.times is not None:
-                met.add(TIMES)
-        return frozenset(met)
 
 
 class AttributeRow(NamedTuple):

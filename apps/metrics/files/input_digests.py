@@ -8,12 +8,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from apps.common.files.linefiles import name_of
-from apps.metrics.scorecard import Input
 
 NO_DIGEST = "none: a pipe is read only once"
+
+
+class Input(NamedTuple):
+    """An input file: its role, its name, and the SHA-256 of its bytes on disk."""
+
+    role: str
+    name: str
+    sha256: str
 
 
 class Digests:

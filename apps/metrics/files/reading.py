@@ -18,12 +18,11 @@ from apps.common.files.linefiles import LINE_END, chunks_of, lines_of, lines_of_
 from apps.common.files.tabular import TableFile
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
 from apps.metrics.files.attributes import ADVICE, fit_of, fit_words, fitted, similar_pair
-from apps.metrics.files.packed.ids import Bools, Ids, Words
 from apps.metrics.files.results import is_headed, judgements_in
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of, rows_of, tag_of_name
 from apps.metrics.files.trec_batches import QrelPart, RunPart, part_of, read_qrels_parts, read_run_parts
 from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
-from apps.metrics.vocabulary import MarkIndex, Vocabulary
+from apps.metrics.vocabulary import Bools, Ids, MarkIndex, Vocabulary, Words
 
 Guess = Callable[[str], str]
 

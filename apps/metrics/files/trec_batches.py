@@ -10,9 +10,9 @@ import numpy as np
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import chunks_of, lines_of_chunk, name_of
-from apps.metrics.files.packed.fields import plain_fields
-from apps.metrics.files.packed.ids import Floats, Ids, Ints
+from apps.metrics.files.packed_fields import plain_fields
 from apps.metrics.files.trec_rows import TrecRunRow, parse_qrels, parse_run
+from apps.metrics.vocabulary import Floats, Ids, Ints
 
 
 class RunPart(NamedTuple):

@@ -84,17 +84,11 @@ class FacetRow(NamedTuple):
     grade: int
 
 
-def read_faceted_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[FacetRow]:
+def parse_faceted_qrels(lines: Iterable[bytes], name: str, *, errors: ErrorList | None = None) -> Iterator[FacetRow]:
     """The rows of a qrels file with facets, in file order; a pair may appear once for each facet.
 
-    Raises InputError as `read_qrel_rows` does.
+    `name` is used in errors. Raises InputError as `read_qrel_rows` does.
     """
-    name = name_of(path)
-    return parse_faceted_qrels(lines_of(path, name), name, errors=errors)
-
-
-def parse_faceted_qrels(lines: Iterable[bytes], name: str, *, errors: ErrorList | None = None) -> Iterator[FacetRow]:
-    """As `read_faceted_qrels`, from open lines; `name` is used in errors."""
     seen: dict[tuple[str, str], dict[str, int]] = {}
     for number, query_id, iteration, block_id, grade in _judgements(lines, name, errors=errors):
         try:

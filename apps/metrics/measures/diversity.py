@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BLOCK_BITS, Floats, Ints, pair_keys
-from apps.metrics.files.attributes import BLOCKS
 from apps.metrics.measures.entries import Entry, Measure
-from apps.metrics.measures.measure_input import Pass, ratio
+from apps.metrics.measures.measure_input import BLOCKS, Pass, ratio
 from apps.metrics.measures.notation import MeasureError
 
 

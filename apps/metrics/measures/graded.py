@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import Floats, Ints, Judged, place_within
-from apps.metrics.files.attributes import TIMES
 from apps.metrics.measures.entries import GRADES, Entry, Measure
-from apps.metrics.measures.measure_input import Pass, ratio
+from apps.metrics.measures.measure_input import TIMES, Pass, ratio
 from apps.metrics.measures.notation import MeasureError
 
 

@@ -1,13 +1,72 @@
-"""One run against one set of judgements: the columns that every measure is computed from."""
+"""One run against one set of judgements, and what else measures read: attributes of blocks, and times."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
-from apps.metrics.files.attributes import Attributes
+
+BLOCKS = "blocks"
+TIMES = "times"
+UNKNOWN = -1
+
+
+class Attribute(NamedTuple):
+    """One attribute of blocks: for each block number the index of its value in `values`, or -1.
+
+    Blocks numbered after the file was read are beyond the end of `codes`; their values are unknown.
+    """
+
+    codes: Ints
+    values: tuple[str, ...]
+
+    def of(self, blocks: Ints) -> Ints:
+        """The codes of these blocks, -1 where the value is not known."""
+        if not len(self.codes):
+            return np.full(len(blocks), UNKNOWN)
+        codes = self.codes[np.minimum(blocks, len(self.codes) - 1)]
+        return np.where(blocks < len(self.codes), codes, UNKNOWN)
+
+
+class BlockAttributes(NamedTuple):
+    """The attributes of blocks by name, and their times in days since 1970 (NaN: not known; None: no such column)."""
+
+    by_name: dict[str, Attribute]
+    times: Floats | None
+
+    def times_of(self, blocks: Ints) -> Floats:
+        """The times of these blocks, NaN where they are not known."""
+        if self.times is None or not len(self.times):
+            return np.full(len(blocks), np.nan)
+        times = self.times[np.minimum(blocks, len(self.times) - 1)]
+        return np.where(blocks < len(self.times), times, np.nan)
+
+
+class QueryAttributes(NamedTuple):
+    """Times of the judged queries in days since 1970 (NaN: unknown), and their domains ("": unknown)."""
+
+    times: Floats
+    domains: tuple[str, ...]
+
+
+class Attributes(NamedTuple):
+    """Attributes besides grades; None where no file was given."""
+
+    blocks: BlockAttributes | None = None
+    queries: QueryAttributes | None = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
+        met = set()
+        if self.blocks is not None:
+            met.add(BLOCKS)
+            if self.queries is not None and self.blocks.times is not None:
+                met.add(TIMES)
+        return frozenset(met)
 
 
 class Pass:

@@ -10,10 +10,9 @@ from contextlib import suppress
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
-from apps.metrics.files.attributes import BLOCKS, TIMES, Attributes
-from apps.metrics.measures import diversity, facets, graded, incomplete, needed, sets
+from apps.metrics.measures import diversity, facets, graded, incomplete, sets
 from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, REGISTRY, Entry, Measure
-from apps.metrics.measures.measure_input import Pass
+from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
 from apps.metrics.measures.notation import (
     MeasureError,
     MeasureErrors,
@@ -77,9 +76,35 @@ NEED_WORDS = {
     TIMES: "the times of blocks and of queries, from a file each",
 }
 
-REGISTRY.update(
-    (entry.name, entry) for family in (sets, incomplete, graded, facets, diversity, needed) for entry in family.ENTRIES
+# Measures of what a question needs: they count expected blocks, and are computed by `apps.metrics.expected`.
+
+
+def _not_by_grades(run: Pass, measure: Measure) -> Floats:
+    raise MeasureError(f"{measure} counts expected blocks, which grades do not name.")
+
+
+def _needed(name: str, words: str, source: str) -> Entry:
+    needs = frozenset({EXPECTED})
+    return Entry(name, words, source, _not_by_grades, "needed", takes=frozenset(), needs=needs)
+
+
+NEEDED = (
+    _needed(
+        "Coverage",
+        "Share of the needed blocks that a passage in the first k hits; where any expected block will do, one is "
+        "needed.",
+        "recall over the expected blocks of a triple that needs all of them",
+    ),
+    _needed(
+        "Sufficient",
+        "1 when the passages in the first k hit all needed blocks, else 0; where any expected block will do, one is "
+        "needed.",
+        "Coverage, rounded down",
+    ),
 )
+
+FAMILIES = (sets.ENTRIES, incomplete.ENTRIES, graded.ENTRIES, facets.ENTRIES, diversity.ENTRIES, NEEDED)
+REGISTRY.update((entry.name, entry) for family in FAMILIES for entry in family)
 _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 
 

@@ -2,7 +2,7 @@
 
 The interval of a mean uses the exact bootstrap distribution (`every_draw`), and no seed. Figures made of several means,
 an effect size or a ratio, are resampled, and one set of draws is used for all columns, so that they stay paired. Every
-sum is exact (`apps.metrics.statistics.exact_sums`): the same values and seed give the same bytes on any number of
+sum is exact (`apps.metrics.statistics.exact_bootstrap`): the same values and seed give the same bytes on any number of
 threads. Intervals of few queries, and those whose spread few queries make, use percentiles further out
 (`apps.metrics.statistics.proportions`), since plain ones cover less often than they claim. Sources: Efron and
 Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14; Davison and Hinkley, Bootstrap Methods and their
@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw
-from apps.metrics.statistics.exact_sums import on_grid
+from apps.metrics.statistics.exact_bootstrap import NOISE, Drawn, every_draw, on_grid
 from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile, widened
 
 DEFAULT_SEED = 20

@@ -28,8 +28,7 @@ from apps.metrics.statistics.bootstrap import (
     reading_share,
     resampled_means,
 )
-from apps.metrics.statistics.exact_bootstrap import every_draw
-from apps.metrics.statistics.exact_sums import on_grid
+from apps.metrics.statistics.exact_bootstrap import every_draw, on_grid
 from apps.metrics.statistics.proportions import widened
 
 LEVEL = 0.05

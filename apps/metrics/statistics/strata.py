@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import Floats
+from apps.metrics.columns import Floats, Ints
 from apps.metrics.statistics.significance import Summary, summaries
 
 FEWEST_IN_STRATUM = 5
@@ -20,13 +20,12 @@ def open_strata(
     *,
     by_subtraction: bool = True,
     fields: Sequence[str] = (),
-    fewest: int = FEWEST_IN_STRATUM,
 ) -> list[Kind]:
-    """The kinds, of all that the rows have, of which a mean tells of no fewer than `fewest` values.
+    """The kinds, of all that the rows have, of which a mean tells of no fewer than FEWEST_IN_STRATUM values.
 
     A kind is left out that has fewer, but some, of the sealed rows or of the others. `by_subtraction` leaves out those
     too with which means of what is shown could be subtracted to a sum over fewer sealed rows: then each set of sealed
-    rows that no shown kind tells apart has `fewest` or more. The first of `fields`, or in the order of rows, is served
+    rows that no shown kind tells apart has as many. The first of `fields`, or in the order of rows, is served
     first, and in it the kind with most sealed rows: so the rows that are not sealed change nothing for those that are.
     """
     sealed = np.array(is_sealed, dtype=bool)
@@ -35,18 +34,40 @@ def open_strata(
     in_sealed = Counter(kind for own, is_in in zip(kinds, is_sealed, strict=True) if is_in for kind in own)
     order = list(dict.fromkeys([*fields, *(field for field, _ in sizes)]))
     shown: list[Kind] = []
-    for kind in sorted(sizes, key=lambda kind: (order.index(kind[0]), -in_sealed[kind], -sizes[kind], kind[1])):
-        if 0 < in_sealed[kind] < fewest:
+
+    def turn(kind: Kind) -> tuple[int, int, int, str]:
+        """Among kinds of sealed rows no open row counts; those without any come last, the largest first."""
+        return order.index(kind[0]), -in_sealed[kind], 0 if in_sealed[kind] else -sizes[kind], kind[1]
+
+    for kind in sorted(sizes, key=turn):
+        if 0 < in_sealed[kind] < FEWEST_IN_STRATUM:
             continue
         if by_subtraction and in_sealed[kind]:
             inside = np.array([kind in own for own in kinds])
             _, parts = np.unique(told_apart * 2 + inside, return_inverse=True)
-            if min(Counter(parts[sealed].tolist()).values()) < fewest:
+            if min(Counter(parts[sealed].tolist()).values()) < FEWEST_IN_STRATUM:
                 continue
             told_apart = parts
-        if not 0 < sizes[kind] - in_sealed[kind] < fewest:
+        if not 0 < sizes[kind] - in_sealed[kind] < FEWEST_IN_STRATUM:
             shown.append(kind)
     return shown
+
+
+class Division(NamedTuple):
+    """One way to divide queries or items: the stratum of each in their order, "" where it is in none."""
+
+    field: str
+    labels: tuple[str, ...]
+
+    @property
+    def strata(self) -> list[str]:
+        """The strata that occur, by name."""
+        return sorted(set(self.labels) - {""})
+
+    @property
+    def numbers(self) -> Ints:
+        """A number for each, the same within a stratum. Those of no stratum form one of their own."""
+        return np.unique(np.array(self.labels), return_inverse=True)[1].astype(np.int64)
 
 
 class ComparedStratum(NamedTuple):
@@ -57,9 +78,7 @@ class ComparedStratum(NamedTuple):
     summaries: tuple[Summary, ...]
 
 
-def compare_strata(
-    labels: Sequence[str], runs: Sequence[Floats], *, fewest: int = FEWEST_IN_STRATUM
-) -> tuple[list[ComparedStratum], int]:
+def compare_strata(labels: Sequence[str], runs: Sequence[Floats]) -> tuple[list[ComparedStratum], int]:
     """The mean of each run in every stratum, largest first; and how many strata were too small to show.
 
     `labels[i]` names the stratum of row i; rows without a name are left out.
@@ -67,7 +86,7 @@ def compare_strata(
     compared, small = [], 0
     for name in dict.fromkeys(label for label in labels if label):
         inside = np.array([label == name for label in labels])
-        if inside.sum() < fewest:
+        if inside.sum() < FEWEST_IN_STRATUM:
             small += 1
             continue
         values = np.column_stack([run[inside] for run in runs])

@@ -19,12 +19,11 @@ from apps.evaluation.presenters.hit_score_tables import HitSheet, kind_rows
 from apps.evaluation.presenters.score_tables import EvaluationSheet, fields_of, open_labels
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
-from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
+from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, stratum_scores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
 from apps.reports.core.document import Document
 from apps.reports.core.score_document import scored_document
 from apps.reports.core.version_document import ReportedGate, gates_parts
@@ -117,7 +116,7 @@ def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[Strat
     values = [run.scores.values for run in runs]
     labels = open_labels(sheet)
     for field, words in fields_of(sheet.queries).items():
-        division = QueryDivision(words.lower(), tuple(labels[field]))
+        division = Division(words.lower(), tuple(labels[field]))
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 

@@ -30,7 +30,6 @@ from apps.common.text.words import plain_words
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
-from apps.jobs.execution.uploaded import file_of
 from apps.jobs.models import Upload
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
@@ -296,13 +295,13 @@ def tidy_readings(at: datetime) -> None:
 
 def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
     if (form := upload.options.get("form")) in ("rows", "results"):
-        sent = _reported(json.loads(file_of(upload).read_bytes()), progress)
+        sent = _reported(json.loads(upload.file_here().read_bytes()), progress)
         tag = upload.options["tag"]
         if form == "results":
             return draft_of_results(sent, tag=tag, project=upload.project, name="results")
         return draft_of_rows(sent, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
     return draft_of_file(
-        file_of(upload), project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
+        upload.file_here(), project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
     )
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import alpha_parts, category_counts, codes, ordinal_alpha
+from apps.metrics.agreement.uncertainty import Settings
 
 GRADES = range(4)
 ITEMS = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=3, max_size=3), max_size=12)
@@ -35,6 +36,6 @@ def test_an_unknown_level_is_refused():
 @given(ITEMS)
 def test_it_is_the_alpha_that_agreement_reports(items):
     counts = category_counts(codes(items, GRADES), len(GRADES)) if items else np.zeros((0, 4), dtype=np.int64)
-    reported = krippendorff_alpha(counts, level="ordinal", values=GRADES, resamples=1).value
+    reported = krippendorff_alpha(counts, level="ordinal", values=GRADES, settings=Settings(resamples=1)).value
 
     assert ordinal_alpha(items) == (None if reported is None else pytest.approx(reported))

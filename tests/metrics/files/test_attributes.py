@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
+from apps.metrics.files.attributes import load_block_attributes, load_query_attributes
+from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.vocabulary import Vocabulary
 
 

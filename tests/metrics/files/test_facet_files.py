@@ -2,7 +2,7 @@ import pytest
 
 from apps.common.errors import InputError, InputErrors
 from apps.metrics.files.reading import load_qrels
-from apps.metrics.files.trec_rows import FacetRow, read_faceted_qrels
+from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels
 from apps.metrics.vocabulary import Vocabulary
 
 
@@ -12,21 +12,21 @@ def written(tmp_path, text):
     return path
 
 
-def test_the_second_column_is_the_facet(tmp_path):
-    path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n# a remark\nQ2 f1 B8 -1\n")
+def rows_of(text):
+    return list(parse_faceted_qrels(text.encode().splitlines(), "qrels"))
 
-    assert list(read_faceted_qrels(path)) == [
+
+def test_the_second_column_is_the_facet():
+    assert rows_of("Q1 f1 B7 1\nQ1 f2 B7 0\n# a remark\nQ2 f1 B8 -1\n") == [
         FacetRow("Q1", "f1", "B7", 1),
         FacetRow("Q1", "f2", "B7", 0),
         FacetRow("Q2", "f1", "B8", -1),
     ]
 
 
-def test_a_pair_may_occur_once_for_each_facet(tmp_path):
-    path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\nQ1 f1 B7 2\n")
-
+def test_a_pair_may_occur_once_for_each_facet():
     with pytest.raises(InputError, match="line 3, block: 'B7' appears twice for query 'Q1', first in line 1"):
-        list(read_faceted_qrels(path))
+        rows_of("Q1 f1 B7 1\nQ1 f2 B7 0\nQ1 f1 B7 2\n")
 
 
 def test_facets_are_numbered_and_a_pair_has_its_best_grade(tmp_path):

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.metrics.files.attributes import fit_of, fit_words, fitted
-from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.reading import load_qrels, load_run
-from apps.metrics.vocabulary import Vocabulary
+from apps.metrics.vocabulary import Ids, Vocabulary
 
 NUMBERS = st.lists(st.integers(1, 400), min_size=2, max_size=20, unique=True)
 

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.metrics import vocabulary
-from apps.metrics.files.packed.ids import Ids
-from apps.metrics.vocabulary import Vocabulary, distinct
+from apps.metrics.vocabulary import Ids, Vocabulary, distinct
 
 IDS = st.lists(st.text("ab é", min_size=1, max_size=3), max_size=30)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.statistics.exact_sums import on_grid
+from apps.metrics.statistics.exact_bootstrap import on_grid
 
 FINITE = st.floats(-1e12, 1e12, allow_subnormal=False)
 

@@ -9,14 +9,14 @@ from apps.metrics.statistics.strata import compare_strata, open_strata
 
 
 def test_strata_are_largest_first_and_small_ones_are_counted():
-    values = np.arange(10) / 10
-    labels = ["a"] * 3 + ["b"] * 5 + ["", "c"]
+    values = np.arange(13) / 10
+    labels = ["a"] * 5 + ["b"] * 6 + ["", "c"]
 
-    found, small = compare_strata(labels, [values, values], fewest=3)
+    found, small = compare_strata(labels, [values, values])
 
-    assert [(one.name, one.n) for one in found] == [("b", 5), ("a", 3)]
+    assert [(one.name, one.n) for one in found] == [("b", 6), ("a", 5)]
     assert small == 1
-    assert found[1].summaries[0].mean == pytest.approx(0.1)
+    assert found[1].summaries[0].mean == pytest.approx(0.2)
     assert found[1].summaries[0].interval is not None
 
 
@@ -59,3 +59,11 @@ def test_four_open_rows_and_a_sealed_one_are_no_stratum_and_a_rest_of_one_hides_
     assert open_strata([[kind] for kind in mixed], [False] * 25) == [("domain", "doors"), ("domain", "crypto")]
     alone = [True] + [False] * 4 + [True] * 10 + [False] * 10
     assert open_strata([[kind] for kind in mixed], alone, by_subtraction=False) == [("domain", "doors")]
+
+
+def test_open_rows_do_not_decide_which_of_two_kinds_of_as_many_sealed_rows_is_shown():
+    sealed = [[("domain", name)] for name in "a" * 5 + "c" * 5 + "b" * 3]
+    open_rows = [[("domain", "c")]] * 10
+
+    assert open_strata(sealed, [True] * 13) == [("domain", "a")]
+    assert open_strata(sealed + open_rows, [True] * 13 + [False] * 10) == [("domain", "a")]

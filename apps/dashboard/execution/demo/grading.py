@@ -1,9 +1,14 @@
-"""The judging rounds of the demo: three annotators grade, a lead settles their differences."""
+"""The judging rounds of the demo: three annotators grade, a lead settles their differences.
 
+The annotators differ: each has a temperament that determines, by a hash of person and pair, where they deviate from the
+careful reader's grade. So the demo's agreement is computed from real rows, and the same on every machine.
+"""
+
+import hashlib
 from datetime import timedelta
+from typing import NamedTuple
 
 from apps.accounts.models import User
-from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
 from apps.dashboard.execution.demo.stage import Stage
 from apps.judging.actions.adjudication import adjudicate
@@ -20,6 +25,36 @@ from apps.retrieval.models import Pool
 
 BATCH = 20
 SECONDS_A_PAIR = {"mara": 74, "sef": 41, "ines": 96}
+HIGHEST = 3
+WAVERING = 0.4
+
+
+class Temperament(NamedTuple):
+    """How often a person deviates: shares of pairs, 0 to 1.
+
+    `generous` and `strict`: one grade up or down; half as often, a generous person grades a block that is not
+    relevant above 0. `hasty`: grades a related block as not relevant. `unsure`: can't judge.
+    """
+
+    generous: float
+    strict: float
+    hasty: float
+    unsure: float
+
+
+class DemoGrade(NamedTuple):
+    """A grade, or None with the reason why it cannot be given."""
+
+    grade: int | None
+    cant_judge: str = ""
+    note: str = ""
+
+
+ANNOTATORS = {
+    "mara": Temperament(generous=0.07, strict=0.07, hasty=0.06, unsure=0.004),
+    "sef": Temperament(generous=0.24, strict=0.10, hasty=0.22, unsure=0.012),
+    "ines": Temperament(generous=0.08, strict=0.20, hasty=0.10, unsure=0.006),
+}
 
 
 def first_round(stage: Stage) -> Round:
@@ -27,7 +62,7 @@ def first_round(stage: Stage) -> Round:
 
     A tenth comes back to the same person, so that the home page can show drift.
     """
-    annotators = {key: stage.people[key] for key in demo_people.ANNOTATORS}
+    annotators = {key: stage.people[key] for key in ANNOTATORS}
     plan = Plan(overlap=0.34, judges=2, seed=7, again=0.1)
     round_ = _open(stage, stage.first_pool(), list(annotators.values()), plan, "Spring round", day=3)
     _grade_in_turns(stage, round_, annotators, day=3.2, pause=2.05, most=None)
@@ -40,7 +75,7 @@ def second_round(stage: Stage, pool: Pool, *, day: float) -> Round:
 
     Pairs of the first round are judged again. Otherwise nothing would be left for the host to grade.
     """
-    annotators = {key: stage.people[key] for key in demo_people.ANNOTATORS}
+    annotators = {key: stage.people[key] for key in ANNOTATORS}
     plan = Plan(overlap=0.5, judges=2, seed=11, judge_again=True)
     people = [*annotators.values(), stage.host]
     round_ = _open(stage, pool, people, plan, "Hard queries", day=day)
@@ -89,7 +124,7 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
         at += timedelta(seconds=SECONDS_A_PAIR[key])
         query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
         careful = material.careful_grade(query_id, block_id)
-        given = demo_people.graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
+        given = graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
         answer = Answer(
             grade=given.grade,
             cant_judge=given.cant_judge,
@@ -127,3 +162,31 @@ def _ruling(grade: int) -> str:
         2: "Part of the answer is here; the rest is in another section.",
         3: "Read on its own, this passage answers the intent.",
     }[grade]
+
+
+def graded(person: str, query_id: str, block_id: str, careful: int, *, is_again: bool = False) -> DemoGrade:
+    """The answer of `person` to a pair with the careful reader's grade `careful`.
+
+    When a pair comes back (`is_again`) they decide again on a share of WAVERING.
+    """
+    temper = ANNOTATORS[person]
+    if share(person, query_id, block_id, "unsure") < temper.unsure:
+        return DemoGrade(None, "missing_context", "The passage points to another section that I cannot see here.")
+    mood = share(person, query_id, block_id, "mood")
+    if is_again and share(person, query_id, block_id, "again") < WAVERING:
+        mood = share(person, query_id, block_id, "mood again")
+    if careful == 0:
+        return DemoGrade(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
+    if careful == 1 and mood < temper.hasty:
+        return DemoGrade(0)
+    if mood < temper.hasty + temper.generous and careful < HIGHEST:
+        return DemoGrade(careful + 1)
+    if mood > 1 - temper.strict:
+        return DemoGrade(careful - 1, note="It points in the right direction but leaves a part out.")
+    return DemoGrade(careful)
+
+
+def share(*words: str) -> float:
+    """A number from 0 to below 1, determined by the words."""
+    digest = hashlib.sha256("\x1f".join(words).encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64

@@ -98,6 +98,15 @@ def guideline() -> dict[str, Any]:
     return read("guideline.yaml")
 
 
+def ledger() -> dict[str, dict[str, str]]:
+    """By system: what was tried (the note of the run too), with which configuration, the verdict, and the cost."""
+    return read("runs.yaml")["ledger"]
+
+
+def gates() -> list[dict[str, Any]]:
+    return read("runs.yaml")["gates"]
+
+
 def careful_grade(query_id: str, block_id: str) -> int:
     """The careful reader's grade on the first version; unlisted pairs are not relevant."""
     grades = {query["id"]: query["grades"] for query in queries()}

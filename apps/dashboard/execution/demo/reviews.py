@@ -4,9 +4,8 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.corpus.models import BlockVersion, SnapshotBlock
-from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
-from apps.dashboard.execution.demo.stage import Stage
+from apps.dashboard.execution.demo.stage import REVIEWERS, Stage
 from apps.queries.models import Query
 from apps.review.actions.disputes import adjudicate, post_message, withdraw_flag
 from apps.review.actions.submitting import give_verdict, revise, submit_triple
@@ -15,7 +14,7 @@ from apps.triples.actions.triples import start_draft
 from apps.triples.models import Triple
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 
-FLAGGER, OTHER = demo_people.REVIEWERS
+FLAGGER, OTHER = REVIEWERS
 ENDINGS = {"numeric": Category.NUMERIC, "synonym": Category.SYNONYM, "compound": Category.COMPOUND}
 
 
@@ -84,7 +83,7 @@ def _wait(stage: Stage, triple: Triple, entry: dict[str, Any], day: float) -> No
 
 
 def _both_confirm(stage: Stage, triple: Triple, day: float) -> None:
-    for offset, key in enumerate(demo_people.REVIEWERS):
+    for offset, key in enumerate(REVIEWERS):
         _confirm(stage, triple, stage.people[key], day + 0.2 * offset)
 
 

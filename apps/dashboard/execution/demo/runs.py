@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils.text import slugify
 
 from apps.corpus.actions.corpora import allow_public_texts
 from apps.corpus.models import SnapshotBlock
-from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
+from apps.dashboard.execution.demo.grading import share
 from apps.dashboard.execution.demo.stage import RELEASED, WEEKS, Stage, finish
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -80,71 +80,21 @@ def prepare_public_release_of_first(stage: Stage) -> None:
     ask_to_sign(release_id=release.pk, lead=stage.host, actor=stage.lead, at=stage.at(48.7))
 
 
-class ScoreLine(NamedTuple):
-    """A line of the ledger; `cost` is that of 1,000 queries. `tried` is the note of the run too."""
-
-    tried: str
-    configuration: str
-    verdict: str
-    cost: Decimal
-
-
 RERANKED, NO_NUMBERS = "Reranked BM25", "BM25 without numbers"
-LEDGER = {
-    "BM25": ScoreLine(
-        "What the help centre has served since spring. Every other run is compared with it.",
-        "k1 = 0.9, b = 0.4, English, plurals folded",
-        "Baseline.",
-        Decimal("0.02"),
-    ),
-    "Damped BM25": ScoreLine(
-        "Long policy pages crowded out the short steps people look for, so length counts for more.",
-        "k1 = 1.6, b = 0.9, English, plurals folded",
-        "No different from BM25. Kept as the candidate until the second round of grades is in.",
-        Decimal("0.02"),
-    ),
-    RERANKED: ScoreLine(
-        "A cross-encoder reads the first 20 results of BM25 and puts them in order again.",
-        "BM25, then a cross-encoder over 20 results, made outside of Karat",
-        "Clearly better, at ten times the price. To go live with the next release.",
-        Decimal("0.20"),
-    ),
-    NO_NUMBERS: ScoreLine(
-        "Numbers go out of date, so sentences with a number were left out of the index.",
-        "k1 = 0.9, b = 0.4, without sentences that have a number, made outside of Karat",
-        "Given up: people who ask for a number no longer find it.",
-        Decimal("0.02"),
-    ),
-}
 CANDIDATE, BASELINE = "Damped BM25", "BM25"
-GATES: list[dict[str, Any]] = [
-    {"name": "First screen", "figure": "nDCG@10", "at_least": 0.75, "on": "interval"},
-    {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
-    {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.8, "on": "interval"},
-    {"name": "Quick enough", "figure": "latency_p95", "at_most": 100, "tier": "smoke"},
-    {"name": "Every change", "figure": "RR", "at_least": 0.6, "slice": "canary", "tier": "smoke"},
-    {
-        "name": "Finds passages with numbers too",
-        "system": NO_NUMBERS,
-        "figure": "RR",
-        "hit": "block",
-        "no_worse_than": "baseline",
-    },
-    {"name": "Weekly", "figure": "nDCG@10", "at_least": 0.7, "slice": "rotating"},
-]
 
 
 def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
     for run in runs:
-        line = LEDGER[run.system.name]
-        words = {"tried": line.tried, "configuration": line.configuration, "verdict": line.verdict}
-        write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(day), **words)
+        words = dict(material.ledger()[run.system.name])
+        cost = Decimal(words.pop("cost"))
+        write_ledger(run=run, commit=run.commit, cost=cost, actor=stage.lead, at=stage.at(day), **words)
 
 
 def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:
     """Create gates before any score, so that each score is checked against them; the candidate's unless named."""
     runs = {run.system.name: run for run in asked}
-    for facts in GATES:
+    for facts in material.gates():
         baseline = runs[BASELINE].pk if "no_worse_than" in facts else None
         create_gate(
             gold_set=version.gold_set,
@@ -230,7 +180,7 @@ def _run(stage: Stage, systems: list[System], choice: QueryChoice, suffix: str, 
             choice=choice,
             depth=DEPTH,
             tag=f"{slugify(system.name)}{suffix}" if suffix else "",
-            note=LEDGER[system.name].tried,
+            note=material.ledger()[system.name]["tried"],
             actor=stage.lead,
             at=stage.at(day),
         )
@@ -265,7 +215,7 @@ def upload(stage: Stage, first: Run, system: str, score: Callable[[Found], float
         snapshot=stage.frozen(),
         draft=draft,
         system=system,
-        note=LEDGER[system].tried,
+        note=material.ledger()[system]["tried"],
         commit="4f1c2ab",
         actor=stage.lead,
         at=stage.at(day),
@@ -299,7 +249,7 @@ def _lines(
 def _read_again(found: Found) -> float:
     """A cross-encoder's view of the pair: near that of the careful reader, and the same on every machine."""
     careful = material.careful_view(found.query_id, found.query, found.block_id)
-    return careful + READING_NOISE * demo_people.share("cross-encoder", found.query, found.block_id)
+    return careful + READING_NOISE * share("cross-encoder", found.query, found.block_id)
 
 
 def _without_numbers(found: Found) -> float:

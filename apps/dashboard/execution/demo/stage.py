@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -13,7 +14,6 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.dashboard.core.demo_people import CAST, LEAD
 from apps.jobs.enums import JobState
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job
@@ -24,6 +24,28 @@ WEEKS = 7
 RELEASED = 41.2
 """The day on which the first version is released."""
 PATIENCE_SECONDS = 120
+
+
+class Person(NamedTuple):
+    """One person of the demo."""
+
+    key: str
+    name: str
+    roles: tuple[str, ...]
+
+
+CAST = (
+    Person("petra", "Petra Lomas", (Role.LEAD,)),
+    Person("mara", "Mara Quill", (Role.ANNOTATOR,)),
+    Person("sef", "Sef Arden", (Role.ANNOTATOR,)),
+    Person("ines", "Ines Okonjo-Vale", (Role.ANNOTATOR,)),
+    Person("jun", "Jun Hallam", (Role.ANNOTATOR,)),
+    Person("tobias", "Tobias Renn", (Role.REVIEWER,)),
+    Person("hanna", "Hanna Roth", (Role.REVIEWER,)),
+    Person("ola", "Ola Vik", (Role.VIEWER,)),
+)
+REVIEWERS = ("tobias", "hanna")
+LEAD = "petra"
 
 
 class DemoFailed(Refusal):

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.files.packed.fields import decimals, same_decimals, wholes
-from apps.metrics.files.packed.ids import Ids
+from apps.metrics.files.packed_fields import decimals, same_decimals, wholes
+from apps.metrics.vocabulary import Ids
 
 FORMS = st.from_regex(r"[0-9]{0,16}(\.[0-9]{0,15})?", fullmatch=True).filter(lambda text: 0 < len(text) <= 16)
 

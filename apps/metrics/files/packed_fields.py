@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.files.linefiles import BYTE_ORDER_MARK
-from apps.metrics.files.packed.ids import LONGEST, MASKS, WORD, Bools, Floats, Ids, Ints, Words, each_byte, words_at
+from apps.metrics.vocabulary import LONGEST, MASKS, WORD, Bools, Floats, Ids, Ints, Words, each_byte, words_at
 
 # Numbers are read from the 64-bit words of their text. A word has eight characters, the first in its lowest byte. Eight
 # digits become a number in three multiplications, each of which combines neighbours: digits to pairs, pairs to fours,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.files.packed.ids import LONGEST, Ids
+from apps.metrics.vocabulary import LONGEST, Ids
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=200)
 TEXTS = st.lists(TEXT, max_size=20)

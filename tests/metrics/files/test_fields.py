@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.metrics.files.packed.fields import plain_fields
+from apps.metrics.files.packed_fields import plain_fields
 from apps.metrics.files.trec_batches import read_qrels_parts
 from apps.metrics.files.trec_rows import read_qrel_rows
 

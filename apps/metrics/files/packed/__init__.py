@@ -1,1 +1,0 @@
-"""Columns of text packed into arrays: what is read, numbered and compared a million rows at a time."""
