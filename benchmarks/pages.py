@@ -62,14 +62,12 @@ def main() -> int:
 
 def measure(world: Any, repeats: int) -> list[Taken]:
     """Each page by whoever needs longest."""
-    from tests.fast_client import Asker
     from tests.large import pages
     from tests.test_statements import Statements
     from tests.world import sign_in
 
     sign_in(world)
-    askers = {standing: Asker(cookies) for standing, cookies in world.cookies.items()}
-    for asker in askers.values():
+    for asker in world.askers.values():
         asker.answer("get", "/")
     gc.freeze()  # as `karat up` does before the first request
     slowest: dict[str, Taken] = {}
@@ -78,7 +76,7 @@ def measure(world: Any, repeats: int) -> list[Taken]:
         for _ in range(repeats):
             begun = time.perf_counter()
             with Statements() as found:
-                status = askers[page.standing].answer("get", page.url, whole=True).status_code
+                status = world.askers[page.standing].answer("get", page.url, whole=True).status_code
             times.append(1_000 * (time.perf_counter() - begun))
         taken = Taken(page.name, page.standing, min(times), times[0], found.number, status)
         if page.name not in slowest or slowest[page.name].milliseconds < taken.milliseconds:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from tests.jobs.workers import Workers
     from tests.s3 import There
+    from tests.world import World
 
 REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
@@ -100,6 +101,17 @@ def module_rows(django_db_setup, django_db_blocker) -> Iterator[None]:
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache: Path) -> Iterator["World"]:
+    """Two demo projects, and somebody of every standing who asks. Built once in a run; each module has a copy."""
+    from tests import database
+    from tests.world import build_world, sign_in
+
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

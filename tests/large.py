@@ -47,8 +47,7 @@ from tests.endpoints import ENDPOINTS
 from tests.retrieval.factories import import_lines, make_pool, make_queries, trec
 from tests.running_jobs import run_jobs
 from tests.test_list_pages import LISTS
-from tests.test_matrix import ROUTES
-from tests.world import ROLE_HOLDERS, Things, World, build_world
+from tests.world import ROLE_HOLDERS, ROUTES, Things, World, build_world, latest
 
 AT_ONCE = 1_000
 SYLLABLES = ("ar", "chi", "ve", "lo", "ken", "dus", "ti", "gra", "mon", "sel", "pu", "rin")
@@ -82,23 +81,16 @@ class LargeThings(Things):
     def evaluations(self) -> list[Evaluation]:
         return list(Evaluation.objects.filter(version=self.version, hit="", slice=None, split="dev").order_by("pk"))
 
-    def evaluation_misses__pk(self) -> int:
-        return Evaluation.objects.filter(version=self.version).exclude(hit="").latest("pk").pk
-
-    def retrieval_run__pk(self) -> int:
-        return Run.objects.filter(project=self.project).latest("pk").pk
-
-    def retrieval_pool__pk(self) -> int:
-        return Pool.objects.filter(project=self.project).latest("entry_count").pk
-
-    def corpus_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="corpus").latest("pk").pk
-
-    def reports_bias__pk(self) -> int:
-        return BiasReport.objects.filter(project=self.project).latest("pk").pk
-
-    def reports_stability__pk(self) -> int:
-        return StabilityReport.objects.filter(project=self.project).latest("pk").pk
+    finders = Things.finders | {
+        "corpus:import pk": latest(Import, kind="corpus"),
+        "evaluation:misses pk": lambda its: (
+            Evaluation.objects.filter(version=its.version).exclude(hit="").latest("pk").pk
+        ),
+        "reports:bias pk": latest(BiasReport),
+        "reports:stability pk": latest(StabilityReport),
+        "retrieval:pool pk": lambda its: Pool.objects.filter(project=its.project).latest("entry_count").pk,
+        "retrieval:run pk": latest(Run),
+    }
 
 
 class LargeWorld(World):
@@ -367,9 +359,9 @@ class Page(NamedTuple):
 def pages(world: World) -> Iterator[Page]:
     """Every address that answers to GET, once for each standing that may look, and what else the largest lists show."""
     for standing in ("lead", "annotator", "reviewer", "viewer", "operator"):
-        for name, route in ROUTES.items():
+        for name in ROUTES:
             if standing in (ENDPOINTS[name].get or ()):
-                yield Page(name, standing, world.url(name, route))
+                yield Page(name, standing, world.url(name))
         if standing == "lead":
             yield from (Page(name, standing, url) for name, url in _more(world))
 

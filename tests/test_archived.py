@@ -9,15 +9,12 @@ from django.utils import timezone
 
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.models import User
-from tests import database
-from tests.endpoints import ENDPOINTS
-from tests.fast_client import Asker, watching, without_words
-from tests.test_matrix import MEMBERS, ROUTES
-from tests.world import World, build_world, sign_in
+from tests.endpoints import ENDPOINTS, MEMBERS
+from tests.fast_client import watching, without_words
+from tests.world import OF_PROJECTS, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]
 
-OF_PROJECT = sorted(name for name, route in ROUTES.items() if "<slug:slug>" in route)
 OWN = {
     "notifications:read-all",
     "notifications:open",
@@ -30,18 +27,6 @@ BACK = {"dashboard:bring-back", "settings-api:bring-back", "dashboard:delete"}
 """What ends the archiving, one way or the other."""
 LEASING = ("judging:judge", "judging:pairs", "judging-api:pairs")
 """Read by GET, but whoever asks is given pairs to judge."""
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
-
-
-@pytest.fixture(scope="module")
-def askers(world) -> dict[str, Asker]:
-    return {role: Asker(world.cookies[role]) for role in sorted(MEMBERS)}
 
 
 @contextmanager
@@ -59,13 +44,13 @@ def who(name: str, method: str) -> list[str]:
     return sorted(MEMBERS & (getattr(ENDPOINTS[name], method) or frozenset()))
 
 
-def test_every_change_is_refused_with_the_same_sentence(world, askers):
+def test_every_change_is_refused_with_the_same_sentence(world):
     wrong, asked = {}, 0
     with archived(world) as sentence:
-        for name in OF_PROJECT:
+        for name in OF_PROJECTS:
             for role in who(name, "post"):
-                url = world.url(name, ROUTES[name])
-                answer = askers[role].answer("post", url, whole=True)
+                url = world.url(name)
+                answer = world.askers[role].answer("post", url, whole=True)
                 asked += 1
                 is_refused = answer.status_code == 409 and sentence in answer.content.decode()
                 if is_refused is (name in OWN or name in BACK):
@@ -75,11 +60,11 @@ def test_every_change_is_refused_with_the_same_sentence(world, askers):
     assert wrong == {}
 
 
-def test_everything_is_read_as_before_and_no_reading_writes(world, askers):
+def test_everything_is_read_as_before_and_no_reading_writes(world):
     with without_words():
-        before = read(world, askers)
+        before = read(world)
         with archived(world), watching() as written:
-            after = read(world, askers)
+            after = read(world)
 
     assert len(before) > 400
     refused = {where: 409 for where in before if where.split(" as ")[0] in leasing(world)}
@@ -89,9 +74,11 @@ def test_everything_is_read_as_before_and_no_reading_writes(world, askers):
 
 
 def leasing(world: World) -> set[str]:
-    return {world.url(name, ROUTES[name]) for name in LEASING}
+    return {world.url(name) for name in LEASING}
 
 
-def read(world: World, askers: dict[str, Asker]) -> dict[str, int]:
-    pages = ((name, world.url(name, ROUTES[name])) for name in OF_PROJECT)
-    return {f"{url} as {role}": askers[role].status("get", url) for name, url in pages for role in who(name, "get")}
+def read(world: World) -> dict[str, int]:
+    pages = ((name, world.url(name)) for name in OF_PROJECTS)
+    return {
+        f"{url} as {role}": world.askers[role].status("get", url) for name, url in pages for role in who(name, "get")
+    }

@@ -13,14 +13,12 @@ from django.urls import get_resolver
 from rest_framework.parsers import MultiPartParser
 
 from apps.common.web.body_limits import FRAMING_BYTES, MOST_BYTES, MOST_BYTES_OF_A_RUN, most_bytes_at
-from tests import database
-from tests.fast_client import Asker, watching
-from tests.test_matrix import ROUTES
-from tests.world import World, build_world, sign_in
+from tests.fast_client import watching
+from tests.world import ROUTES, is_of_the_api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-API = sorted(name for name, route in ROUTES.items() if route.startswith("api/"))
+API = sorted(filter(is_of_the_api, ROUTES))
 METHODS = ("get", "post", "put", "patch", "delete")
 OF_A_FILE = settings.UPLOAD_MAX_BYTES + FRAMING_BYTES
 LARGER = {
@@ -35,22 +33,15 @@ LARGER = {
 """The endpoints that take more than others. Pages of a project take files."""
 
 
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
-
-
 @pytest.mark.parametrize("name", API)
 def test_a_body_one_byte_too_long_is_a_413_problem_to_everybody(world, name):
-    url, most = world.url(name, ROUTES[name]), LARGER.get(name, MOST_BYTES)
+    url, most = world.url(name), LARGER.get(name, MOST_BYTES)
 
     for standing in ("anonymous", "stranger", "annotator", "lead"):
         for method in METHODS:
             sent = {} if method == "get" else {"data": b"{}", "content_type": "application/json"}
             with watching() as written:
-                answer = Asker(world.cookies[standing]).answer(method, url, **sent, CONTENT_LENGTH=str(most + 1))
+                answer = world.askers[standing].answer(method, url, **sent, CONTENT_LENGTH=str(most + 1))
             assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json"), method
             assert json.loads(answer.content)["code"] == "payload_too_large"
             assert written.statements == []
@@ -58,21 +49,19 @@ def test_a_body_one_byte_too_long_is_a_413_problem_to_everybody(world, name):
 
 @pytest.mark.parametrize("name", API)
 def test_a_body_of_the_longest_length_is_not_refused_for_it(world, name):
-    url, most = world.url(name, ROUTES[name]), LARGER.get(name, MOST_BYTES)
+    url, most = world.url(name), LARGER.get(name, MOST_BYTES)
 
-    status = Asker(world.cookies["lead"]).status(
-        "put", url, b"{}", content_type="application/json", CONTENT_LENGTH=str(most)
-    )
+    status = world.askers["lead"].status("put", url, b"{}", content_type="application/json", CONTENT_LENGTH=str(most))
 
     assert status in {403, 404, 405}  # no endpoint knows PUT
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "12 34", "0x10", "none"])
 def test_a_length_that_is_no_number_is_refused(world, length):
-    url = world.url("systems-api:systems", ROUTES["systems-api:systems"])
+    url = world.url("systems-api:systems")
 
     sent = {"content_type": "application/json", "CONTENT_LENGTH": length}
-    assert Asker(world.cookies["lead"]).status("post", url, b"{}", **sent) == 413
+    assert world.askers["lead"].status("post", url, b"{}", **sent) == 413
 
 
 def endpoints_for_files() -> set[str]:

@@ -24,19 +24,11 @@ from schemathesis.specs.openapi.checks import (
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.accounts.models import User
-from tests import database
 from tests.fast_client import without_words
-from tests.world import ROLE_HOLDERS, World, build_world, sign_in
+from tests.world import ROLE_HOLDERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow, pytest.mark.long]
 EXAMPLES = 4
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 @pytest.fixture

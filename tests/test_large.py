@@ -15,7 +15,6 @@ from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.diffs import diff
 from tests import database, large
 from tests.factories import lead_of
-from tests.fast_client import Asker
 from tests.large import SMALL, LargeWorld, build_large, pages
 from tests.running_jobs import run_jobs
 from tests.test_statements import Statements
@@ -50,11 +49,10 @@ def world(few, django_db_blocker, database_cache) -> Iterator[LargeWorld]:
 
 def asked_of(world: LargeWorld) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
     """By name of a page the most statements that it takes of anybody, and those that fail, with who asked."""
-    askers = {standing: Asker(cookies) for standing, cookies in world.cookies.items()}
     statements: dict[str, int] = {}
     wrong = {}
     for page in pages(world):
-        asker = askers[page.standing]
+        asker = world.askers[page.standing]
         status = asker.answer("get", page.url, whole=True).status_code
         if status >= 500 and page.name != "readyz":
             wrong[page.name] = (status, page.standing)
@@ -89,7 +87,7 @@ def test_the_next_version_is_frozen_compared_exported_and_the_next_edition_taken
     changes = diff(former, frozen)
     with zipped(frozen, formats=["all"]) as file:
         size = len(file.read())
-    item = large.LargeThings(world.project).corpus_import__pk()
+    item = large.LargeThings(world.project).value("corpus:import", "pk")
     take_imported(import_id=item, order=TakeOrder({}), actor=lead, at=at)
     failed = [job.error for job in run_jobs() if job.state == "failed" and job.kind != "retrieval.load"]
 

@@ -10,21 +10,18 @@ from collections.abc import Iterator
 
 import pytest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, get_resolver, reverse
+from django.urls import reverse
 
 from apps.accounts.actions.secrets import reveal
 from apps.dashboard.pages.page_help import HELP
-from tests import database
-from tests.endpoints import ENDPOINTS
+from tests.endpoints import ENDPOINTS, MEMBERS
 from tests.fast_client import Asker, without_words
-from tests.world import SECRET, World, build_world, sign_in
+from tests.world import OF_PROJECTS, ROUTES, SECRET, arguments_of, is_of_the_api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # What an endpoint may answer to somebody who may use it: done, go on there, wrong input, refused by a rule.
 WELCOME = {200, 201, 202, 204, 286, 302, 303, 400, 409, 413, 415, 422}
-STANDINGS = ("anonymous", "stranger", "former", "viewer", "annotator", "reviewer", "lead", "other_lead", "operator")
-MEMBERS = {"viewer", "annotator", "reviewer", "lead"}
 # Own things of a person (a draft, a token, a seat) are 404 to everybody else, members included; a first version has
 # no difference to show, without an issuer in the settings there is no single sign-on, and without a token no metrics.
 MAY_BE_MISSING = {
@@ -64,46 +61,17 @@ MAY_BE_MISSING = {
     "calibration-api:items",
     "calibration-api:answer",
 }
-# Answered by no endpoint; OPTIONS by those of the API, which tell members what they are.
 OTHER_METHODS = ("options", "put", "patch", "delete")
-TELLING = ("anonymous", "stranger", "lead")
-"""Nobody, somebody of no project, and who may most: asked by these methods always, the others with --all."""
-
-
-def endpoints() -> Iterator[tuple[str, str]]:
-    """Name and route of every pattern the resolver knows."""
-
-    def walk(resolver, namespace: str, prefix: str) -> Iterator[tuple[str, str]]:
-        for pattern in resolver.url_patterns:
-            route = prefix + str(pattern.pattern)
-            if isinstance(pattern, URLPattern):
-                yield f"{namespace}:{pattern.name}" if namespace else str(pattern.name), route
-            else:
-                yield from walk(pattern, pattern.namespace or namespace, route)
-
-    return walk(get_resolver(), "", "")
-
-
-ROUTES = dict(endpoints())
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
-
-
-@pytest.fixture(scope="module")
-def everybody(world) -> dict[str, Asker]:
-    return {standing: Asker(cookies) for standing, cookies in world.cookies.items()}
+"""Answered by no endpoint; OPTIONS by those of the API, which tell members what they are."""
+TELLING = ("anonymous", "lead")
+"""Nobody, and who may most: asked by HEAD and the other methods always; everybody else with --all."""
 
 
 @pytest.fixture
-def askers(everybody) -> Iterator[dict[str, Asker]]:
+def askers(world) -> Iterator[dict[str, Asker]]:
     """Somebody of each standing, who asks pages that are not rendered."""
     with without_words():
-        yield everybody
+        yield world.askers
 
 
 def test_every_endpoint_is_in_the_table():
@@ -111,7 +79,7 @@ def test_every_endpoint_is_in_the_table():
 
 
 def expected(name: str, standing: str, allowed: frozenset[str] | None) -> set[int]:
-    is_api, has_project = ROUTES[name].startswith("api/"), "<slug:slug>" in ROUTES[name]
+    is_api, has_project = is_of_the_api(name), name in OF_PROJECTS
     if name == "api:not-found":
         return {404}
     if allowed is None:
@@ -135,37 +103,19 @@ def outsider(standing: str, is_api: bool) -> set[int]:
 
 
 @pytest.mark.parametrize("name", sorted(ROUTES))
-def test_each_standing_gets_what_the_table_says(world, askers, name, pytestconfig):
-    url = world.url(name, ROUTES[name])
-    row = ENDPOINTS[name]
-    wrong = {}
+def test_each_standing_gets_what_the_table_says_and_no_other_method_does_anything(world, askers, name, pytestconfig):
+    url, (get, post), wrong = world.url(name), ENDPOINTS[name], {}
 
     for standing, asker in askers.items():
-        methods = [("get", row.get), ("head", row.get), ("post", row.post)]
-        if standing not in TELLING and not pytestconfig.option.all:
-            methods.remove(("head", row.get))
-        for method, allowed in methods:
-            status = asker.status(method, url)
-            if status not in expected(name, standing, allowed):
-                wrong[f"{method.upper()} {url} as {standing}"] = status
-
-    assert wrong == {}
-
-
-@pytest.mark.parametrize("name", sorted(ROUTES))
-def test_no_other_method_does_or_reveals_anything(world, askers, name, pytestconfig):
-    url = world.url(name, ROUTES[name])
-    is_api = ROUTES[name].startswith("api/")
-    wrong = {}
-
-    for standing in askers if pytestconfig.option.all else TELLING:
-        asker = askers[standing]
-        for method in OTHER_METHODS:
-            wanted = expected(name, standing, None)
-            if is_api and method == "options":
-                wanted = wanted - {405} | ({200} if 405 in wanted else set())
-            status = asker.status(method, url, b"{}", content_type="application/json")
-            if status not in wanted:
+        wanted = {"get": expected(name, standing, get), "post": expected(name, standing, post)}
+        if standing in TELLING or pytestconfig.option.all:
+            unanswered = expected(name, standing, None)
+            wanted |= {"head": wanted["get"], **dict.fromkeys(OTHER_METHODS, unanswered)}
+            if is_of_the_api(name) and 405 in unanswered:
+                wanted["options"] = unanswered - {405} | {200}
+        for method, statuses in wanted.items():
+            sent = {"data": b"{}", "content_type": "application/json"} if method in OTHER_METHODS else {}
+            if (status := asker.status(method, url, **sent)) not in statuses:
                 wrong[f"{method.upper()} {url} as {standing}"] = status
 
     assert wrong == {}
@@ -174,11 +124,11 @@ def test_no_other_method_does_or_reveals_anything(world, askers, name, pytestcon
 @pytest.fixture(scope="module")
 def read(world, django_db_blocker) -> dict[str, tuple[HttpResponseBase, bytes]]:
     """What a lead reads at every endpoint, in full, with the bytes of its body."""
-    lead, found = Asker(world.cookies["lead"]), {}
+    found = {}
     with django_db_blocker.unblock():
-        for name, route in sorted(ROUTES.items()):
+        for name in sorted(ROUTES):
             if "lead" in (ENDPOINTS[name].get or ()):
-                answer = lead.answer("get", world.url(name, route), whole=True)
+                answer = world.askers["lead"].answer("get", world.url(name), whole=True)
                 parts = answer.streaming_content if answer.streaming else [answer.content]
                 found[name] = answer, b"".join(parts)
     return found
@@ -189,12 +139,11 @@ def pages_of_others(world, django_db_blocker) -> dict[str, bytes]:
     """The pages that no lead reads, as somebody reads them who may."""
     found = {}
     with django_db_blocker.unblock():
-        for name, route in sorted(ROUTES.items()):
+        for name in sorted(ROUTES):
             readers = ENDPOINTS[name].get or frozenset()
             standing = next((one for one in ("annotator", "reviewer", "operator") if one in readers), None)
             if standing and "lead" not in readers:
-                asker = Asker(world.cookies[standing])
-                found[name] = asker.answer("get", world.url(name, route), whole=True).content
+                found[name] = world.askers[standing].answer("get", world.url(name), whole=True).content
     return found
 
 
@@ -248,28 +197,19 @@ def test_every_file_that_a_page_links_is_there(read, client):
 
 def routes_with_objects() -> list[str]:
     own_words = {"slug", "kind", "split", "token", "number"}
-    return [
-        name
-        for name, route in sorted(ROUTES.items())
-        if "<slug:slug>" in route
-        and {part.split(">")[0].split(":")[-1] for part in route.split("<")[1:]} - own_words
-        and name not in {"goldsets:version"}
-    ]
+    return [name for name in OF_PROJECTS if {*arguments_of(name)} - own_words and name != "goldsets:version"]
 
 
 @pytest.mark.parametrize("name", routes_with_objects())
 def test_our_address_with_their_object_is_not_found(world, askers, name):
-    theirs = world.kwargs(name, ROUTES[name], world.other)
-    ours = world.kwargs(name, ROUTES[name])
+    theirs, ours = world.kwargs(name, world.other), world.kwargs(name)
     if theirs == {**ours, "slug": theirs["slug"]}:
         pytest.skip("its objects go by names that both projects use; people are in both")
     url = reverse(name, kwargs={**theirs, "slug": ours["slug"]})
-    allowed = (ENDPOINTS[name].get or frozenset()) | (ENDPOINTS[name].post or frozenset())
     answers = {
         f"{method} as {standing}": askers[standing].status(method, url)
-        for standing in sorted(MEMBERS & allowed)
-        for method in ("get", "head", "post")
-        if standing in (getattr(ENDPOINTS[name], "get" if method == "head" else method) or frozenset())
+        for method, who in (("get", ENDPOINTS[name].get), ("head", ENDPOINTS[name].get), ("post", ENDPOINTS[name].post))
+        for standing in sorted(MEMBERS & (who or frozenset()))
     }
 
     assert answers

@@ -14,22 +14,13 @@ import pytest
 
 from apps.goldsets.models import VersionQuery, VersionTriple
 from apps.goldsets.selectors.versions import TEST_SEEN
-from tests import database
-from tests.endpoints import ENDPOINTS
-from tests.fast_client import Asker, watching
-from tests.test_matrix import MEMBERS, ROUTES
-from tests.world import World, build_world, sign_in
+from tests.endpoints import ENDPOINTS, MEMBERS
+from tests.fast_client import watching
+from tests.world import ROUTES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 KNOW_OF_SPLITS = ("goldsets", "evaluation", "reports", "gates", "editions")
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 def unpacked(body: bytes) -> str:
@@ -60,14 +51,12 @@ def test_no_address_names_an_item_of_test_uncounted_or_to_others_than_leads(worl
     sealed = set(VersionQuery.objects.filter(split="test").values_list("outside_id", flat=True))
     sealed |= set(VersionTriple.objects.filter(split="test").values_list("label", flat=True))
     named = re.compile(rf"(?<![\w-])({'|'.join(sorted(map(re.escape, sealed)))})(?![\w-])")
-    askers = {role: Asker(world.cookies[role]) for role in sorted(MEMBERS)}
     told, counted = {}, set()
-    addresses = [(name, route) for name, route in sorted(ROUTES.items()) if name.startswith(KNOW_OF_SPLITS)]
 
-    for number, (name, route) in enumerate(addresses):
+    for number, name in enumerate(name for name in sorted(ROUTES) if name.startswith(KNOW_OF_SPLITS)):
         for role, more in asked(number, name, everything=pytestconfig.option.all):
             with watching() as written:
-                answer = askers[role].answer("get", world.url(name, route), more, whole=True)
+                answer = world.askers[role].answer("get", world.url(name), more, whole=True)
             is_counted = any(TEST_SEEN in str(values) for _, values in written.statements)
             if is_counted:
                 counted.add(name)

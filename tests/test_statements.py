@@ -4,7 +4,7 @@ Each is a trip, and trips are what a page waits for. What opens and ends a trans
 A page takes at most `MOST`, and two more where reading it is put on record or claims what is shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from django.db import connection, reset_queries
@@ -22,11 +22,9 @@ from apps.goldsets.models import Version
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
 from apps.triples.models import Triple
-from tests import database
 from tests.editions.stories import as_file, begin_import
 from tests.endpoints import ENDPOINTS
 from tests.factories import AT, lead_of, make_member
-from tests.fast_client import Asker
 from tests.goldsets.factories import Bench, by_block, make_bench, make_source, make_version
 from tests.goldsets.test_training import hashed, question, train
 from tests.judging.factories import judge_all, make_round, people_of
@@ -34,11 +32,10 @@ from tests.retrieval.factories import import_lines, trec
 from tests.review.factories import make_in_review, reviewers_of
 from tests.running_jobs import run_jobs
 from tests.test_list_pages import LISTS, make_crowded
-from tests.test_matrix import ROUTES
 from tests.triples.bench_fields import access, fields, row, rows
 from tests.triples.bench_fields import url as address
 from tests.triples.factories import make_team
-from tests.world import World, build_world, sign_in
+from tests.world import ROUTES, World
 
 MOST = 15
 ON_RECORD = {
@@ -246,22 +243,14 @@ def test_the_pages_of_a_version_take_as_many_statements_for_four_of_everything_a
     assert 0 not in found[1].values()
 
 
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
-
-
 def most_of_anybody(world: World) -> dict[str, int]:
     """The most statements that anybody's reading of a page takes, by the name of the page."""
     most: dict[str, int] = {}
-    for standing, cookies in world.cookies.items():
-        asker = Asker(cookies)
-        for name, route in ROUTES.items():
+    for standing, asker in world.askers.items():
+        for name in ROUTES:
             if standing not in (ENDPOINTS[name].get or ()):
                 continue
-            url = world.url(name, route)
+            url = world.url(name)
             asker.answer("get", url, whole=True)
             with Statements() as found:
                 asker.answer("get", url, whole=True)

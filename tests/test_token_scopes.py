@@ -1,7 +1,6 @@
 """What a token may do: at every endpoint of a project and by every method, what its scope says and nothing else."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -12,15 +11,13 @@ from apps.accounts.access.api import scopes_of
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
-from tests import database
 from tests.endpoints import ENDPOINTS
 from tests.fast_client import Asker, without_words
-from tests.test_matrix import ROUTES
-from tests.world import ROLE_HOLDERS, World, build_world, sign_in
+from tests.world import OF_PROJECTS, ROLE_HOLDERS, ROUTES, is_of_the_api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-OF_PROJECTS = sorted(name for name, route in ROUTES.items() if route.startswith("api/") and "<slug:slug>" in route)
+OF_THE_API = [name for name in OF_PROJECTS if is_of_the_api(name)]
 METHODS = ("get", "head", "post")
 # Reading them is a part of the work that the scope is for: claims of one's own, and what one may be told of others.
 # To open the preview of a public release is a part of signing it.
@@ -32,13 +29,6 @@ READ_BY_THOSE_WHO_WRITE = {
     Scope.TRIPLES_WRITE,
     Scope.VERSIONS_WRITE,
 }
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 def headers_of(project: Project, standing: str, *scopes: str) -> dict[str, str]:
@@ -65,9 +55,9 @@ def allowed(name: str, method: str) -> frozenset[str]:
     return (row.post if method == "post" else row.get) or frozenset()
 
 
-@pytest.mark.parametrize("name", OF_PROJECTS)
+@pytest.mark.parametrize("name", OF_THE_API)
 def test_a_token_needs_the_scope_of_the_method_and_no_other(world, name):
-    asker, url, wrong = Asker(), world.url(name, ROUTES[name]), {}
+    asker, url, wrong = Asker(), world.url(name), {}
 
     with without_words():
         for method in METHODS:
@@ -86,9 +76,9 @@ def test_a_token_needs_the_scope_of_the_method_and_no_other(world, name):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", OF_PROJECTS)
+@pytest.mark.parametrize("name", OF_THE_API)
 def test_a_token_does_no_more_than_its_owner_may(world, name, pytestconfig):
-    asker, url, wrong = Asker(), world.url(name, ROUTES[name]), {}
+    asker, url, wrong = Asker(), world.url(name), {}
 
     with without_words():
         for standing in ROLE_HOLDERS if pytestconfig.option.all else ("viewer",):  # who may least
@@ -103,9 +93,9 @@ def test_a_token_does_no_more_than_its_owner_may(world, name, pytestconfig):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", OF_PROJECTS)
+@pytest.mark.parametrize("name", OF_THE_API)
 def test_a_token_of_another_project_finds_nothing(world, name):
-    asker, url = Asker(), world.url(name, ROUTES[name])
+    asker, url = Asker(), world.url(name)
 
     with without_words():
         theirs = headers_of(world.other, "lead", *Scope.values)
@@ -115,7 +105,7 @@ def test_a_token_of_another_project_finds_nothing(world, name):
 
 
 def test_every_writing_endpoint_requires_a_writing_scope():
-    for name in OF_PROJECTS:
+    for name in OF_THE_API:
         for method, scope in [(method, scope) for method, all_ in required_scopes(name).items() for scope in all_]:
             assert scope in Scope.values, name
             if scope == Scope.NOTIFICATIONS:
@@ -126,9 +116,9 @@ def test_every_writing_endpoint_requires_a_writing_scope():
 
 def test_a_token_opens_no_page(world):
     headers = headers_of(world.project, "lead", *Scope.values)
-    pages = [name for name, route in ROUTES.items() if "<slug:slug>" in route and not route.startswith("api/")]
+    asker, pages = Asker(), [name for name in OF_PROJECTS if not is_of_the_api(name)]
 
     with without_words():
-        answers = {name: Asker().status("get", world.url(name, ROUTES[name]), **headers) for name in sorted(pages)}
+        answers = {name: asker.status("get", world.url(name), **headers) for name in pages}
 
     assert {name for name, status in answers.items() if status not in {302, 405}} <= {"badges:badge"}

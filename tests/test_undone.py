@@ -28,15 +28,13 @@ from apps.judging.pages import planning
 from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.actions import lock_queries
 from apps.retrieval.actions.manual_pools import choose_pairs
-from tests import database
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS
 from tests.factories import AT, lead_of, make_project
 from tests.fast_client import Asker
 from tests.goldsets.factories import make_gold_set
 from tests.judging.factories import make_guideline, make_pool, make_round
-from tests.test_matrix import ROUTES
-from tests.world import World, build_world, sign_in
+from tests.world import ROUTES, World, arguments_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -121,8 +119,8 @@ def test_a_project_whose_only_grades_were_undone_reads_as_if_it_had_none():
     lead = Asker(client.cookies)
     pages = [
         (name, reverse(name, args=[project.slug]))
-        for name, route in sorted(ROUTES.items())
-        if route.count("<") == 1 and "<slug:slug>" in route
+        for name in sorted(ROUTES)
+        if arguments_of(name) == ["slug"]
         if "lead" in (ENDPOINTS[name].get or ()) and not NO_FIGURES.match(name)
     ]
     before = answers(lead, pages)
@@ -140,13 +138,6 @@ def make_project_with_pool() -> Project:
     make_guideline(pool.project)
     lock_queries(list(pool.pool_queries.values_list("query", flat=True)), at=AT)
     return pool.project
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 @pytest.mark.slow
@@ -168,11 +159,11 @@ def test_everything_reads_as_before_an_import_that_was_undone(world, now):
 
 def questions(world: World, role: str, known: Round) -> Iterator[tuple[str, str]]:
     """Every page with figures that a lead may read, what only this role may, and what depends on the role."""
-    for name, route in sorted(ROUTES.items()):
+    for name in sorted(ROUTES):
         readers = ENDPOINTS[name].get or frozenset()
         is_read = role == "lead" or "lead" not in readers or name in OF_EACH_ROLE
         if role in readers and is_read and not NO_FIGURES.match(name):
-            yield name, world.url(name, route)
+            yield name, world.url(name)
     slug = world.project.slug
     for by in ("query", "stratum", "week"):
         yield "agreement:differences", f"{reverse('agreement:differences', args=[slug])}?by={by}"
@@ -192,7 +183,7 @@ def everything(world: World, pages: dict[str, list[tuple[str, str]]], at: dateti
     found = {
         f"{where} as {role}": words
         for role, asked in pages.items()
-        for where, words in answers(Asker(world.cookies[role]), asked).items()
+        for where, words in answers(world.askers[role], asked).items()
     }
     with transaction.atomic():
         found |= new_rounds(world) | new_version(world, at)
@@ -230,7 +221,7 @@ def new_version(world: World, at: datetime) -> dict[str, str]:
     draft = draft_version(gold_set_id=gold_set.pk, snapshot=snapshot, rounds=rounds, actor=lead, at=at)
     names = ("goldsets:version", "goldsets:left-out", "goldsets:export")
     pages = [(name, reverse(name, args=[project.slug, gold_set.slug, draft.number])) for name in names]
-    found = {f"draft {where}": words for where, words in answers(Asker(world.cookies["lead"]), pages).items()}
+    found = {f"draft {where}": words for where, words in answers(world.askers["lead"], pages).items()}
     release_without_stale(draft, lead, at)
-    released = answers(Asker(world.cookies["lead"]), pages)
+    released = answers(world.askers["lead"], pages)
     return found | {f"release {where}": words for where, words in released.items()}

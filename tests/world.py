@@ -1,13 +1,16 @@
 """Two whole projects, made by the demo's walk through the real actions, and people of every standing towards one."""
 
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Model
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from apps.accounts.actions.invitations import invite
@@ -44,6 +47,7 @@ from apps.review.actions.candidate_blocks import propose_block
 from apps.review.models import CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
+from tests.fast_client import Asker
 from tests.judging.archives import zipped
 from tests.running_jobs import run_jobs
 
@@ -56,6 +60,33 @@ ROLE_HOLDERS = {
 }
 
 
+def endpoints() -> Iterator[tuple[str, str]]:
+    """Name and route of every pattern the resolver knows."""
+
+    def walk(resolver: URLResolver, namespace: str, prefix: str) -> Iterator[tuple[str, str]]:
+        for pattern in resolver.url_patterns:
+            route = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLPattern):
+                yield f"{namespace}:{pattern.name}" if namespace else str(pattern.name), route
+            else:
+                yield from walk(pattern, pattern.namespace or namespace, route)
+
+    return walk(get_resolver(), "", "")
+
+
+ROUTES = dict(endpoints())
+OF_PROJECTS = sorted(name for name, route in ROUTES.items() if "<slug:slug>" in route)
+
+
+def is_of_the_api(name: str) -> bool:
+    return ROUTES[name].startswith("api/")
+
+
+def arguments_of(name: str) -> list[str]:
+    """The arguments in the address of an endpoint."""
+    return re.findall(r"<(?:\w+:)?(\w+)>", ROUTES[name])
+
+
 @dataclass
 class World:
     """`project` is the one the matrix asks about; `other` stands beside it with lookalike objects."""
@@ -63,438 +94,30 @@ class World:
     project: Project
     other: Project
     people: dict[str, User | None] = field(default_factory=dict)
-    cookies: dict[str, Any] = field(default_factory=dict)
+    askers: dict[str, Asker] = field(default_factory=dict)
 
-    def kwargs(self, name: str, route: str, project: Project | None = None) -> dict[str, Any]:
+    def kwargs(self, name: str, project: Project | None = None) -> dict[str, Any]:
         """Arguments for an endpoint of `project` (ours by default): its slug, and an object of every kind it names."""
         things = self.things(project or self.project)
-        values: dict[str, Any] = {}
-        for argument in route.split("<")[1:]:
-            argument = argument.split(">")[0].split(":")[-1]
-            values[argument] = things.value(name, argument, project or self.project)
-        return values
+        return {argument: things.value(name, argument) for argument in arguments_of(name)}
 
     def things(self, project: Project) -> "Things":
         return Things(project)
 
-    def url(self, name: str, route: str) -> str:
-        return reverse(name, kwargs=self.kwargs(name, route))
+    def url(self, name: str) -> str:
+        return reverse(name, kwargs=self.kwargs(name))
 
 
 class Things:
     """One object of each kind in a project."""
 
-    def __init_subclass__(cls) -> None:
-        """What a subclass finds in another way it finds so under every name."""
-        for name, finder in vars(Things).items():
-            own = getattr(finder, "__name__", "")
-            if own != name and own in vars(cls):
-                setattr(cls, name, vars(cls)[own])
-
     def __init__(self, project: Project) -> None:
         self.project = project
 
-    def value(self, name: str, argument: str, project: Project) -> Any:
-        if argument == "slug":
-            return project.slug
-        finder = getattr(self, f"{name.replace(':', '_').replace('-', '_')}__{argument}", None)
-        if finder is None:
-            finder = getattr(self, f"{name.split(':')[0].replace('-', '_')}__{argument}", None)
-        if finder is None:
-            finder = getattr(self, f"any__{argument}")
-        return finder()
-
-    # Arguments that mean the same everywhere
-    def any__corpus_slug(self) -> str:
-        return self.corpus.slug
-
-    def any__gold_set(self) -> str:
-        return self.version.gold_set.slug
-
-    def any__system_pk(self) -> int:
-        return Gate.objects.filter(gold_set__project=self.project).earliest("pk").system_id
-
-    def any__number(self) -> int:
-        return self.version.number
-
-    def any__version_pk(self) -> int:
-        return self.version.pk
-
-    def dashboard_manual_file__name(self) -> str:
-        return "glossary.md"
-
-    def dashboard_clear_storage__kind(self) -> str:
-        return "figures"
-
-    def any__token(self) -> str:
-        return "a-token-that-nobody-has"
-
-    def any__rest(self) -> str:
-        return "v1/nowhere"
-
-    def any__kind(self) -> str:
-        return "queries"
-
-    def any__part(self) -> str:
-        return "canary"
-
-    def any__record(self) -> int:
-        return 1
-
-    def any__reason(self) -> str:
-        return "internal"
-
-    def any__split(self) -> str:
-        return "dev"
-
-    def any__user_id(self) -> int:
-        return User.objects.get(email=ROLE_HOLDERS["viewer"]).pk
-
-    def any__visit_id(self) -> int:
-        return 1  # nobody's: a session belongs to a person
-
-    def any__invitation_id(self) -> int:
-        return Invitation.objects.filter(project=self.project, used_at=None, revoked_at=None).first().pk
-
-    def any__secret_id(self) -> int:
-        return secrets_in(self.project).first().pk
-
-    def any__token_id(self) -> int:
-        return self.project.tokens.first().pk
-
-    def any__block_id(self) -> int:
-        return self.block.pk
-
-    def any__first(self) -> int:
-        return User.objects.get(email="mara@tarnwick.example").pk
-
-    def any__second(self) -> int:
-        return User.objects.get(email="sef@tarnwick.example").pk
-
-    def any__baseline(self) -> int:
-        return self.evaluations[0].pk
-
-    def any__candidate(self) -> int:
-        return self.evaluations[1].pk
-
-    def any__entry(self) -> int:
-        return self.round.pool.entries.order_by("pk").first().pk
-
-    # `pk`, by the app or the page it stands in
-    def corpus_import_new__kind(self) -> str:
-        return "corpus"
-
-    def notifications__pk(self) -> int:
-        return Notification.objects.filter(project=self.project).earliest("pk").pk
-
-    notifications_api__pk = notifications__pk
-
-    def corpus__pk(self) -> int:
-        return self.snapshot.pk
-
-    corpus_api__pk = corpus__pk
-
-    def corpus_api_freeze__pk(self) -> int:
-        return Job.objects.get(project=self.project, kind=FREEZE).pk
-
-    def corpus_block__pk(self) -> int:
-        return self.block.pk
-
-    def corpus_redact__pk(self) -> int:
-        return BlockVersion.objects.filter(block__corpus=self.corpus).order_by("pk").first().pk
-
-    def corpus_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="corpus").first().pk
-
-    corpus_import_columns__pk = corpus_import__pk
-    corpus_import_confirm__pk = corpus_import__pk
-    corpus_import_discard__pk = corpus_import__pk
-    corpus_import_errors__pk = corpus_import__pk
-    corpus_import_fix__pk = corpus_import__pk
-    corpus_import_options__pk = corpus_import__pk
-    corpus_import_undo__pk = corpus_import__pk
-
-    corpus_api_import__pk = corpus_import__pk
-    corpus_api_import_options__pk = corpus_import__pk
-    corpus_api_import_fix__pk = corpus_import__pk
-    corpus_api_import_columns__pk = corpus_import__pk
-    corpus_api_import_confirm__pk = corpus_import__pk
-    corpus_api_import_discard__pk = corpus_import__pk
-    corpus_api_import_undo__pk = corpus_import__pk
-    corpus_api_redact__pk = corpus_redact__pk
-
-    def queries_api_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="queries").first().pk
-
-    queries_api_import_options__pk = queries_api_import__pk
-    queries_api_import_fix__pk = queries_api_import__pk
-    queries_api_import_columns__pk = queries_api_import__pk
-    queries_api_import_confirm__pk = queries_api_import__pk
-    queries_api_import_discard__pk = queries_api_import__pk
-    queries_api_import_undo__pk = queries_api_import__pk
-
-    def collections_api_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="collection").first().pk
-
-    collections_api_import_options__pk = collections_api_import__pk
-    collections_api_import_fix__pk = collections_api_import__pk
-    collections_api_import_columns__pk = collections_api_import__pk
-    collections_api_import_confirm__pk = collections_api_import__pk
-    collections_api_import_discard__pk = collections_api_import__pk
-    collections_api_import_undo__pk = collections_api_import__pk
-
-    editions_import__pk = corpus_import__pk
-    editions_take_import__pk = corpus_import__pk
-    editions_snapshot__pk = corpus__pk
-    editions_take_snapshot__pk = corpus__pk
-    editions_run_again__pk = corpus__pk
-    editions_api_import__pk = corpus_import__pk
-    editions_api_import_changes__pk = corpus_import__pk
-    editions_api_import_passages__pk = corpus_import__pk
-    editions_api_import_decisions__pk = corpus_import__pk
-    editions_api_import_take__pk = corpus_import__pk
-    editions_api_snapshot__pk = corpus__pk
-    editions_api_snapshot_changes__pk = corpus__pk
-    editions_api_snapshot_passages__pk = corpus__pk
-    editions_api_snapshot_decisions__pk = corpus__pk
-    editions_api_snapshot_take__pk = corpus__pk
-    editions_api_run_again__pk = corpus__pk
-
-    def queries__pk(self) -> int:
-        return Query.objects.filter(project=self.project).order_by("pk").first().pk
-
-    queries_api__pk = queries__pk
-
-    def queries_source__pk(self) -> int:
-        return Source.objects.filter(project=self.project).first().pk
-
-    queries_source_edit__pk = queries_source__pk
-    queries_grant__pk = queries_source__pk
-    queries_api_source_detail__pk = queries_source__pk
-    queries_api_source_edit__pk = queries_source__pk
-    queries_api_grant__pk = queries_source__pk
-
-    def queries_revoke__pk(self) -> int:
-        return Permission.objects.filter(source__project=self.project).first().pk
-
-    queries_api_revoke__pk = queries_revoke__pk
-
-    def retrieval_system__pk(self) -> int:
-        return System.objects.filter(project=self.project).first().pk
-
-    def retrieval_pace__pk(self) -> int:
-        return System.objects.get(project=self.project, kind="http").pk
-
-    def retrieval_run__pk(self) -> int:
-        return Run.objects.filter(project=self.project).order_by("pk").first().pk
-
-    retrieval_api_run__pk = retrieval_run__pk
-    systems_api__pk = retrieval_system__pk
-
-    def retrieval_loaded_index__pk(self) -> int:
-        return LoadedIndex.objects.get(project=self.project).pk
-
-    retrieval_drop_loaded__pk = retrieval_search_loaded__pk = retrieval_loaded_index__pk
-    systems_api_loaded_index__pk = systems_api_drop_loaded__pk = retrieval_loaded_index__pk
-    systems_api_search_loaded__pk = retrieval_loaded_index__pk
-    systems_api_pace__pk = retrieval_pace__pk
-
-    def retrieval_api_push__pk(self) -> int:
-        return Job.objects.get(project=self.project, kind="retrieval.take_file").pk
-
-    def retrieval__pk(self) -> int:
-        return Upload.objects.filter(project=self.project, kind="run").first().pk
-
-    def retrieval_pool__pk(self) -> int:
-        return Pool.objects.filter(project=self.project).order_by("pk").first().pk
-
-    def retrieval_passages_csv__pk(self) -> int:
-        return self.snapshot.pk
-
-    retrieval_grow_pool__pk = retrieval_pool__pk
-    retrieval_missing__pk = retrieval_pool__pk
-    judging_carry__pk = retrieval_pool__pk
-    retrieval_provenance__pk = retrieval_pool__pk
-    retrieval_api_pool__pk = retrieval_api_grow_pool__pk = retrieval_api_missing__pk = retrieval_pool__pk
-
-    def judging__pk(self) -> int:
-        return self.round.pk
-
-    judging_api__pk = judging__pk
-
-    def judging_api_carry__pk(self) -> int:
-        return self.retrieval_pool__pk()
-
-    def judging_api__number(self) -> int:
-        return self.judging_guideline__number()
-
-    def judging_guideline__number(self) -> int:
-        return Guideline.objects.filter(project=self.project).first().number
-
-    def agreement__person(self) -> int:
-        return self.any__second()
-
-    agreement_api__person = agreement__person
-
-    def calibration__number(self) -> int:
-        return 1
-
-    def calibration__place(self) -> int:
-        return 1
-
-    calibration_api__number = calibration__number
-    calibration_api__place = calibration__place
-
-    def triples__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, state="draft", is_machine_written=False).first().pk
-
-    def triples_candidate__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, is_machine_written=True).first().pk
-
-    triples_adopt__pk = triples_candidate__pk
-    triples_reject__pk = triples_candidate__pk
-
-    def triples_api_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="triples").first().pk
-
-    triples_api_import_options__pk = triples_api_import__pk
-    triples_api_import_fix__pk = triples_api_import__pk
-    triples_api_import_columns__pk = triples_api_import__pk
-    triples_api_import_confirm__pk = triples_api_import__pk
-    triples_api_import_discard__pk = triples_api_import__pk
-    triples_api_import_undo__pk = triples_api_import__pk
-
-    def judging_api_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="judgements").latest("pk").pk
-
-    judging_api_import_options__pk = judging_api_import__pk
-    judging_api_import_fix__pk = judging_api_import__pk
-    judging_api_import_columns__pk = judging_api_import__pk
-    judging_api_import_confirm__pk = judging_api_import__pk
-    judging_api_import_discard__pk = judging_api_import__pk
-    judging_api_import_undo__pk = judging_api_import__pk
-
-    def judging_claim_placeholder__pk(self) -> int:
-        rows = RoundAnnotator.objects.filter(round__project=self.project, round__kind="imported")
-        return rows.filter(annotator__email__endswith=STAND_IN_DOMAIN).earliest("pk").annotator_id
-
-    judging_end_claim__pk = judging_claim_placeholder__pk
-    judging_api_claim__pk = judging_claim_placeholder__pk
-    judging_api_end_claim__pk = judging_claim_placeholder__pk
-
-    def triples_retire__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, state="accepted").first().pk
-
-    def triples_api__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, state="accepted").first().pk
-
-    triples_api_adopt__pk = triples_candidate__pk
-    triples_api_reject__pk = triples_candidate__pk
-    triples_api_draft__pk = triples__pk
-    triples_api_withdraw__pk = triples__pk
-
-    def review__pk(self) -> int:
-        return Triple.objects.filter(project=self.project, state="disputed").first().pk
-
-    def review_screen__pk(self) -> int:
-        seat = ReviewSeat.objects.filter(
-            revision__triple__project=self.project,
-            revision__triple__state="in_review",
-            reviewer__email=ROLE_HOLDERS["reviewer"],
-            verdicts=None,
-        ).first()
-        return seat.revision.triple_id
-
-    review_verdict__pk = review_screen__pk
-    review_skip__pk = review_screen__pk
-    review_api__pk = review_screen__pk
-
-    def review__candidate_pk(self) -> int:
-        return CandidateBlock.objects.get(triple__project=self.project).pk
-
-    review_api_candidate_answer__pk = review__candidate_pk
-    review_api_candidate_decide__pk = review_api_candidate_withdraw__pk = review__candidate_pk
-
-    def evaluation__pk(self) -> int:
-        return self.evaluations[0].pk
-
-    def evaluation_misses__pk(self) -> int:
-        return Evaluation.objects.filter(project=self.project).exclude(hit="").earliest("pk").pk
-
-    evaluation_miss_note__pk = evaluation_misses__pk
-    evaluation_api_misses__pk = evaluation_misses__pk
-
-    def evaluation__place(self) -> int:
-        return 1
-
-    evaluation_api__pk = evaluation__pk
-
-    reports_evaluation__pk = evaluation__pk
-    reports_api_evaluation__pk = evaluation__pk
-
-    def reports_bias__pk(self) -> int:
-        return BiasReport.objects.filter(project=self.project).get().pk
-
-    reports_judge_next__pk = reports_bias__pk
-    reports_api_bias__pk = reports_bias__pk
-    reports_api_judge_next__pk = reports_bias__pk
-
-    def goldsets_retire_training__pk(self) -> int:
-        return TrainingManifest.objects.get(project=self.project).pk
-
-    goldsets_api_retire_training__pk = goldsets_retire_training__pk
-
-    def goldsets_api_import__pk(self) -> int:
-        return Import.objects.filter(project=self.project, kind="training").first().pk
-
-    goldsets_api_import_options__pk = goldsets_api_import__pk
-    goldsets_api_import_fix__pk = goldsets_api_import__pk
-    goldsets_api_import_columns__pk = goldsets_api_import__pk
-    goldsets_api_import_confirm__pk = goldsets_api_import__pk
-    goldsets_api_import_discard__pk = goldsets_api_import__pk
-    goldsets_api_import_undo__pk = goldsets_api_import__pk
-
-    def gates__pk(self) -> int:
-        return Gate.objects.filter(gold_set__project=self.project).order_by("pk").first().pk
-
-    gates_api__pk = gates__pk
-
-    def badges__token(self) -> str:
-        return Badge.objects.filter(gold_set__project=self.project).earliest("pk").token
-
-    def jobs_try_webhook__pk(self) -> int:
-        return Webhook.objects.filter(project=self.project).earliest("pk").pk
-
-    jobs_end_webhook__pk = jobs_change_secret__pk = jobs_enable_webhook__pk = jobs_try_webhook__pk
-
-    def jobs_send_again__pk(self) -> int:
-        return Outbox.objects.filter(project=self.project, kind="webhook").earliest("pk").pk
-
-    jobs_api_send_again__pk = jobs_send_again__pk
-
-    def server_webhook__pk(self) -> int:
-        """None of the server's: its settings name no webhook. A message of the project is none of them."""
-        return self.jobs_send_again__pk()
-
-    def reports_stability__pk(self) -> int:
-        return StabilityReport.objects.filter(project=self.project).get().pk
-
-    reports_api_stability__pk = reports_stability__pk
-
-    def evaluation_query__pk(self) -> int:
-        return self.version.queries.filter(split="dev").order_by("pk").first().pk
-
-    evaluation_ask_grades__pk = evaluation_query__pk
-
-    def evaluation_ledger_note__pk(self) -> int:
-        return self.evaluations[0].run_id
-
-    evaluation_api_ledger__pk = evaluation_ledger_note__pk
-
-    def jobs__pk(self) -> int:
-        return Job.objects.filter(project=self.project).order_by("pk").first().pk
-
-    jobs_api__pk = jobs__pk
+    def value(self, name: str, argument: str) -> Any:
+        """What an endpoint is given for an argument of its address: the first that `finders` has for it."""
+        found = next(self.finders[key] for key in _keys(name, argument) if key in self.finders)
+        return found(self) if callable(found) else found
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -520,6 +143,159 @@ class Things:
     def evaluations(self) -> list[Evaluation]:
         return list(Evaluation.objects.filter(project=self.project).order_by("pk"))
 
+    @cached_property
+    def gate(self) -> Gate:
+        return Gate.objects.filter(gold_set__project=self.project).earliest("pk")
+
+    def under_review(self) -> int:
+        """A Q&A that the reviewer of the matrix is asked about."""
+        seats = ReviewSeat.objects.filter(revision__triple__project=self.project, verdicts=None)
+        seat = seats.filter(revision__triple__state="in_review", reviewer__email=ROLE_HOLDERS["reviewer"]).first()
+        return seat.revision.triple_id
+
+    def placeholder(self) -> int:
+        """A name in an imported file that is nobody's yet."""
+        rows = RoundAnnotator.objects.filter(round__project=self.project, round__kind="imported")
+        return rows.filter(annotator__email__endswith=STAND_IN_DOMAIN).earliest("pk").annotator_id
+
+    finders: dict[str, Any]
+
+
+def _keys(name: str, argument: str) -> Iterator[str]:
+    """What may have a finder: the endpoint, one that its name begins with, that page for its API, the app, anything."""
+    namespace, _, page = name.rpartition(":")
+    words = page.split("-")
+    beginnings = ["-".join(words[:length]) for length in range(len(words), 0, -1)]
+    for app in (namespace, namespace.removesuffix("-api")):
+        yield from (f"{app}:{beginning} {argument}" for beginning in beginnings)
+    yield from (f"{namespace} {argument}", f"{namespace.removesuffix('-api')} {argument}", argument)
+
+
+def first(model: type[Model], of: str = "project", **known: Any) -> Callable[[Things], int]:
+    """Finds the key of the oldest such row; `of` is the way from it to its project."""
+    return lambda its: model._default_manager.filter(**{of: its.project}, **known).earliest("pk").pk
+
+
+def latest(model: type[Model], **known: Any) -> Callable[[Things], int]:
+    return lambda its: model._default_manager.filter(project=its.project, **known).latest("pk").pk
+
+
+def person(email: str) -> Callable[[Things], int]:
+    return lambda its: User.objects.get(email=email).pk
+
+
+Things.finders = {
+    # Arguments that mean the same everywhere
+    "slug": lambda its: its.project.slug,
+    "baseline": lambda its: its.evaluations[0].pk,
+    "block_id": lambda its: its.block.pk,
+    "candidate": lambda its: its.evaluations[1].pk,
+    "corpus_slug": lambda its: its.corpus.slug,
+    "entry": lambda its: its.round.pool.entries.earliest("pk").pk,
+    "first": person("mara@tarnwick.example"),
+    "gold_set": lambda its: its.version.gold_set.slug,
+    "invitation_id": first(Invitation, used_at=None, revoked_at=None),
+    "kind": "queries",
+    "number": lambda its: its.version.number,
+    "part": "canary",
+    "person": person("sef@tarnwick.example"),
+    "place": 1,
+    "reason": "internal",
+    "record": 1,
+    "rest": "v1/nowhere",
+    "second": person("sef@tarnwick.example"),
+    "secret_id": lambda its: secrets_in(its.project).first().pk,
+    "split": "dev",
+    "system_pk": lambda its: its.gate.system_id,
+    "token": "a-token-that-nobody-has",
+    "token_id": lambda its: its.project.tokens.first().pk,
+    "user_id": person(ROLE_HOLDERS["viewer"]),
+    "version_pk": lambda its: its.version.pk,
+    "visit_id": 1,  # nobody's: a session belongs to a person
+    # What is different in one app, or on one page and those whose names begin with its name
+    "badges token": lambda its: Badge.objects.filter(gold_set__project=its.project).earliest("pk").token,
+    "calibration number": 1,
+    "collections:import pk": first(Import, kind="collection"),
+    "corpus pk": lambda its: its.snapshot.pk,
+    "corpus-api:freeze pk": first(Job, kind=FREEZE),
+    "corpus:block pk": lambda its: its.block.pk,
+    "corpus:import pk": first(Import, kind="corpus"),
+    "corpus:import-new kind": "corpus",
+    "corpus:redact pk": first(BlockVersion, "block__corpus__project"),
+    "dashboard:clear-storage kind": "figures",
+    "dashboard:manual-file name": "glossary.md",
+    "editions pk": lambda its: its.snapshot.pk,
+    "editions:import pk": lambda its: its.value("corpus:import", "pk"),
+    "editions:take-import pk": lambda its: its.value("corpus:import", "pk"),
+    "evaluation pk": lambda its: its.evaluations[0].pk,
+    "evaluation:ledger pk": lambda its: its.evaluations[0].run_id,
+    "evaluation:miss pk": lambda its: its.value("evaluation:misses", "pk"),
+    "evaluation:misses pk": lambda its: (
+        Evaluation.objects.filter(project=its.project).exclude(hit="").earliest("pk").pk
+    ),
+    "evaluation:query pk": lambda its: its.version.queries.filter(split="dev").earliest("pk").pk,
+    "gates pk": lambda its: its.gate.pk,
+    "goldsets:import pk": first(Import, kind="training"),
+    "goldsets:retire-training pk": first(TrainingManifest),
+    "jobs pk": first(Job),
+    "jobs:change-secret pk": first(Webhook),
+    "jobs:enable-webhook pk": first(Webhook),
+    "jobs:end-webhook pk": first(Webhook),
+    "jobs:send-again pk": first(Outbox, kind="webhook"),
+    "jobs:try-webhook pk": first(Webhook),
+    "judging pk": lambda its: its.round.pk,
+    "judging number": lambda its: Guideline.objects.filter(project=its.project).first().number,
+    "judging:carry pk": first(Pool),
+    "judging:claim pk": Things.placeholder,
+    "judging:end-claim pk": Things.placeholder,
+    "judging:import pk": latest(Import, kind="judgements"),
+    "notifications pk": first(Notification),
+    "queries pk": first(Query),
+    "queries:grant pk": first(Source),
+    "queries:import pk": first(Import, kind="queries"),
+    "queries:revoke pk": first(Permission, "source__project"),
+    "queries:source pk": first(Source),
+    "reports pk": lambda its: its.evaluations[0].pk,
+    "reports:bias pk": first(BiasReport),
+    "reports:judge-next pk": lambda its: its.value("reports:bias", "pk"),
+    "reports:stability pk": first(StabilityReport),
+    "retrieval pk": first(Upload, kind="run"),
+    "retrieval:drop-loaded pk": first(LoadedIndex),
+    "retrieval:grow-pool pk": lambda its: its.value("retrieval:pool", "pk"),
+    "retrieval:loaded-index pk": first(LoadedIndex),
+    "retrieval:missing pk": lambda its: its.value("retrieval:pool", "pk"),
+    "retrieval:pace pk": first(System, kind="http"),
+    "retrieval:passages-csv pk": lambda its: its.snapshot.pk,
+    "retrieval:pool pk": first(Pool),
+    "retrieval:provenance pk": lambda its: its.value("retrieval:pool", "pk"),
+    "retrieval:push pk": first(Job, kind="retrieval.take_file"),
+    "retrieval:run pk": first(Run),
+    "retrieval:search-loaded pk": first(LoadedIndex),
+    "retrieval:system pk": first(System),
+    "review pk": first(Triple, state="disputed"),
+    "review-api pk": Things.under_review,
+    "review candidate_pk": first(CandidateBlock, "triple__project"),
+    "review:candidate pk": first(CandidateBlock, "triple__project"),
+    "review:screen pk": Things.under_review,
+    "review:skip pk": Things.under_review,
+    "review:verdict pk": Things.under_review,
+    "server-webhook pk": first(Outbox, kind="webhook"),  # the project's: the settings name no webhook of the server
+    "systems pk": lambda its: its.value("retrieval:system", "pk"),
+    "systems:drop-loaded pk": first(LoadedIndex),
+    "systems:loaded-index pk": first(LoadedIndex),
+    "systems:pace pk": first(System, kind="http"),
+    "systems:search-loaded pk": first(LoadedIndex),
+    "triples pk": first(Triple, state="draft", is_machine_written=False),
+    "triples-api pk": first(Triple, state="accepted"),
+    "triples:adopt pk": first(Triple, is_machine_written=True),
+    "triples:candidate pk": first(Triple, is_machine_written=True),
+    "triples:draft pk": first(Triple, state="draft", is_machine_written=False),
+    "triples:import pk": first(Import, kind="triples"),
+    "triples:reject pk": first(Triple, is_machine_written=True),
+    "triples:retire pk": first(Triple, state="accepted"),
+    "triples:withdraw pk": first(Triple, state="draft", is_machine_written=False),
+}
+
 
 def build_world() -> World:
     """Takes some ten seconds. Needs a database without an open transaction."""
@@ -540,12 +316,12 @@ def build_world() -> World:
 
 
 def sign_in(world: World) -> None:
-    """Give the world the cookies of everybody in it."""
+    """Let everybody in the world ask."""
     for standing, person in world.people.items():
         client = Client()
         if person is not None:
             client.force_login(person)
-        world.cookies[standing] = client.cookies
+        world.askers[standing] = Asker(client.cookies)
 
 
 def _people(ours: Project, theirs: Project, host: User) -> dict[str, User | None]:

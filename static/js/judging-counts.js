@@ -16,12 +16,12 @@ export function showCounts({ done, share, waiting, unsent, isAgain, ahead }) {
   at("ahead").textContent = pairs(ahead);
   at("unsent").classList.toggle("all-sent", unsent === 0);
   at("unsent-words").textContent = unsent ? `${unsent} unsent` : "all sent";
-  at("strip-title").textContent = `${done} of ${share} pairs sent, ${waiting} waiting to be sent, ${left}`;
+  at("progress-strip-title").textContent = `${done} of ${share} pairs sent, ${waiting} waiting to be sent, ${left}`;
   showTicks(done, waiting, Math.max(share, done + waiting));
 }
 
 function showTicks(done, waiting, all) {
-  const ticks = [...at("strip").querySelectorAll("rect")];
+  const ticks = [...at("progress-strip").querySelectorAll("rect")];
   const scale = all > ticks.length ? ticks.length / all : 1;
   const sent = Math.floor(done * scale);
   const filled = Math.floor((done + waiting) * scale);

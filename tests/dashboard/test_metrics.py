@@ -19,8 +19,8 @@ from tests.conftest import REPO
 from tests.factories import make_member, make_project, make_user
 from tests.jobs.factories import make_job
 from tests.judging.factories import judge_all, make_round, people_of
-from tests.test_matrix import ROUTES
 from tests.test_statements import Statements
+from tests.world import ROUTES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

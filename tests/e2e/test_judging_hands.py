@@ -24,7 +24,7 @@ FEW_WORDS = 5
 # Whether the drawer lies over the whole of each passage, wherever one would touch it.
 COVERED = """all => all.map((one) => {
   const box = one.getBoundingClientRect();
-  const below = document.querySelector(".deck").getBoundingClientRect().top - 2;
+  const below = document.querySelector(".desk-keys").getBoundingClientRect().top - 2;
   return [box.top + 2, Math.min(box.bottom, below) - 2].every((y) =>
     document.elementFromPoint((box.left + box.right) / 2, y).closest(".desk-aside"));
 })"""
@@ -82,7 +82,7 @@ def next_after(page, tap) -> int:
 
 def no_key_is_lit(page) -> None:
     """A finger leaves its hover on the key it touched last: the next pair must not look graded."""
-    grounds = page.locator(".deck-main .key-button").evaluate_all(
+    grounds = page.locator(".desk-keys-main .key-button").evaluate_all(
         "all => all.map(k => getComputedStyle(k).backgroundColor)"
     )
     assert len(set(grounds)) == 1
@@ -213,9 +213,9 @@ def test_a_double_tap_grades_one_pair(new_context, live_server, round_, mara):
 
 
 def keys_are_under_the_thumb(page) -> None:
-    """Every key of the deck in sight in the lower half, big enough, and nothing scrolls sideways."""
+    """Every key of the row in sight in the lower half, big enough, and nothing scrolls sideways."""
     assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
-    for key in page.locator(".deck .key-button:visible").all():
+    for key in page.locator(".desk-keys .key-button:visible").all():
         box = key.bounding_box()
         assert box["height"] >= SMALLEST_TARGET, key
         assert looking.NARROW["height"] / 2 < box["y"], key

@@ -23,15 +23,13 @@ from apps.goldsets.models import GoldSet, Version
 from apps.judging.models import Judgement
 from apps.judging.selectors.rounds import open_rounds_of
 from apps.triples.models import ExpectedBlock
-from tests import database
 from tests.editions.stories import begin_import
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS
 from tests.factories import lead_of
 from tests.fast_client import Asker
 from tests.judging.factories import make_round
-from tests.test_matrix import ROUTES
-from tests.world import World, build_world, sign_in
+from tests.world import ROUTES, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]
 
@@ -42,13 +40,6 @@ APART = re.compile(
     rb'|nonce="[^"]+"|<time [^>]+>[^<]*|[0-9a-f]{64}|[0-9a-f]{4} [0-9a-f]{4} [^ ]+ [0-9a-f]{4}'
 )
 """What differs at every request, ages, and digests, which name a version and tell nothing."""
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 def test_no_answer_to_somebody_who_judges_depends_on_a_grade_that_came_along(world, monkeypatch):
@@ -71,7 +62,7 @@ def answers_when_carried(world: World, grade: int, at: datetime) -> dict[str, by
         make_round(world.project, pool=taken.carried.pool, annotators=[person], overlap=0.0, judge_again=True)
         assert {taken.round.pk} < set(open_rounds_of(person, world.project).values_list("pk", flat=True))
         release(taken, at)
-        asker = Asker(world.cookies["annotator"])
+        asker = world.askers["annotator"]
         answers = {where: asked(asker, *where.split(" ")) for where in questions(world, taken)}
         transaction.set_rollback(True)
     return answers
@@ -116,11 +107,11 @@ def release(taken: Taken, at: datetime) -> Version:
 
 def questions(world: World, taken: Taken) -> Iterator[str]:
     """Every endpoint of the matrix that an annotator may call, and the pages of what came along."""
-    for name, route in sorted(ROUTES.items()):
+    for name in sorted(ROUTES):
         who: Mapping[str, frozenset[str] | None] = ENDPOINTS[name]._asdict()
         for method, allowed in who.items():
             if "annotator" in (allowed or ()):
-                yield f"{method} {world.url(name, route)}"
+                yield f"{method} {world.url(name)}"
     project = world.project
 
     def page(name: str, **kwargs) -> str:

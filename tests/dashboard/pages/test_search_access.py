@@ -1,7 +1,5 @@
 """Whatever is typed into the search box, everybody may open everything that they find."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from apps.accounts.models import User
@@ -12,22 +10,14 @@ from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.models import Run
 from apps.triples.models import Triple
-from tests import database
-from tests.fast_client import Asker, without_words
-from tests.world import World, build_world, sign_in
+from tests.fast_client import without_words
+from tests.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]
 
 ROLES = ("viewer", "annotator", "reviewer", "lead")
 EVERY = 30
 """One thing of so many is sought of a kind with many."""
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        sign_in(world)
-        yield world
 
 
 def sought(world: World) -> set[str]:
@@ -61,7 +51,7 @@ def member(world: World, role: str) -> Member:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_every_hit_opens_for_whoever_found_it(world, role):
-    asker = Asker(world.cookies[role])
+    asker = world.askers[role]
     hits = hits_of(member(world, role), sought(world))
 
     with without_words():
