@@ -1,25 +1,17 @@
 """Scoring a run against the triples of one split of a version."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from apps.evaluation.execution.listeners import ScoredByHits, on_scored_by_hits
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import names_of
-from apps.evaluation.selectors.expected import ExpectedGround, expected_of, returned_for
-from apps.goldsets.models import Version, VersionTriple
+from apps.evaluation.selectors.expected import HitTable
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.metrics.columns import Floats
-from apps.metrics.expected.hits import Hits, find_hits
-from apps.metrics.expected.measures import hit_summaries, measure_hits, rank_bins
-from apps.metrics.expected.rules import HitRule
+from apps.metrics.expected.hits import Hits
+from apps.metrics.expected.measures import hit_summaries, rank_bins
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measures
-from apps.retrieval.models import Run
 
 RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""
@@ -79,49 +71,3 @@ def _counted(hits: Hits) -> dict[str, Any]:
         "unreadable": hits.unreadable,
         "ranks": [list(one) for one in bins],
     }
-
-
-@dataclass
-class HitTable:
-    """Values by measure for the triples that the rule says something about, in the order of `labels`.
-
-    With `only` no others than the triples with these labels.
-    """
-
-    version: Version
-    split: str
-    rule: HitRule
-    only: Collection[str] | None = None
-    _hits: dict[int, Hits] = field(default_factory=dict)
-    _values: dict[tuple[int, Measure], Floats] = field(default_factory=dict)
-
-    @cached_property
-    def ground(self) -> ExpectedGround:
-        return expected_of(self.version, self.split, self.only)
-
-    @cached_property
-    def _is_defined(self) -> np.ndarray:
-        return find_hits(self.ground.questions, {}, self.rule).is_defined
-
-    @property
-    def triples(self) -> list[VersionTriple]:
-        return [row for row, known in zip(self.ground.triples, self._is_defined, strict=True) if known]
-
-    @property
-    def labels(self) -> list[str]:
-        return [row.label for row in self.triples]
-
-    def hits_of(self, run: Run) -> Hits:
-        if run.pk not in self._hits:
-            returned = returned_for(run, self.ground, self.rule)
-            self._hits[run.pk] = find_hits(self.ground.questions, returned, self.rule)
-        return self._hits[run.pk]
-
-    def values_of(self, run: Run, measures: Sequence[Measure]) -> Floats:
-        """Shape (triples, measures)."""
-        hits = self.hits_of(run)
-        for measure in measures:
-            if (run.pk, measure) not in self._values:
-                self._values[run.pk, measure] = measure_hits([measure], hits)[hits.is_defined, 0]
-        columns = [self._values[run.pk, measure] for measure in measures]
-        return np.column_stack(columns) if columns else np.empty((len(self.labels), 0))

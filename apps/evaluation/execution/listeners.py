@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from apps.accounts.models import User
 from apps.common.discovery import Registered
 from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors.expected import HitTable
 from apps.evaluation.selectors.rankings import ScoringGround
 from apps.metrics.columns import Floats, Ranked
 from apps.retrieval.models import Run
-
-if TYPE_CHECKING:
-    from apps.evaluation.execution.hit_scoring import HitTable
 
 
 class Scored(NamedTuple):

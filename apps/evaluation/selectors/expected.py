@@ -1,13 +1,20 @@
-"""The questions of a version's triples in the form that runs are measured in, and what a run returned for them."""
+"""What a version's triples ask and expect, in the form that runs are measured in, what a run returned, and its hits."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.db.models import QuerySet
 
 from apps.goldsets.models import Version, VersionTriple
+from apps.metrics.columns import Floats
+from apps.metrics.expected.hits import Hits, find_hits
+from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import EVIDENCE, ExpectedBlock, HitRule, Question, Returned
+from apps.metrics.measures.entries import Measure
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import VerdictChoice
@@ -91,3 +98,49 @@ def _texts_without_evidence(triples: list[VersionTriple]) -> dict[tuple[int, str
     rows = PinnedBlock.objects.filter(revision__in=bare)
     columns = rows.values_list("revision_id", "version__block__outside_id", "version__text")
     return {(revision, block): text for revision, block, text in columns}
+
+
+@dataclass
+class HitTable:
+    """Values by measure for the triples that the rule says something about, in the order of `labels`.
+
+    With `only` no others than the triples with these labels.
+    """
+
+    version: Version
+    split: str
+    rule: HitRule
+    only: Collection[str] | None = None
+    _hits: dict[int, Hits] = field(default_factory=dict)
+    _values: dict[tuple[int, Measure], Floats] = field(default_factory=dict)
+
+    @cached_property
+    def ground(self) -> ExpectedGround:
+        return expected_of(self.version, self.split, self.only)
+
+    @cached_property
+    def _is_defined(self) -> np.ndarray:
+        return find_hits(self.ground.questions, {}, self.rule).is_defined
+
+    @property
+    def triples(self) -> list[VersionTriple]:
+        return [row for row, known in zip(self.ground.triples, self._is_defined, strict=True) if known]
+
+    @property
+    def labels(self) -> list[str]:
+        return [row.label for row in self.triples]
+
+    def hits_of(self, run: Run) -> Hits:
+        if run.pk not in self._hits:
+            returned = returned_for(run, self.ground, self.rule)
+            self._hits[run.pk] = find_hits(self.ground.questions, returned, self.rule)
+        return self._hits[run.pk]
+
+    def values_of(self, run: Run, measures: Sequence[Measure]) -> Floats:
+        """Shape (triples, measures)."""
+        hits = self.hits_of(run)
+        for measure in measures:
+            if (run.pk, measure) not in self._values:
+                self._values[run.pk, measure] = measure_hits([measure], hits)[hits.is_defined, 0]
+        columns = [self._values[run.pk, measure] for measure in measures]
+        return np.column_stack(columns) if columns else np.empty((len(self.labels), 0))

@@ -17,7 +17,6 @@ from apps.common.drawing.svg import clip
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
 from apps.evaluation.enums import STRATA
-from apps.evaluation.execution.hit_scoring import HitTable
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_score_tables import source_of
@@ -25,7 +24,7 @@ from apps.evaluation.presenters.score_tables import fields_of, stratum_of
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.evaluations import names_of
-from apps.evaluation.selectors.expected import flags_of
+from apps.evaluation.selectors.expected import HitTable, flags_of
 from apps.evaluation.selectors.rankings import ScoringGround
 from apps.gates.core import decisions
 from apps.gates.core.rule import GateRule, measures_of, sample
