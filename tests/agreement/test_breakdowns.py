@@ -304,15 +304,6 @@ def test_people_of_other_projects_are_not_named(split_round, client):
 # Who sees what
 
 
-@pytest.mark.parametrize("name", ["improve", "items"])
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_see_single_pairs(split_round, client, name, role):
-    project = split_round.project
-    client.force_login(make_member(project, role))
-
-    page(client, project, name, 403)
-
-
 def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(project, client):
     chief = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Chief")
     other = make_member(project, Role.ANNOTATOR, name="Other")

@@ -252,13 +252,6 @@ def test_a_decision_on_a_pair_still_to_be_graded_is_not_shown():
     assert (own.comparison.graded, own.decisions.n) == (4, 0)
 
 
-def test_viewers_have_no_such_page(round_, client):
-    viewer = make_member(round_.project, Role.VIEWER)
-    client.force_login(viewer)
-
-    person_page(client, round_.project, viewer, 403)
-
-
 def test_people_of_other_projects_are_not_there(round_, client):
     project = make_project()
     client.force_login(lead_of(project))

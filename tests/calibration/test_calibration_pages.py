@@ -140,17 +140,10 @@ def test_others_find_no_calibration_of_theirs(made, client):
         assert client.post(url("answer", made, 1), {"choice": "confirm", "key": "k"}).status_code == 404
         assert client.post(url("close", made), {"text": "x"}).status_code == 404
         assert "C-001" not in client.get(reverse("calibration:calibrations", args=[made.project.slug])).text
-    client.force_login(make_member(made.project, Role.VIEWER))
-    assert client.get(url("calibration", made)).status_code == 403
 
 
 @pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        ({}, "Choose confirm or flag first."),
-        ({"choice": "flag"}, "A flag needs at least one"),
-        ({"choice": "flag", "reasons": ["overstated"]}, "also choose what is wrong with the answer"),
-    ],
+    ("sent", "words"), [({}, "Choose confirm or flag first."), ({"choice": "flag"}, "A flag needs at least one")]
 )
 def test_a_fault_shows_the_screen_again_with_what_was_chosen(made, client, sent, words):
     client.force_login(made.subject)
@@ -196,17 +189,13 @@ def test_a_lead_opens_one_by_hand_or_sees_why_not(client):
     assert "past Q&amp;As" in refused.text
 
 
-@pytest.mark.parametrize("number", [0, 99, 2**40])
-def test_unknown_calibrations_are_not_there(made, client, number):
-    client.force_login(made.lead)
-
-    assert client.get(reverse("calibration:calibration", args=[made.project.slug, number])).status_code == 404
-
-
-def test_unknown_items_are_not_there(made, client):
+def test_unknown_calibrations_and_items_are_not_there(made, client):
     client.force_login(made.subject)
+    places = [("calibration", number) for number in (0, 99, 2**40)] + [("item", 1, item) for item in (0, 99, 2**70)]
 
-    assert {client.get(url("item", made, place)).status_code for place in (0, 99, 2**70)} == {404}
+    for name, *place in places:
+        address = reverse(f"calibration:{name}", args=[made.project.slug, *place])
+        assert client.get(address).status_code == 404
 
 
 def test_the_list_costs_the_same_number_of_queries(made, client, django_assert_num_queries):

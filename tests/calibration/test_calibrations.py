@@ -24,14 +24,14 @@ from apps.calibration.models import Calibration, CalibrationItem, CalibrationVer
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import choose_set, comparison, why_in_words
 from apps.calibration.workflow import STEPS, move
-from apps.common.errors import Forbidden, IllegalStep
+from apps.common.errors import IllegalStep
 from apps.jobs.models import Notification
 from apps.review.enums import RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, make_past, review_once
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.review.factories import make_disputed, reload
+from tests.review.factories import make_disputed
 
 pytestmark = pytest.mark.django_db
 
@@ -147,19 +147,6 @@ def _made(module_rows):
 @pytest.fixture
 def made(db, _made):
     return deepcopy(_made)
-
-
-def test_only_a_lead_opens_one_by_hand(made):
-    with pytest.raises(Forbidden):
-        open_calibration(
-            project=made.project,
-            subject=made.partner,
-            partner=made.subject,
-            side=RateSide.REVIEWER,
-            lead=made.subject,
-            reason="",
-            at=AT,
-        )
 
 
 def test_a_calibration_needs_two_people_of_the_project(made):
@@ -475,7 +462,3 @@ def test_the_database_accepts_one_answer_of_a_person_two_people_and_no_author():
 def test_closed_needs_who_when_and_a_note(made):
     with pytest.raises(IntegrityError), transaction.atomic():
         Calibration.objects.filter(pk=made.calibration.pk).update(state="closed", closed_at=AT)
-
-
-def test_past_triples_stay_as_they_were(made):
-    assert all(reload(item.revision.triple).state == "accepted" for item in made.calibration.items.all())

@@ -1,22 +1,18 @@
 """A new edition over the API: what it changes, what is decided about its changes, and taking it."""
 
 from copy import deepcopy
-from datetime import timedelta
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
 from apps.accounts.actions.projects import set_roles
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.common.errors import InputError, InputErrors
 from apps.corpus.models import Snapshot
 from apps.editions.actions import apply
 from apps.editions.enums import ChangeKind
 from apps.editions.models import Decision
 from tests.editions.stories import AUTUMN, CHANGED, LATER, QUERIES, SPRING, make_first_edition, make_story
-from tests.factories import lead_of, make_member
+from tests.factories import lead_of
 from tests.judging.editions import graded
 from tests.judging.factories import judge_all
 from tests.retrieval.factories import make_run
@@ -265,55 +261,6 @@ def test_systems_are_run_again_on_the_new_edition(ask, story):
     assert (queued.status_code, [each["system"] for each in queued.json()["runs"]]) == (202, [system.name])
     assert queued.json()["runs"][0]["job"] is not None
     assert (again.status_code, again.json()["code"]) == (409, "nothing_to_run")
-
-
-EVERY = [
-    ("import", None),
-    ("import-changes", None),
-    ("import-passages", None),
-    ("import-decisions", {"decisions": {"b15": "carry"}}),
-    ("import-take", {}),
-    ("snapshot", None),
-    ("snapshot-changes", None),
-    ("snapshot-passages", None),
-    ("snapshot-decisions", {"decisions": {"b15": "carry"}}),
-    ("snapshot-take", {}),
-    ("run-again", {}),
-]
-
-
-@pytest.mark.parametrize(("name", "body"), EVERY)
-def test_editions_are_for_leads_of_their_project(ask, story, name, body):
-    snapshot, item = story.freeze_autumn(), story.begin_import()
-    theirs = make_story(close=False)
-    own, foreign = (
-        (item.pk, theirs.begin_import().pk) if name.startswith("import") else (snapshot.pk, theirs.freeze_autumn().pk)
-    )
-    kind = {"kind": "new"} if name.endswith("passages") else {}
-
-    refused = [ask(name, own, body, person=make_member(story.project, role), **kind).status_code for role in
-               (Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER)]  # fmt: skip
-
-    assert refused == [403] * 3
-    assert ask(name, foreign, body, **kind).status_code == 404
-
-
-def test_a_token_that_takes_an_import_needs_to_import_and_to_plan_rounds(client, story):
-    item, lead = story.begin_import(), lead_of(story.project)
-    address = reverse("editions-api:import-take", args=[story.project.slug, item.pk])
-
-    def take(*scopes):
-        day = {"at": timezone.now(), "lasts": timedelta(days=1)}
-        _, secret = create_token(project=story.project, user=lead, name="CI", scopes=scopes, **day)
-        bearer = {"Authorization": f"Bearer {secret}"}
-        return client.post(address, {}, content_type="application/json", headers=bearer)
-
-    half = [take(Scope.CORPUS_WRITE), take(Scope.ROUNDS_WRITE)]
-    whole = take(Scope.CORPUS_WRITE, Scope.ROUNDS_WRITE)
-
-    assert [answer.status_code for answer in half] == [403, 403]
-    assert "rounds:write" in half[0].json()["detail"]
-    assert whole.status_code == 201
 
 
 def test_no_answer_tells_which_grade_was_given(client):

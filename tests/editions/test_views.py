@@ -10,11 +10,10 @@ from django.utils.html import strip_tags
 from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.editions.actions import apply
-from apps.editions.selectors.applied import taken_event
 from apps.judging.models import Guideline, Round, Seat
 from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages
-from tests.factories import lead_of, make_member
+from tests.factories import lead_of
 from tests.judging.editions import asked
 from tests.running_jobs import run_jobs
 
@@ -229,19 +228,6 @@ def test_the_preview_of_an_import_leads_to_the_comparison(story, lead):
     )
 
 
-def test_a_large_import_is_taken_by_a_job(story, lead, monkeypatch):
-    monkeypatch.setattr(apply, "AT_ONCE_ROWS", 5)
-    item = story.begin_import()
-    shown = lead.get(url_of("import", story, item.pk))
-
-    lead.post(url_of("take-import", story, item.pk), form_of(shown))
-    run_jobs()
-
-    item.refresh_from_db()
-    assert item.state == "applied"
-    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b16", "b17", "b21"}
-
-
 def test_a_large_snapshot_is_taken_by_a_job(story, lead, monkeypatch):
     monkeypatch.setattr(apply, "AT_ONCE_BLOCKS", 5)
     snapshot = story.freeze_autumn()
@@ -261,22 +247,6 @@ def test_the_page_takes_the_same_queries_however_many_passages_changed(story, le
     for item in (few, many):
         with django_assert_num_queries(15):
             lead.get(url_of("import", story, item.pk))
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_see_an_edition_and_take_it(story, client, role):
-    snapshot, item = story.freeze_autumn(), story.begin_import(SPRING | {"b99": "More."})
-    client.force_login(make_member(story.project, role))
-
-    seen = [client.get(url_of(name, story, pk)) for name, pk in (("snapshot", snapshot.pk), ("import", item.pk))]
-    tried = [
-        client.post(url_of("take-snapshot", story, snapshot.pk), {"shown": ""}),
-        client.post(url_of("take-import", story, item.pk), {"shown": ""}),
-    ]
-
-    assert {answer.status_code for answer in [*seen, *tried]} == {403}
-    assert taken_event(snapshot) is None
-    assert Snapshot.objects.count() == 2
 
 
 def test_paragraphs_without_a_change_or_evidence_are_folded_and_can_be_shown(lead, story):

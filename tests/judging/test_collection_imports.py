@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
+from apps.accounts.enums import Scope
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
 from apps.jobs.models import Upload
 from apps.judging.models import Judgement, Round
 from apps.queries.models import Query
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.judging.archives import zipped
 from tests.judging.test_collections import BEIR, MTEB, grades
 from tests.running_jobs import run_jobs
@@ -314,6 +314,7 @@ def with_member(name: str, content: bytes = b"x", *, mode: int = 0, flag: int = 
         (with_member("/etc/corpus.jsonl"), "path that leads out"),
         (with_member("qrels/dev.tsv", mode=stat.S_IFLNK | 0o777), "link to another file"),
         (with_member("qrels/dev.tsv", flag=0x1), "locked with a password"),
+        (with_member("qrels/dev.tsv", twice=True), "twice"),
         (with_member("qrels/dev.tsv", bytes(20_000_000)), "packed far too tightly"),
         (with_member("qrels/de\x1bv.tsv"), "name with control characters"),
         (zipped(BEIR)[:-30], "damaged or cut off"),
@@ -333,18 +334,6 @@ def test_a_hostile_archive_is_refused_by_name_and_reason(project, content, reaso
 
     assert item.state == ImportState.FAULTY
     assert reason in item.plan["errors"][0]["message"]
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_file_that_is_there_twice_is_refused(project):
-    file = SimpleUploadedFile("set.zip", with_member("qrels/dev.tsv", twice=True))
-
-    item = imports.start_import(
-        project=project, kind="collection", file=file, options=ALL, actor=lead_of(project), at=AT
-    )
-
-    assert "twice" in item.plan["errors"][0]["message"]
-    assert item.plan["errors"][0]["file"] == "qrels/dev.tsv"
 
 
 # Pages ---------------------------------------------------------------------------------------------------------------
@@ -435,12 +424,6 @@ def test_options_of_an_import_stay_when_others_are_sent(client, project):
     again = client.post(url(project, "import-options", item["id"]), sent, content_type="application/json").json()
 
     assert again["options"] == item["options"] | {"name": "Others"}
-
-
-def test_only_leads_import_collections(client, project):
-    client.force_login(make_member(project, Role.ANNOTATOR))
-
-    assert upload(client, project).status_code == 403
 
 
 @pytest.mark.parametrize("lacking", [Scope.CORPUS_WRITE, Scope.JUDGING_WRITE])

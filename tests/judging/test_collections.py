@@ -1,8 +1,6 @@
 """A BEIR or MTEB folder is imported in one go: passages, queries, a snapshot between, judgements."""
 
-import io
 import json
-import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -93,29 +91,6 @@ def test_a_zip_is_imported_within_the_limits_of_packages(project, tmp_path):
     assert grades() == [("q1", "d1", 2), ("q1", "d2", 0)]
 
 
-def test_a_zip_with_a_path_that_leads_out_is_refused(project, tmp_path):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("../corpus.jsonl", jsonl(CORPUS))
-    path = tmp_path / "set.zip"
-    path.write_bytes(data.getvalue())
-
-    with pytest.raises(CommandError, match="path that leads out of the archive"):
-        take(project, str(path))
-
-
-def test_the_same_folder_again_changes_nothing(project, tmp_path, capsys):
-    folder = folder_of(tmp_path, BEIR)
-    take(project, folder)
-    capsys.readouterr()
-
-    take(project, folder)
-
-    assert Snapshot.objects.count() == 1
-    assert Round.objects.count() == 2
-    assert "2 blocks: nothing changed." in capsys.readouterr().out
-
-
 def test_a_mistake_in_the_last_file_undoes_everything(project, tmp_path):
     folder = folder_of(tmp_path, BEIR | {"qrels/train.tsv": b"query-id\tcorpus-id\tscore\nq2\td9\t1\n"})
 
@@ -134,17 +109,6 @@ def test_a_dry_run_changes_nothing(project, tmp_path, capsys):
     assert "Dry run, queries.jsonl: 2 queries" in capsys.readouterr().out
     assert not Snapshot.objects.exists()
     assert not Judgement.objects.exists()
-
-
-def test_grades_of_another_scale_are_mapped(project, tmp_path):
-    take(project, folder_of(tmp_path, BEIR), split=["test"], grades="2=3,0=skip")
-
-    assert grades() == [("q1", "d1", 3)]
-
-
-def test_an_unknown_split_is_named_with_those_there_are(project, tmp_path):
-    with pytest.raises(CommandError, match=r"no judgements of the split dev\. There are: test, train"):
-        take(project, folder_of(tmp_path, BEIR), split=["dev"])
 
 
 @pytest.mark.parametrize(

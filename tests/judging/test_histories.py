@@ -5,17 +5,21 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.db.models import F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
+from apps.accounts.selectors import members_of
 from apps.common.errors import Refusal
-from apps.judging.actions.rounds import close_round
+from apps.judging.actions.rounds import close_round, open_after_pilot
 from apps.judging.actions.seats import claim_query_seats, claim_seats, release_seats
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import pilot_queries, plan_of, query_in_remit
+from apps.judging.selectors.rounds import alpha_over
 from apps.retrieval.models import PoolQuery
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, people_of
@@ -40,6 +44,7 @@ STEPS = st.one_of(
     st.tuples(st.just("work"), WHO, st.lists(st.integers(0, 3), min_size=1, max_size=9)),
     st.tuples(st.just("work together"), st.lists(st.integers(0, 3), min_size=3, max_size=5), st.integers(0, 1)),
     st.tuples(st.just("leave"), WHO, RARELY),
+    st.tuples(st.just("open the rest"), RARELY),
     st.tuples(st.just("close"), RARELY),
 )
 
@@ -52,9 +57,22 @@ class History:
     def __init__(self, round_: Round, kind: str) -> None:
         self.round, self.kind = round_, kind
         self.people, self.now = people_of(round_), AT
-        self.before = self.places()
+        self.before, self.judges_before = self.places(), self.judges()
+        self.check_plan()
         self.sent: list[tuple[Sent, dict]] = []
         self.remits = dict(RoundAnnotator.objects.filter(round=round_).values_list("annotator", "only"))
+
+    def check_plan(self):
+        """The first pass has the seats that the plan counts, and everybody has each check that is theirs once."""
+        in_pilot = Seat.objects.filter(round=self.round, query__in=pilot_queries(self.round), pass_number=1)
+        pilot_pairs = in_pilot.values("entry").distinct().count()
+        asked = plan_of(self.round).preview(
+            len(self.judges_before), pilot_pairs=pilot_pairs, pilot_seats=in_pilot.count()
+        )
+        assert self.judges_before.total() == asked.judgements - asked.again
+        checks = Seat.objects.filter(round=self.round, pass_number=0).values_list("reserved_for", "entry")
+        assert len(set(checks)) == len(checks)
+        assert not {entry for _, entry in checks} & set(self.judges_before)
 
     def take(self, steps: list[tuple]) -> None:
         for number, (name, *rest) in enumerate(steps):
@@ -85,6 +103,9 @@ class History:
             assert {seat.query_id for seat in seats} <= set(pilot_queries(self.round))
         queries = PoolQuery.objects.filter(query_in_remit(self.remits[person.pk]), pool=self.round.pool_id)
         allowed = queries.values_list("query", flat=True)
+        last = live_judgements(self.round).filter(annotator=person).order_by("-pk").first()
+        others = {seat.entry_id for seat in seats} - {last.entry_id if last else None}
+        assert not last or not others or seats[0].entry_id != last.entry_id, "the pair just graded came back at once"
         assert {seat.query_id for seat in seats if not seat.reserved_for_id} <= set(allowed)
 
     def leased(self, who):
@@ -121,9 +142,27 @@ class History:
             raise
         sent.answers = [answer for answer in sent.answers if answer.judgement] + [Told(given.pk, given.seat_id)]
         self.met["given"] += 1
+        if plan_of(self.round).extra_bar is not None:
+            self.check_growth()
         self.met[f"pass {given.pass_number}"] += 1
         assert (given.entry_id, given.pass_number) == (seat.entry_id, seat.pass_number)
         assert Judgement.objects.get(pk=given.pk).spans == more.get("spans", [])
+
+    def check_growth(self):
+        """A grade adds at most one judge to a pair: once a query of low α is full, and where people are left."""
+        now = self.judges()
+        for entry, number in now.items():
+            before = self.judges_before[entry]
+            if number == before:
+                continue
+            plan, left = plan_of(self.round), members_of(self.round.project, Role.ANNOTATOR).count()
+            query = Seat.objects.filter(entry=entry).first().query_id
+            assert (number, before > 1, before < plan.most_judges, before < left) == (before + 1, True, True, True)
+            assert alpha_over(self.round, [query]) < plan.extra_bar
+        self.judges_before = now
+
+    def judges(self) -> Counter:
+        return Counter(Seat.objects.filter(round=self.round, pass_number=1).values_list("entry", flat=True))
 
     def work(self, number, who, grades):
         """Pairs as they come, one after another."""
@@ -150,6 +189,11 @@ class History:
         if is_sure:
             live = Membership.objects.live().filter(user=self.people[who], project=self.round.project)
             live.filter(role=Role.ANNOTATOR).update(ended_at=self.now)
+
+    def open_the_rest(self, _, is_sure):
+        if is_sure:
+            open_after_pilot(round_id=self.round.pk, actor=lead_of(self.round.project), reason="On.", at=self.now)
+            self.met["opened by a lead"] += 1
 
     def close(self, _, is_sure):
         if is_sure and self.round.state == RoundState.OPEN:
@@ -183,6 +227,8 @@ class History:
         extra = [place for place in added if place.pass_number == 1]
         assert plan.extra_bar is not None or not extra
         assert undecided_as_kept(self.round) == undecided_by_hand(self.round)
+        reserved = Seat.objects.filter(round=self.round, reserved_for__isnull=False).exclude(annotator=None)
+        assert not reserved.exclude(annotator=F("reserved_for")).exists()
         self.met["repeated"] += len(wanted)
         self.met["extra"] += len(extra)
         self.met["pilot"] += PilotDecision.objects.filter(round=self.round).count()
@@ -205,7 +251,7 @@ def nothing_is_lost_doubled_or_beside_the_plan(kind, seed, overlap, steps):
 OF_A_KIND = {
     "plain": {"given", "seat_lapsed"},
     "repeats": {"pass 2", "repeated"},
-    "pilot": {"pilot", "seat_not_open"},
+    "pilot": {"pilot", "seat_not_open", "opened by a lead"},
     "checks": {"pass 0"},
     "extra judges": {"extra"},
     "remits": {"given"},

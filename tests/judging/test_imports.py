@@ -178,31 +178,25 @@ def test_statements_grow_with_parts_of_the_file_and_not_with_rows():
     assert statements(400) - statements(100) < 12  # on SQLite a hundred rows are a statement
 
 
-def test_a_file_takes_the_same_memory_however_long_it_is():
+def ratings_of(pool, count):
+    """The same pairs, each rated by two people alike."""
+    return "query_id,doc_id,ann,bo,final\n" + qrels_of(pool, count).replace(" 0 ", ",").replace(" 1\n", ",1,2,2\n")
+
+
+RATED = "query_id=query_id, doc_id=doc_id, ann=rater, bo=rater, final=final"
+
+
+@pytest.mark.parametrize(
+    ("text_of", "form"),
+    [(qrels_of, {}), (ratings_of, {"format": "ratings", "columns": parse_rating_columns(RATED)})],
+)
+def test_a_file_takes_the_same_memory_however_long_it_is(text_of, form):
     pool = make_pool(make_project(), queries=120, blocks=100)
 
     def peak(count):
-        text = qrels_of(pool, count)
+        text = text_of(pool, count)
         tracemalloc.start()
-        read(pool, text)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return peak - len(text)
-
-    peak(100)
-    assert peak(12_000) < 1.3 * peak(4_000)
-
-
-def test_ratings_take_the_same_memory_however_many_they_are():
-    pool = make_pool(make_project(), queries=120, blocks=100)
-
-    def peak(count):
-        pairs = islice(((query, block) for query in ids(pool) for block in range(100)), count)
-        rows = "".join(f"{query},b{block:05},1,2,2\n" for query, block in pairs)
-        text = f"query_id,doc_id,ann,bo,final\n{rows}"
-        columns = parse_rating_columns("query_id=query_id, doc_id=doc_id, ann=rater, bo=rater, final=final")
-        tracemalloc.start()
-        read(pool, text, format="ratings", columns=columns)
+        read(pool, text, **form)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak - len(text)
@@ -295,17 +289,6 @@ def test_a_lead_previews_and_takes_in_a_file_on_a_page(pool, client):
     assert Judgement.objects.count() == 2
 
 
-def test_a_grade_map_that_cannot_be_read_is_refused_on_the_page(pool, client):
-    client.force_login(lead_of(pool.project))
-    new = reverse("corpus:import-new", kwargs={"slug": pool.project.slug, "kind": "judgements"})
-    file = SimpleUploadedFile("old.qrels", b"x 0 y 1\n")
-
-    answer = client.post(new, {"format": "qrels", "snapshot": pool.snapshot.pk, "file": file, "grades": "1>2"})
-
-    assert answer.status_code == 400
-    assert "is not of the form" in answer.content.decode()
-
-
 def test_one_button_leaves_out_the_rows_with_unknown_ids(pool, client):
     project, text = pool.project, f"{ids(pool)[0]} 0 b00000 3\nQ999 0 b00001 1\nQ998 0 b00001 1\n"
     client.force_login(lead_of(project))
@@ -355,7 +338,7 @@ def test_the_command_matches_ids_on_request(pool, capsys, tmp_path):
     assert Judgement.objects.count() == 1
 
 
-def test_what_few_files_need_is_folded_until_it_has_a_mistake(pool, client):
+def test_what_few_files_need_is_folded_until_it_has_a_mistake_which_is_said_in_words(pool, client):
     client.force_login(lead_of(pool.project))
     new = reverse("corpus:import-new", args=[pool.project.slug, "judgements"])
     file = SimpleUploadedFile("old.qrels", b"x 0 y 1\n")
@@ -365,3 +348,4 @@ def test_what_few_files_need_is_folded_until_it_has_a_mistake(pool, client):
 
     assert '<details class="form-details"><summary>Advanced' in fresh.text
     assert '<details class="form-details" open><summary>Advanced' in refused.text
+    assert (refused.status_code, "is not of the form" in refused.text) == (400, True)

@@ -182,17 +182,6 @@ def test_the_page_joins_a_name_and_takes_it_back(client, imported):
     assert "Ana is only a name again." in page.text
 
 
-def test_only_leads_see_names_and_only_those_of_their_project(client, imported):
-    project, other = imported.project, make_project()
-    ana = named(project, "Ana")
-
-    client.force_login(make_member(project, Role.ANNOTATOR))
-    assert client.get(reverse("judging:placeholders", args=[project.slug])).status_code == 403
-    client.force_login(lead_of(other))
-    assert "Ana" not in client.get(reverse("judging:placeholders", args=[other.slug])).text
-    assert client.post(reverse("judging:end-claim", args=[other.slug, ana.pk])).status_code == 404
-
-
 def test_the_api_lists_and_joins_names(client, imported):
     project = imported.project
     mara = make_member(project, Role.ANNOTATOR, name="Mara")

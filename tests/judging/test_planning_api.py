@@ -7,7 +7,6 @@ from apps.accounts.enums import Role
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.models import Adjudication, Guideline, Round, Seat
 from apps.judging.selectors.pairs import live_judgements
-from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import grade_texts, judge_all, make_guideline, make_pool, make_round, people_of
 from tests.judging.same import judged, make_same_pool
@@ -196,12 +195,3 @@ def test_grades_are_carried_over_as_they_were_read(ask):
     assert found["next"] == found["pairs"][0]["entry"]
     assert (changed.status_code, changed.json()["code"]) == (409, "pairs_changed")
     assert (carried.status_code, carried.json()["kind"], carried.json()["state"]) == (201, "propagated", "closed")
-
-
-def test_another_projects_pools_and_rounds_are_not_there(ask):
-    project, other = make_project(), graded(0, 3)
-    lead = lead_of(project)
-
-    assert ask(lead, project, "undecided", None, other.pk).status_code == 404
-    assert ask(lead, project, "settle", None, other.pk).status_code == 404
-    assert ask(lead, project, "carry", None, Pool.objects.get().pk).status_code == 404

@@ -2,10 +2,9 @@
 
 import pytest
 
-from apps.judging.actions.rounds import close_round
-from apps.judging.actions.seats import MOST_OF_QUERY, SeatsRefused, claim_query_seats, claim_seats
+from apps.judging.actions.seats import MOST_OF_QUERY, claim_query_seats, claim_seats
 from apps.judging.models import Seat
-from tests.factories import AT, lead_of
+from tests.factories import AT
 from tests.judging.factories import give, later, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -101,11 +100,3 @@ def test_when_nothing_is_left_there_is_nothing():
         give(seat, mara)
 
     assert claim(round_, mara) == []
-
-
-def test_a_closed_round_gives_none():
-    round_ = make_round()
-    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
-
-    with pytest.raises(SeatsRefused):
-        claim(round_, people_of(round_)[0])

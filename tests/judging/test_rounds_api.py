@@ -5,9 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.judging.models import PilotDecision
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import lead_of
 from tests.judging.factories import judge_all, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -67,12 +66,3 @@ def test_a_round_is_closed_once(round_, lead):
     assert (closed.status_code, closed.json()["state"]) == (200, "closed")
     assert (again.status_code, again.json()["code"]) == (409, "round_not_closable")
     assert lead("all-rounds").json()["rounds"][0]["round"]["closed_at"] is not None
-
-
-def test_another_projects_round_is_not_there_and_annotators_see_no_list(round_, lead, client):
-    other = make_round(make_project())
-
-    assert lead("close", {}, other.pk).status_code == 404
-    client.force_login(make_member(round_.project, Role.ANNOTATOR))
-    assert lead("all-rounds").status_code == 403
-    assert lead("close", {}, round_.pk).status_code == 403

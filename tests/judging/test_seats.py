@@ -133,12 +133,13 @@ def test_a_person_outside_the_round_gets_nothing():
         claim(round_, stranger)
 
 
-def test_a_closed_round_assigns_nothing():
+@pytest.mark.parametrize("claims", [lambda **who: claim_seats(n=20, **who), claim_query_seats])
+def test_a_closed_round_assigns_nothing(claims):
     round_ = make_round()
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 
     with pytest.raises(Refusal, match="closed"):
-        claim(round_, people_of(round_)[0])
+        claims(round_=round_, annotator=people_of(round_)[0], at=AT)
 
 
 def test_every_seat_is_filled_and_none_twice():

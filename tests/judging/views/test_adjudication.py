@@ -6,7 +6,7 @@ from apps.accounts.enums import Role
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Adjudication
 from tests.factories import AT, lead_of
-from tests.judging.factories import make_round, people_of
+from tests.judging.factories import people_of
 from tests.judging.views.pages import page, url
 
 pytestmark = pytest.mark.django_db
@@ -109,13 +109,3 @@ def test_where_every_lead_judged_the_page_says_whom_to_invite_and_leads_back(cli
     assert f'href="{reverse("dashboard:home", args=[project.slug])}">Back' in refused(
         host="testserver", referer="http://evil.example/x"
     )
-
-
-def test_pairs_of_another_project_are_not_found(client, split):
-    other = make_round()
-    client.force_login(lead_of(other.project))
-    entry = split.pool.entries.first()
-
-    assert client.get(reverse("judging:round", args=[other.project.slug, split.pk])).status_code == 404
-    assert page(client, "adjudicate-pair", other, entry.pk).status_code == 404
-    assert page(client, "round", split).status_code == 404

@@ -9,13 +9,6 @@ from tests.judging.views.pages import page, url
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("name", ["round", "adjudicate"])
-def test_annotators_never_reach_the_pages_of_leads(client, split, name):
-    client.force_login(people_of(split)[0])
-
-    assert page(client, name, split).status_code == 403
-
-
 def test_the_round_page_shows_progress_by_person_and_query_but_no_grade(client, split):
     client.force_login(lead_of(split.project))
 

@@ -14,7 +14,7 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.rounds import own_keys
-from tests.factories import AT, lead_of, make_member
+from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -239,12 +239,6 @@ def test_the_usual_keys_come_back_on_a_button(client, round_, mara):
     client.post(reverse("judging:keys-reset", args=[round_.project.slug]))
 
     assert own_keys(mara) == {}
-
-
-def test_only_annotators_have_keys_for_judging(client, round_):
-    client.force_login(make_member(round_.project, Role.REVIEWER))
-
-    assert client.get(keys_page(round_)).status_code == 403
 
 
 def test_the_way_back_leads_leads_to_the_round_and_others_to_the_list(client, round_, mara):
