@@ -28,7 +28,8 @@ from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, WORD
 from apps.judging.execution.collection_files import Collection, CountedGrades, KnownIds, PlannedReader, collection_at
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
-from apps.judging.imports.judgements import HERE, NEW, is_imported, parsed, plan_of_draft, without_unknown
+from apps.judging.imports.judgements import is_imported, parsed
+from apps.judging.imports.previews import HERE, NEW, plan_of_draft, without_unknown
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
 

@@ -15,7 +15,8 @@ from apps.judging.core.table_roles import is_same_grade, parse_table_columns
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO
-from apps.judging.imports.judgements import CHOICES, GRADED, TABLES, named_choice
+from apps.judging.imports.judgements import CHOICES, TABLES, named_choice
+from apps.judging.imports.previews import GRADED
 from apps.retrieval.management.base import chosen_snapshot
 
 
