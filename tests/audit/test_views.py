@@ -122,19 +122,6 @@ def test_a_filter_without_matches_gives_a_message(lead, project):
     assert "Nothing matches" in page(lead, project, object_id="4711").content.decode()
 
 
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_read_history(client, project, role):
-    client.force_login(make_member(project, role))
-
-    assert page(client, project).status_code == 403
-
-
-def test_a_lead_of_another_project_finds_nothing(client, project):
-    client.force_login(lead_of(make_project()))
-
-    assert page(client, project).status_code == 404
-
-
 def test_labels_and_values_are_escaped(lead, project):
     project.name = "<script>alert(1)</script>"
     make_event(project, obj=project, after={"<b>name</b>": "<img src=x onerror=alert(1)>"})

@@ -10,7 +10,7 @@ from apps.corpus.models import Snapshot
 from apps.editions.execution.apply import planned_edition, snapshot_before_import
 from apps.editions.selectors.editions import Edition, between
 from apps.judging.enums import RoundKind
-from apps.judging.models import Judgement, KeptPair, Seat
+from apps.judging.models import Judgement, KeptPair
 from apps.retrieval.models import Pool
 from tests.editions.stories import AUTUMN, CHANGED, KEPT_BY_ID, QUERIES, as_file, begin_import, make_story
 from tests.judging.editions import asked, graded, pool_of_everything
@@ -107,38 +107,11 @@ def test_nobody_judges_a_pair_of_the_new_edition_twice(story):
     assert KeptPair.objects.filter(round=third).count() == len(QUERIES) * len(AUTUMN) - len(unjudged)
 
 
-def test_an_edition_is_taken_from_a_frozen_snapshot_too(story):
-    snapshot = story.freeze_autumn()
-
-    taken = story.take_frozen(snapshot)
-
-    assert (len(graded(snapshot)), Seat.objects.filter(round=taken.round).count()) == (48, 10)
-
-
 def test_an_edition_is_taken_once(story):
     taken = story.take()
 
     with pytest.raises(Refusal, match="taken already"):
         story.take_frozen(taken.snapshot)
-
-
-def test_nothing_is_done_when_the_changes_are_not_those_that_were_shown(story):
-    with pytest.raises(Refusal, match="changed since you looked at them"):
-        story.take(shown="of another day")
-
-    assert Snapshot.objects.count() == 1
-    assert not Event.objects.filter(action="edition.taken").exists()
-
-
-def test_an_edition_taken_to_be_judged_later_has_a_pool_and_no_round(story):
-    taken = story.take(with_round=False)
-
-    assert (taken.round, taken.pool.entry_count) == (None, 10)
-
-
-def test_a_first_snapshot_has_no_earlier_edition(story):
-    with pytest.raises(Refusal, match="first snapshot"):
-        story.take_frozen(story.spring)
 
 
 def test_pairs_that_an_open_round_assigns_on_the_same_text_are_not_assigned_again():

@@ -89,13 +89,30 @@ def draft(round_: Round, gold_set=None):
     )  # fmt: skip
 
 
+def decide(round_: Round):
+    lead = lead_of(round_.project)
+    [pair] = adjudicable(round_, lead)
+    entry = round_.pool.entries.get(pk=pair.entry_id)
+    return adjudicate(
+        round_=round_, entry=entry, adjudicator=lead, grade=3, reason="Read it.", error_type="slip", at=AT
+    )
+
+
+def pools_that_stay(pool) -> int:
+    before = pool.snapshot
+    return answer_to(before, stays_question(before, rounds_on(before.corpus))).pools
+
+
 def test_undone_grades_stay_on_record_and_count_nowhere(pool):
     item = applied(pool)
     round_ = Round.objects.get()
+    assert (pools_that_stay(pool), RoundForm(project=pool.project).follows_another) == (2, True)
 
     undo(item)
 
     assert Judgement.objects.filter(round=round_).count() == 4
+    assert (pools_that_stay(pool), RoundForm(project=pool.project).follows_another) == (1, False)
+    assert is_fresh(pool.project)
     assert resolved_grades(pool.snapshot) == []
     assert known_pairs(pool.snapshot, 5, seed=1) == []
     assert list(rounds_in(pool.project)) == rounds_to_adjudicate(pool.project) == []
@@ -124,11 +141,28 @@ def test_the_same_file_is_imported_anew_afterwards(pool):
     assert len(resolved_grades(pool.snapshot)) == 2
 
 
-def test_grades_of_a_draft_stay_until_it_leaves_them_out(pool):
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        (draft, "The draft Handbook v1 has its grades. Take the round out of the draft first."),
+        (decide, "A lead has decided 1 of its pairs since, and decisions are never lost."),
+        (
+            lambda theirs: make_round(theirs.project, pool=Pool.objects.earliest("pk"), name="Next"),
+            "Next left pairs out because they have a grade here, and nobody else judges them.",
+        ),
+        (
+            lambda theirs: make_round(
+                theirs.project, pool=Pool.objects.earliest("pk"), name="Next", checks=1, judge_again=True
+            ),
+            "Next checks people against its grades.",
+        ),
+    ],
+)
+def test_grades_that_something_rests_on_stay(pool, use, words):
     item = applied(pool)
-    draft(Round.objects.get())
+    use(Round.objects.get())
 
-    assert refusal(item) == "The draft Handbook v1 has its grades. Take the round out of the draft first."
+    assert refusal(item) == words
 
 
 def test_grades_of_a_frozen_version_stay(pool):
@@ -142,22 +176,6 @@ def test_grades_of_a_frozen_version_stay(pool):
     assert "Handbook v1 has its grades, and a frozen version never changes." in refusal(item)
 
 
-def test_grades_that_spared_another_round_work_stay(pool):
-    item = applied(pool)
-    other = make_round(pool.project, pool=pool)
-
-    assert refusal(item) == (
-        f"{other.name} left pairs out because they have a grade here, and nobody else judges them."
-    )
-
-
-def test_grades_that_people_are_checked_against_stay(pool):
-    item = applied(pool)
-    other = make_round(pool.project, pool=pool, checks=1, judge_again=True)
-
-    assert refusal(item) == f"{other.name} checks people against its grades."
-
-
 def test_a_round_that_is_being_opened_is_waited_for(pool):
     item = applied(pool)
     choice = choose_pairs(
@@ -169,22 +187,6 @@ def test_a_round_that_is_being_opened_is_waited_for(pool):
     )
 
     assert refusal(item) == f"{opening} is being opened, and reads which pairs have a grade. Wait until it is open."
-
-
-def decide(round_: Round):
-    lead = lead_of(round_.project)
-    [pair] = adjudicable(round_, lead)
-    entry = round_.pool.entries.get(pk=pair.entry_id)
-    return adjudicate(
-        round_=round_, entry=entry, adjudicator=lead, grade=3, reason="Read it.", error_type="slip", at=AT
-    )
-
-
-def test_grades_that_a_lead_has_decided_on_stay(pool):
-    item = applied(pool)
-    decide(Round.objects.get())
-
-    assert refusal(item) == "A lead has decided 1 of its pairs since, and decisions are never lost."
 
 
 def test_grades_that_were_carried_on_stay(pool):
@@ -227,15 +229,6 @@ def test_no_page_offers_pairs_of_undone_grades_to_decide(pool, client):
     assert "Settle 1 pair" not in rule
 
 
-def test_the_form_of_a_round_asks_nothing_about_undone_grades(pool):
-    item = applied(pool)
-    assert RoundForm(project=pool.project).follows_another
-
-    undo(item)
-
-    assert not RoundForm(project=pool.project).follows_another
-
-
 def test_the_pool_of_undone_grades_is_in_no_list_and_its_page_says_why(pool, client):
     item = applied(pool)
     theirs = Round.objects.get().pool
@@ -252,26 +245,6 @@ def test_the_pool_of_undone_grades_is_in_no_list_and_its_page_says_why(pool, cli
     assert "Plan a judging round" in before
     assert "They stay on record and count nowhere." in after
     assert "Plan a judging round" not in after
-
-
-def pools_that_stay(pool) -> int:
-    before = pool.snapshot
-    return answer_to(before, stays_question(before, rounds_on(before.corpus))).pools
-
-
-def test_a_new_edition_leaves_no_pool_of_undone_grades_behind(pool):
-    item = applied(pool)
-    assert pools_that_stay(pool) == 2
-
-    undo(item)
-
-    assert pools_that_stay(pool) == 1
-
-
-def test_a_project_with_undone_grades_alone_is_fresh(pool):
-    undo(applied(pool))
-
-    assert is_fresh(pool.project)
 
 
 def test_no_draft_takes_undone_grades(pool):

@@ -18,7 +18,7 @@ from apps.calibration.actions import CalibrationRefused
 from apps.calibration.forms import MAX_KEY, LogForm, OpenForm
 from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations, rates
-from apps.calibration.selectors.comparisons import comparison, why_in_words
+from apps.calibration.selectors.comparisons import seen_by, why_in_words
 from apps.calibration.serializers import LogOut, RateOut, RatesOut, rates_out
 from apps.common.web.api import EstimateSerializer, body_with_key, given_in
 from apps.common.web.forms import ChoiceField, checked
@@ -365,29 +365,24 @@ class ConclusionInput(serializers.Serializer):
 
 def detail_out(calibration: Calibration, member: Member) -> dict[str, Any]:
     """The calibration as its page shows it to this member."""
-    is_mine, is_open = calibration.includes(member.user), calibration.is_open
-    own = calibrations.own_verdicts(calibration, member.user) if is_mine else {}
-    answered = calibrations.answered_by(calibration) if is_open and not is_mine else {}
-    people = (calibration.subject, calibration.partner)
-    progress = [{"pk": one.pk, "name": one.name, "answered": answered.get(one.pk, 0)} for one in people]
-    is_compared = calibrations.is_compared_by(member.user, calibration)
-    compared = comparison(calibration) if is_compared else None
-    seen = {
+    seen = seen_by(member, calibration)
+    counts = seen.progress or []
+    shown = {
         "opened_by": calibration.opened_by,
         "answered_at": calibration.answered_at,
         "closed_by": calibration.closed_by,
         "closed_at": calibration.closed_at,
-        "note": calibration.note if is_compared else "",
-        "is_mine": is_mine,
-        "own_answered": len(own) if is_mine else None,
-        "progress": progress if is_open and not is_mine else None,
-        "compared": compared.rows if compared else None,
-        "figures": compared.figures if compared else None,
-        "messages": calibrations.messages_of(calibration) if is_compared else None,
+        "note": calibration.note if seen.compared else "",
+        "is_mine": seen.is_mine,
+        "own_answered": len(seen.own) if seen.is_mine else None,
+        "progress": [{"pk": one.pk, "name": one.name, "answered": n} for one, n in counts] or None,
+        "compared": seen.compared and seen.compared.rows,
+        "figures": seen.compared and seen.compared.figures,
+        "messages": seen.messages,
         "message_refusal": rules.discuss_refusal(calibration, member),
         "close_refusal": rules.close_refusal(calibration, member),
     }
-    return {**CalibrationOut(calibration).data, **SeenOut(seen).data}
+    return {**CalibrationOut(calibration).data, **SeenOut(shown).data}
 
 
 class CalibrationDetail(CalibrationView):

@@ -17,7 +17,7 @@ from apps.calibration.actions import CalibrationRefused
 from apps.calibration.forms import OpenForm, TextForm
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
-from apps.calibration.selectors.comparisons import comparison, in_words, why_in_words
+from apps.calibration.selectors.comparisons import in_words, seen_by, why_in_words
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key
 from apps.review.presenters import categories_shown, reasons_shown
@@ -109,30 +109,16 @@ def _calibration_or_404(request: HttpRequest, number: int) -> Calibration:
 def _page(
     request: HttpRequest, calibration_: Calibration, *, fault: str = "", note: str = "", status: int = 200
 ) -> HttpResponse:
-    """Until both have answered, the two see their own progress; a lead without a part sees the progress of both.
-
-    A lead who reviews one of the Q&As once more elsewhere sees the comparison after that.
-    """
     member = member_of(request)
-    is_mine = calibration_.includes(member.user)
-    own = calibrations.own_verdicts(calibration_, member.user) if is_mine else {}
-    watches = calibration_.is_open and not is_mine
-    progress = calibrations.answered_by(calibration_) if watches else {}
-    is_compared = calibrations.is_compared_by(member.user, calibration_)
+    seen = seen_by(member, calibration_)
     context = {
         "section": SECTION,
         "part": "calibration",
         "calibration": calibration_,
         "why": why_in_words(calibration_.why),
-        "is_mine": is_mine,
-        "done": len(own),
-        "own": _own_answers(calibration_, own) if calibration_.is_open else [],
-        "next": _next_item(calibration_, own) if is_mine and calibration_.is_open else None,
-        "progress": [(person, progress.get(person.pk, 0)) for person in (calibration_.subject, calibration_.partner)]
-        if watches
-        else [],
-        "compared": comparison(calibration_) if is_compared else None,
-        "thread": calibrations.messages_of(calibration_) if is_compared else [],
+        "seen": seen,
+        "own": _own_answers(calibration_, seen.own) if calibration_.is_open else [],
+        "next": _next_item(calibration_, seen.own) if seen.is_mine and calibration_.is_open else None,
         "discuss_refusal": rules.discuss_refusal(calibration_, member),
         "close_refusal": rules.close_refusal(calibration_, member),
         "fault": fault,

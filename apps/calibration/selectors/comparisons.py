@@ -9,13 +9,12 @@ import numpy as np
 from django.db.models import Q, QuerySet
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import members_of
+from apps.accounts.selectors import Member, members_of
 from apps.calibration import rules
 from apps.calibration.core.control_chart import Signal
 from apps.calibration.enums import CalibrationState
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
-from apps.calibration.selectors import rates
-from apps.calibration.selectors.calibrations import live_verdicts
+from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.selectors import calibrations, rates
 from apps.common.text.wording import percent
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.ratings import Rate
@@ -220,7 +219,7 @@ def comparison(calibration: Calibration) -> SittingComparison:
     items = list(calibration.items.select_related("revision__triple").order_by("number"))
     by_item = {
         (verdict.item_id, verdict.person_id): verdict
-        for verdict in live_verdicts().filter(item__calibration=calibration)
+        for verdict in calibrations.live_verdicts().filter(item__calibration=calibration)
     }
     then: defaultdict[int, list[WordedVerdict]] = defaultdict(list)
     past = Verdict.objects.filter(revision__in=[item.revision_id for item in items], superseded_by=None)
@@ -242,6 +241,35 @@ def comparison(calibration: Calibration) -> SittingComparison:
             )
         )
     return SittingComparison(rows, figures_of(pairs))
+
+
+class Seen(NamedTuple):
+    """What a member may see of a calibration now.
+
+    Until both have answered, the two see their own answers, and a lead without a part how many each has given. Then
+    all is compared, but not for a lead who reviews one of its Q&As once more in another that is open.
+    """
+
+    is_mine: bool
+    own: dict[int, CalibrationVerdict]
+    progress: list[tuple[User, int]] | None
+    compared: SittingComparison | None
+    messages: list[CalibrationMessage] | None
+
+
+def seen_by(member: Member, calibration: Calibration) -> Seen:
+    is_mine, progress = calibration.includes(member.user), None
+    if calibration.is_open and not is_mine:
+        counts = calibrations.answered_by(calibration)
+        progress = [(person, counts.get(person.pk, 0)) for person in (calibration.subject, calibration.partner)]
+    is_compared = calibrations.is_compared_by(member.user, calibration)
+    return Seen(
+        is_mine,
+        calibrations.own_verdicts(calibration, member.user) if is_mine else {},
+        progress,
+        comparison(calibration) if is_compared else None,
+        list(calibrations.messages_of(calibration)) if is_compared else None,
+    )
 
 
 def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
