@@ -6,7 +6,6 @@ from apps.accounts.enums import Role
 from apps.review.core.visibility import RoundPhase, may_write_in_thread
 from apps.review.enums import (
     ABOUT_ENTAILMENT,
-    CandidateChoice,
     CandidateState,
     CandidateStep,
     Category,
@@ -279,10 +278,6 @@ def decide_refusal(
     if participation.wrote_any or has_answered or candidate.proposed_by_id == participation.person.pk:
         return "You wrote it, proposed the passage or answered. A lead who is not involved decides."
     return _no_longer_asked(candidate, triple) if participation.is_lead else "Only a lead who is not involved decides."
-
-
-def answer_fault(choice: str) -> str | None:
-    return None if choice in CandidateChoice.values else "An answer is “confirm” or “reject”."
 
 
 def decision_fault(step: str, reason: str) -> str | None:

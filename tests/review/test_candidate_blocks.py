@@ -20,13 +20,13 @@ from apps.review.actions.candidate_blocks import (
     withdraw_note,
 )
 from apps.review.core.visibility import CandidatePart, candidate_sight
-from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind
+from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind, RateSide
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, Resolution, Verdict
 from apps.review.selectors.candidate_blocks import asked_of, doubts_about, to_answer, to_decide, view_of
 from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import waiting_for
-from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
-from apps.review.selectors.tracking import counted
+from apps.review.selectors.reviews import rounds_of
+from apps.review.selectors.tracking import counted, tallies
 from apps.review.workflow import EDGES, candidate_step, edge_for, move
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
@@ -261,7 +261,7 @@ def test_two_confirmations_add_the_block_and_leave_the_triple_accepted(project):
 
 def test_the_round_of_the_added_block_has_both_answers_and_counts_in_no_rate(project):
     candidate, (one, two) = make_open(project)
-    rates = flag_counts_by_reviewer(project)
+    rates = tallies(project, RateSide.REVIEWER)
     counts = counted(project).count()
     say(candidate, one)
     say(candidate, two)
@@ -270,7 +270,7 @@ def test_the_round_of_the_added_block_has_both_answers_and_counts_in_no_rate(pro
     rounds = rounds_of(triple, participation_of(triple, triple.author, frozenset({Role.ANNOTATOR})))
     assert [[verdict.who for verdict in row.verdicts] for row in rounds][1] == [one, two]
     assert rounds[1].resolution.kind == "consensus"
-    assert (flag_counts_by_reviewer(project), counted(project).count()) == (rates, counts)
+    assert (tallies(project, RateSide.REVIEWER), counted(project).count()) == (rates, counts)
 
 
 def test_two_rejections_add_nothing_and_it_is_not_asked_again(project):

@@ -178,7 +178,7 @@ def _reviewers_of(page: Sequence[Triple]) -> dict[int, list[str]]:
 def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -> Entry:
     """The triple as an entry. Until it has been reviewed here, it has the claims of its imported file."""
     revision = triple.revision
-    imported = origin_of(triple)
+    imported: ImportedEntry | None = getattr(triple, "imported", None)
     claims = imported_claims(triple, imported)
     author = triple.adopted_by if triple.is_machine_written else triple.author
     adopter = triple.adopted_by.name if triple.adopted_by else claims.get("adopted_by", "")
@@ -204,11 +204,6 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
         corpus=revision.snapshot.corpus.slug,
         snapshot=revision.snapshot.digest,
     )
-
-
-def origin_of(triple: Triple) -> ImportedEntry | None:
-    """The source it was imported from; None for one written here."""
-    return getattr(triple, "imported", None)
 
 
 def imported_claims(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:
