@@ -78,10 +78,8 @@ def freeze_refusal(version: Version, blockers: Sequence[Blocker]) -> str | None:
     """Why the version cannot be frozen, naming as many items as fit in a sentence."""
     if reason := change_refusal(version):
         return reason
-    return blockers_sentence(version, blockers) if blockers else None
-
-
-def blockers_sentence(version: Version, blockers: Sequence[Blocker]) -> str:
+    if not blockers:
+        return None
     named = "; ".join(blocker.sentence.rstrip(".") for blocker in blockers[:NAMED_IN_A_SENTENCE])
     more = len(blockers) - NAMED_IN_A_SENTENCE
     rest = f"; and {more} more" if more > 0 else ""
@@ -112,14 +110,12 @@ def _several(count: int, kind: BlockerKind) -> str:
     return f"{count} {head}s {tail}".rstrip()
 
 
-PLURAL_FIRST_WORD = frozenset(
-    {
-        BlockerKind.NOT_ACCEPTED,
-        BlockerKind.PERMISSION,
-        BlockerKind.LEAK,
-        BlockerKind.TRAINING,
-        BlockerKind.CHECK,
-    }
+PLURAL_FIRST_WORD = (
+    BlockerKind.NOT_ACCEPTED,
+    BlockerKind.PERMISSION,
+    BlockerKind.LEAK,
+    BlockerKind.TRAINING,
+    BlockerKind.CHECK,
 )
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets.access import log_names
 from apps.goldsets.actions.public import (
@@ -92,9 +92,8 @@ class PublicReleaseDetail(PublicAPIView):
         responses={202: PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = PublicRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        release = prepare_public(self.version(ids), body.order, actor=self.member.user, at=timezone.now())
+        order = body_in(request, PublicRequestSerializer).order
+        release = prepare_public(self.version(ids), order, actor=self.member.user, at=timezone.now())
         return self.facts(release, status=202)
 
 
@@ -105,9 +104,8 @@ class PublicReleaseAsk(PublicAPIView):
         operation_id="public_release_ask", request=AskRequestSerializer, responses=PublicReleaseDetailSerializer
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = AskRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
+        lead = body_in(request, AskRequestSerializer).validated_data["lead"]
+        return self.step(ids, ask_to_sign, lead=member_user(self.project, lead))
 
 
 class PublicReleaseTexts(PublicAPIView):
@@ -121,9 +119,9 @@ class PublicReleaseTexts(PublicAPIView):
         responses={202: PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = TextsRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, decide_public_texts, status=202, **body.validated_data)
+        return self.step(
+            ids, decide_public_texts, status=202, **body_in(request, TextsRequestSerializer).validated_data
+        )
 
 
 class PublicReleaseSign(PublicAPIView):
@@ -151,9 +149,7 @@ class PublicReleaseWithdraw(PublicAPIView):
         responses=PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = WithdrawRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, withdraw_public_release, reason=body.validated_data["reason"])
+        return self.step(ids, withdraw_public_release, **body_in(request, WithdrawRequestSerializer).validated_data)
 
 
 class PublicReleasePreview(PublicAPIView):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, names_told
@@ -88,11 +88,8 @@ class GoldSetList(LeadAPIView):
         operation_id="gold_sets_create", request=GoldSetRequestSerializer, responses={201: GoldSetSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        body = GoldSetRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        gold_set = create_gold_set(
-            project=self.project, actor=self.member.user, at=timezone.now(), **body.validated_data
-        )
+        named = body_in(request, GoldSetRequestSerializer).validated_data
+        gold_set = create_gold_set(project=self.project, actor=self.member.user, at=timezone.now(), **named)
         return Response(GoldSetSerializer(gold_set).data, status=201)
 
 
@@ -102,9 +99,8 @@ class DraftList(LeadAPIView):
     @extend_schema(operation_id="versions_draft", request=DraftRequestSerializer, responses={201: VersionSerializer})
     def post(self, request: Request, slug: str, gold_set: str) -> Response:
         parent = versions.gold_set_in(self.project, gold_set)
-        body = DraftRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(body.validated_data)}
+        given = body_in(request, DraftRequestSerializer).validated_data
+        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(given)}
         draft = draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(draft, status=201)
 
@@ -115,23 +111,14 @@ class DraftChange(LeadAPIView):
     @extend_schema(operation_id="versions_change", request=DraftChangeSerializer, responses=VersionSerializer)
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        body = DraftChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        inputs = _inputs_of(version) | self.inputs(body.validated_data)
+        inputs = _inputs_of(version) | self.inputs(body_in(request, DraftChangeSerializer).validated_data)
         change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(version)
 
 
 def _inputs_of(version: Version) -> dict[str, Any]:
-    return {
-        "snapshot": version.snapshot,
-        "rounds": list(version.rounds.all()),
-        "test_share": version.test_share,
-        "seed": version.seed,
-        "group_by": version.group_by,
-        "split_by": version.split_by,
-        "note": version.note,
-    }
+    names = ("snapshot", "test_share", "seed", "group_by", "split_by", "note")
+    return {name: getattr(version, name) for name in names} | {"rounds": list(version.rounds.all())}
 
 
 class DraftBlockers(LeadAPIView):
@@ -156,12 +143,9 @@ class VersionFreeze(LeadAPIView):
 
     @extend_schema(operation_id="versions_freeze", request=FreezeRequestSerializer, responses=VersionSerializer)
     def post(self, request: Request, **ids: Any) -> Response:
-        body = FreezeRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        frozen = freeze_version(
-            version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now(), **body.validated_data
-        )
-        return self.facts(frozen)
+        changelog = body_in(request, FreezeRequestSerializer).validated_data["changelog"]
+        version, at = self.version(ids), timezone.now()
+        return self.facts(freeze_version(version_id=version.pk, actor=self.member.user, at=at, changelog=changelog))
 
 
 class VersionRelease(LeadAPIView):

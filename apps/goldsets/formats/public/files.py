@@ -445,8 +445,5 @@ def _texts(name: str, path: Path) -> Iterator[str]:
 
 
 def digest_of_file(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
