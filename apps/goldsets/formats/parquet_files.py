@@ -196,10 +196,8 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     blocks = in_order(content.blocks(), lambda r: (r.block_id,))
     yield "parquet/corpus.parquet", parquet_file(BLOCKS, map(block_values, blocks))
     grades = in_order(content.grades(), lambda r: (r.query_id, r.block_id))
-    yield (
-        "parquet/judgements.parquet",
-        parquet_file(GRADES, ({name: getattr(row, name) for name in GRADES} for row in grades)),
-    )
+    grade_values = ({name: getattr(row, name) for name in GRADES} for row in grades)
+    yield "parquet/judgements.parquet", parquet_file(GRADES, grade_values)
     queries = in_order(content.queries(), lambda r: (r.query_id,))
     yield "parquet/queries.parquet", parquet_file(QUERIES, map(query_values, queries))
     triples = in_order(content.triples(), lambda r: (r.triple_id,))
