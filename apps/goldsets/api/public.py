@@ -15,16 +15,10 @@ from apps.accounts.selectors import member_user
 from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets.access import log_names
-from apps.goldsets.actions.public import (
-    ask_to_sign,
-    decide_public_texts,
-    publish_release,
-    sign_public_release,
-    withdraw_public_release,
-)
+from apps.goldsets.actions import public as actions
 from apps.goldsets.enums import StayKind, StayReason
 from apps.goldsets.models import PublicRelease, Version
-from apps.goldsets.presenters.exports import (
+from apps.goldsets.presenters import (
     built_release_of,
     open_preview,
     prepare_public,
@@ -105,7 +99,7 @@ class PublicReleaseAsk(PublicAPIView):
     )
     def post(self, request: Request, **ids: Any) -> Response:
         lead = body_in(request, AskRequestSerializer).validated_data["lead"]
-        return self.step(ids, ask_to_sign, lead=member_user(self.project, lead))
+        return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, lead))
 
 
 class PublicReleaseTexts(PublicAPIView):
@@ -120,7 +114,7 @@ class PublicReleaseTexts(PublicAPIView):
     )
     def post(self, request: Request, **ids: Any) -> Response:
         return self.step(
-            ids, decide_public_texts, status=202, **body_in(request, TextsRequestSerializer).validated_data
+            ids, actions.decide_public_texts, status=202, **body_in(request, TextsRequestSerializer).validated_data
         )
 
 
@@ -129,7 +123,7 @@ class PublicReleaseSign(PublicAPIView):
 
     @extend_schema(operation_id="public_release_sign", request=None, responses={202: PublicReleaseDetailSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, sign_public_release, status=202)
+        return self.step(ids, actions.sign_public_release, status=202)
 
 
 class PublicReleaseRelease(PublicAPIView):
@@ -137,7 +131,7 @@ class PublicReleaseRelease(PublicAPIView):
 
     @extend_schema(operation_id="public_release_release", request=None, responses={202: PublicReleaseDetailSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, publish_release, status=202)
+        return self.step(ids, actions.publish_release, status=202)
 
 
 class PublicReleaseWithdraw(PublicAPIView):
@@ -149,7 +143,8 @@ class PublicReleaseWithdraw(PublicAPIView):
         responses=PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, withdraw_public_release, **body_in(request, WithdrawRequestSerializer).validated_data)
+        reason = body_in(request, WithdrawRequestSerializer).validated_data["reason"]
+        return self.step(ids, actions.withdraw_public_release, reason=reason)
 
 
 class PublicReleasePreview(PublicAPIView):

@@ -28,7 +28,7 @@ from apps.goldsets.actions.versions import (
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
-from apps.goldsets.presenters.exports import export_response
+from apps.goldsets.presenters import export_response
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
