@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-from django.db import IntegrityError, transaction
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
@@ -152,15 +151,3 @@ def test_a_verdict_that_is_not_whole_is_refused(project, verdict, sentence):
 
     with pytest.raises(VerdictRefused, match=sentence):
         answer(triple, reviewers_of(triple)[0], **verdict)
-
-
-def test_verdicts_are_never_changed_or_deleted(project):
-    triple = make_in_review(project)
-    verdict = answer(triple, reviewers_of(triple)[0])
-
-    for change in (
-        lambda: Verdict.objects.filter(pk=verdict.pk).update(note="x"),
-        lambda: Verdict.objects.filter(pk=verdict.pk).delete(),
-    ):
-        with pytest.raises(IntegrityError), transaction.atomic():
-            change()
