@@ -19,7 +19,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
-from apps.goldsets import rules
+from apps.goldsets import presenters, rules
 from apps.goldsets.access import log_names
 from apps.goldsets.actions import public as actions
 from apps.goldsets.enums import PublicState, Split, StayKind, StayReason
@@ -29,13 +29,6 @@ from apps.goldsets.formats.public.files import Order, ten_lines
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.pages.versions import PER_PAGE, SECTION
-from apps.goldsets.presenters import (
-    built_release_of,
-    open_preview,
-    prepare_public,
-    public_release_of,
-    public_zip_response,
-)
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.selectors.public import PREVIEWED
 
@@ -232,7 +225,7 @@ def prepare(request: HttpRequest, project: Project, gold_set: str, number: int) 
     form = PublicForm(request.POST)
     if not form.is_valid():
         return _page(request, version, release, form, status=400)
-    prepare_public(version, form.order(), actor=user_of(request), at=timezone.now())
+    presenters.prepare_public(version, form.order(), actor=user_of(request), at=timezone.now())
     messages.success(request, "Karat is preparing it. Then another lead has to read the preview and sign.")
     return _back(version)
 
@@ -275,7 +268,7 @@ def _shown(release: PublicRelease) -> dict[str, Any]:
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project, gold_set: str, number: int, kind: str, record: int) -> HttpResponse:
     release = _built_release(project, gold_set, number)
-    shown = open_preview(release, kind, record, member=member_of(request), at=timezone.now())
+    shown = presenters.open_preview(release, kind, record, member=member_of(request), at=timezone.now())
     kinds = [(one, StayKind(one).label) for one in PREVIEWED]
     return render(request, "goldsets/public_preview.html", {**_shown(release), "shown": shown, "kinds": kinds})
 
@@ -352,7 +345,7 @@ def _step(
 def file(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     """The zip of the public release; before it is released leads get what is prepared."""
     release, member = _release(project, gold_set, number), member_of(request)
-    return public_zip_response(release, member, at=timezone.now())
+    return presenters.public_zip_response(release, member, at=timezone.now())
 
 
 def _released(project: Project, gold_set: str, number: int) -> Version:
@@ -363,11 +356,11 @@ def _released(project: Project, gold_set: str, number: int) -> Version:
 
 
 def _built_release(project: Project, gold_set: str, number: int) -> PublicRelease:
-    return built_release_of(versions.version_in(project, gold_set, number))
+    return presenters.built_release_of(versions.version_in(project, gold_set, number))
 
 
 def _release(project: Project, gold_set: str, number: int) -> PublicRelease:
-    return public_release_of(versions.version_in(project, gold_set, number))
+    return presenters.public_release_of(versions.version_in(project, gold_set, number))
 
 
 def _back(version: Version) -> HttpResponse:

@@ -17,16 +17,7 @@ from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, names_told, open_test
-from apps.goldsets.actions.versions import (
-    VersionRefused,
-    change_draft,
-    create_gold_set,
-    discard_draft,
-    draft_version,
-    freeze_version,
-    make_signing_key,
-    release_version,
-)
+from apps.goldsets.actions import versions as actions
 from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
@@ -60,7 +51,7 @@ def signing(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def make_key(request: HttpRequest, project: Project) -> HttpResponse:
-    key = make_signing_key(project=project, actor=user_of(request), at=timezone.now())
+    key = actions.make_signing_key(project=project, actor=user_of(request), at=timezone.now())
     messages.success(request, f"Downloads are signed from now on, with the key {key.fingerprint}.")
     return redirect("goldsets:signing", slug=project.slug)
 
@@ -90,7 +81,9 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
 def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
     form = GoldSetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        gold_set = create_gold_set(project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data)
+        gold_set = actions.create_gold_set(
+            project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+        )
         return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
     context = {"section": SECTION, "form": form}
     return render(request, "goldsets/new_gold_set.html", context, status=400 if form.errors else 200)
@@ -102,7 +95,7 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
     parent = versions.gold_set_in(project, gold_set)
     form = VersionForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
-        version = draft_version(gold_set_id=parent.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
+        version = actions.draft_version(gold_set_id=parent.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": parent, "version": None}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -113,10 +106,10 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
 def change_version(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
     if reason := rules.change_refusal(version):
-        raise VersionRefused(reason, code="change_refused")
+        raise actions.VersionRefused(reason, code="change_refused")
     form = VersionForm(request.POST or None, project=project, version=version)
     if request.method == "POST" and form.is_valid():
-        change_draft(version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
+        actions.change_draft(version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -163,8 +156,10 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
     version = versions.version_in(project, gold_set, number)
     form = ChangelogForm(request.POST)
     if not form.is_valid():
-        raise VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
-    version = freeze_version(version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data)
+        raise actions.VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
+    version = actions.freeze_version(
+        version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+    )
     if stayed_out := rules.counted_losses(version.manifest["left_out"]):
         url = reverse("goldsets:left-out", args=[project.slug, gold_set, number])
         text = '{} is frozen and can no longer change. <a href="{}">{} left out</a>, each with its reason.'
@@ -178,7 +173,7 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    version = release_version(version_id=version.pk, actor=user_of(request), at=timezone.now())
+    version = actions.release_version(version_id=version.pk, actor=user_of(request), at=timezone.now())
     messages.success(request, f"{version.label} is released.")
     return redirect(page_of(version))
 
@@ -187,7 +182,7 @@ def release(request: HttpRequest, project: Project, gold_set: str, number: int) 
 @require_POST
 def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    discard_draft(version_id=version.pk, actor=user_of(request), at=timezone.now())
+    actions.discard_draft(version_id=version.pk, actor=user_of(request), at=timezone.now())
     messages.success(request, f"The draft of {version.label} is discarded.")
     return redirect("goldsets:list", slug=project.slug)
 
