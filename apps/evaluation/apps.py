@@ -9,7 +9,7 @@ class EvaluationConfig(AppConfig):
         from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.execution.public_jobs import on_release
-        from apps.goldsets.presenters.panels import on_version_page
+        from apps.goldsets.presenters import on_version_page
         from apps.goldsets.selectors.slices import finds_for
         from apps.retrieval.presenters import on_run_page
 

@@ -15,7 +15,6 @@ MOST_GATES = 200
 
 
 def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, baseline: Run | None) -> str | None:
-    """Why no gate with this rule can be created, or None."""
     in_use = Gate.objects.filter(gold_set=gold_set, retired_at=None)
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."

@@ -6,14 +6,13 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, offer
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import LICENCES, SECTIONS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
-from apps.judging.models import Round
 
 MOST_QUESTIONS = 100_000
 LONGEST_WHY = 200
@@ -62,25 +61,21 @@ class VersionForm(KaratForm):
     note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
-        self.known_snapshots = {snapshot.pk: snapshot for snapshot in versions.snapshots_of(project)}
-        self.known_rounds = {round_.pk: round_ for round_ in versions.rounds_on(project)}
+        snapshots = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
+        self.known_snapshots = {one.pk: one for one in snapshots.order_by("-frozen_at", "-pk")}
+        self.known_rounds = {one.pk: one for one in versions.rounds_on(project)}
         kwargs["initial"] = _initial(version) if version else self._beginning(project)
         super().__init__(*args, **kwargs)
-        self._offer("snapshot", [(pk, _snapshot_words(snapshot)) for pk, snapshot in self.known_snapshots.items()])
-        self._offer("rounds", [(pk, _round_words(round_)) for pk, round_ in self.known_rounds.items()])
+        texts = ((one, f"{one.name}, {one.corpus.name}, {one.block_count:,}") for one in self.known_snapshots.values())
+        offer(self, "snapshot", [(one.pk, f"{words} passages") for one, words in texts])
+        rounds = self.known_rounds.values()
+        offer(self, "rounds", [(one.pk, f"{one.name}, on {one.pool.snapshot.name}, {one.state}") for one in rounds])
 
     def _beginning(self, project: Project) -> dict[str, Any]:
-        return {"rounds": self._rounds_of_newest(), "test_percent": round(versions.usual_test_share(project) * 100)}
-
-    def _rounds_of_newest(self) -> list[int]:
-        """Every round of the corpus that was frozen last, so that rounds are left out only by choice."""
-        newest = next(iter(self.known_snapshots.values()), None)
-        return [pk for pk, round_ in self.known_rounds.items() if newest and _is_of(round_, newest)]
-
-    def _offer(self, name: str, choices: list[tuple[int, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
+        """With every round of the corpus that was frozen last, so that rounds are left out only by choice."""
+        corpus = next((one.corpus_id for one in self.known_snapshots.values()), None)
+        rounds = [pk for pk, one in self.known_rounds.items() if one.pool.snapshot.corpus_id == corpus]
+        return {"rounds": rounds, "test_percent": round(versions.usual_test_share(project) * 100)}
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -107,18 +102,6 @@ def _initial(version: Version) -> dict[str, Any]:
         "seed": version.seed,
         "note": version.note,
     }
-
-
-def _snapshot_words(snapshot: Snapshot) -> str:
-    return f"{snapshot.name}, {snapshot.corpus.name}, {snapshot.block_count:,} passages"
-
-
-def _round_words(round_: Round) -> str:
-    return f"{round_.name}, on {round_.pool.snapshot.name}, {round_.state}"
-
-
-def _is_of(round_: Round, snapshot: Snapshot) -> bool:
-    return round_.pool.snapshot.corpus_id == snapshot.corpus_id
 
 
 class ChangelogForm(KaratForm):
@@ -150,9 +133,7 @@ class PickForm(KaratForm):
 
     def __init__(self, *args: Any, questions: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = self.fields["names"]
-        assert isinstance(names, forms.MultipleChoiceField)
-        names.choices = [(name, name) for name in questions]
+        offer(self, "names", [(name, name) for name in questions])
 
 
 class PublicForm(KaratForm):

@@ -75,13 +75,11 @@ def change_refusal(version: Version) -> str | None:
 
 
 def freeze_refusal(version: Version, blockers: Sequence[Blocker]) -> str | None:
-    """Why the version cannot be frozen, naming as many items as fit in a sentence."""
+    """Names as many items as fit in a sentence."""
     if reason := change_refusal(version):
         return reason
-    return blockers_sentence(version, blockers) if blockers else None
-
-
-def blockers_sentence(version: Version, blockers: Sequence[Blocker]) -> str:
+    if not blockers:
+        return None
     named = "; ".join(blocker.sentence.rstrip(".") for blocker in blockers[:NAMED_IN_A_SENTENCE])
     more = len(blockers) - NAMED_IN_A_SENTENCE
     rest = f"; and {more} more" if more > 0 else ""
@@ -112,14 +110,12 @@ def _several(count: int, kind: BlockerKind) -> str:
     return f"{count} {head}s {tail}".rstrip()
 
 
-PLURAL_FIRST_WORD = frozenset(
-    {
-        BlockerKind.NOT_ACCEPTED,
-        BlockerKind.PERMISSION,
-        BlockerKind.LEAK,
-        BlockerKind.TRAINING,
-        BlockerKind.CHECK,
-    }
+PLURAL_FIRST_WORD = (
+    BlockerKind.NOT_ACCEPTED,
+    BlockerKind.PERMISSION,
+    BlockerKind.LEAK,
+    BlockerKind.TRAINING,
+    BlockerKind.CHECK,
 )
 
 
@@ -171,7 +167,6 @@ def slicing_refusal(version: Version) -> str | None:
 
 
 def rotation_refusal(version: Version, quarter: str, size: int, questions: int) -> str | None:
-    """Why a quarter's slice cannot be drawn from this many questions."""
     if reason := slicing_refusal(version):
         return reason
     if not is_quarter(quarter):
@@ -187,7 +182,6 @@ def rotation_refusal(version: Version, quarter: str, size: int, questions: int) 
 
 
 def growth_refusal(version: Version, kind: str) -> str | None:
-    """Why questions cannot be added to a slice of this kind."""
     if kind not in GROWING:
         known = ", ".join(GROWING)
         if kind == SliceKind.ROTATING:
@@ -203,7 +197,6 @@ def unknown_questions(version: Version, names: Sequence[str]) -> str:
 
 
 def prepare_refusal(version: Version) -> str | None:
-    """Why a public release of the version cannot be prepared."""
     if version.released_at is None:
         return f"{version.label} is {version.state}. Release it inside first: what goes out is a part of it."
     if live_release(version) is not None:
@@ -243,7 +236,6 @@ def overtaken(release: PublicRelease) -> str:
 
 
 def change_public_refusal(release: PublicRelease) -> str | None:
-    """Why it cannot be prepared again."""
     if reason := busy_refusal(release):
         return reason
     if release.state not in {PublicState.PREPARED, PublicState.FAILED}:
@@ -254,7 +246,6 @@ def change_public_refusal(release: PublicRelease) -> str | None:
 def decide_texts_refusal(
     release: PublicRelease, texts: Collection[str], known: Collection[str], reason: str
 ) -> str | None:
-    """Why these texts cannot be let out, or that be taken back."""
     if refusal := change_public_refusal(release):
         return refusal
     if not texts:
@@ -277,7 +268,6 @@ def ask_refusal(release: PublicRelease, lead: User) -> str | None:
 
 
 def sign_refusal(release: PublicRelease, user: User) -> str | None:
-    """Why this person cannot sign what goes out."""
     if release.state != PublicState.PREPARED:
         return f"This public release is {PublicState(release.state).label}; only a prepared one is signed."
     if release.prepared_by_id == user.pk:
@@ -290,7 +280,6 @@ def sign_refusal(release: PublicRelease, user: User) -> str | None:
 
 
 def publish_refusal(release: PublicRelease) -> str | None:
-    """Why it cannot be released to the public."""
     if release.state in {PublicState.PREPARING, PublicState.FAILED}:
         return f"This public release is {PublicState(release.state).label}; only a signed one is released."
     if release.state == PublicState.PREPARED:
@@ -341,7 +330,7 @@ def no_files(release: PublicRelease) -> str:
 
 
 def download_refusal(member: Member, release: PublicRelease) -> str | None:
-    """Why the person cannot have the zip of a public release; before it is out, leads can."""
+    """Of the zip: before it is out, leads can have it."""
     if release.state == PublicState.WITHDRAWN:
         return "This public release was withdrawn and is no longer given out."
     if not release.is_built:
@@ -352,14 +341,12 @@ def download_refusal(member: Member, release: PublicRelease) -> str | None:
 
 
 def training_name_refusal(project: Project, name: str) -> str | None:
-    """Why a training manifest cannot be called so."""
     if TrainingManifest.objects.filter(project=project, name=name, retired_at=None).exists():
         return f"There is a training manifest called “{name}” already. Choose another name, or retire that one."
     return None
 
 
 def training_refusal(project: Project, name: str, digest: str) -> str | None:
-    """Why a training manifest with these entries cannot be added."""
     same = TrainingManifest.objects.filter(project=project, digest=digest, retired_at=None).first()
     if same is not None:
         return f"“{same.name}” lists exactly the same and is in use. Nothing was added."

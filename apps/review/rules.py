@@ -6,7 +6,6 @@ from apps.accounts.enums import Role
 from apps.review.core.visibility import RoundPhase, may_write_in_thread
 from apps.review.enums import (
     ABOUT_ENTAILMENT,
-    CandidateChoice,
     CandidateState,
     CandidateStep,
     Category,
@@ -58,7 +57,6 @@ def submit_refusal(triple: Triple, participation: Participation, is_writer: bool
 
 
 def verdict_refusal(triple: Triple, participation: Participation) -> str | None:
-    """Why this person may not answer the current round, or None."""
     if participation.wrote_any:
         return "You wrote it. Authors cannot review their own Q&As."
     if participation.seat is None:
@@ -71,7 +69,6 @@ def verdict_refusal(triple: Triple, participation: Participation) -> str | None:
 
 
 def take_refusal(triple: Triple, participation: Participation) -> str | None:
-    """Why this person may not take a seat in the current round, or None."""
     if participation.wrote_any:
         return "You wrote it. Authors cannot review their own Q&As."
     if Role.REVIEWER not in participation.roles:
@@ -95,7 +92,6 @@ def give_back_refusal(triple: Triple, participation: Participation, is_pulled: b
 
 
 def reseat_refusal(triple: Triple, participation: Participation) -> str | None:
-    """Why this person may not give away seats of the current round, or None."""
     if not participation.is_lead:
         return "Only a lead can reassign a review."
     if participation.wrote_any:
@@ -137,7 +133,6 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
 
 
 def message_refusal(triple: Triple, participation: Participation) -> str | None:
-    """Why the person may not write in the thread, or None."""
     if reason := _unless_disputed(triple):
         return reason
     if may_write_in_thread(is_author=participation.wrote_any, is_flagger=participation.is_flagger):
@@ -157,7 +152,6 @@ def unchanged_refusal(flagged: Wording, written: Wording) -> str | None:
 
 
 def withdraw_flag_refusal(triple: Triple, participation: Participation) -> str | None:
-    """Why the person may not withdraw the flag, or None."""
     if reason := _unless_disputed(triple):
         return reason
     if participation.is_flagger:
@@ -185,7 +179,7 @@ def adjudicate_refusal(triple: Triple, participation: Participation) -> str | No
 
 
 def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
-    """Why the evidence of these blocks cannot be pinned to their new texts as it is, or None."""
+    """Of pinning the evidence of these blocks to their new texts as it is."""
     for block in blocks:
         if block.new is None:
             name = block.old.version.name
@@ -223,7 +217,6 @@ def reword_refusal(triple: Triple, participation: Participation, *, is_doubted: 
 
 
 def same_question_refusal(before: str, after: str) -> str | None:
-    """Why a revision does not answer the doubt about a question, or None."""
     return "The question reads as before. Reword what was found unclear." if before == after else None
 
 
@@ -279,10 +272,6 @@ def decide_refusal(
     if participation.wrote_any or has_answered or candidate.proposed_by_id == participation.person.pk:
         return "You wrote it, proposed the passage or answered. A lead who is not involved decides."
     return _no_longer_asked(candidate, triple) if participation.is_lead else "Only a lead who is not involved decides."
-
-
-def answer_fault(choice: str) -> str | None:
-    return None if choice in CandidateChoice.values else "An answer is “confirm” or “reject”."
 
 
 def decision_fault(step: str, reason: str) -> str | None:

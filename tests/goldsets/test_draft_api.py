@@ -3,10 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
-from tests.factories import make_member
 from tests.goldsets.factories import draft, make_version, write_by_machine
 
 pytestmark = pytest.mark.django_db
@@ -109,13 +107,3 @@ def test_a_rule_answers_409_with_its_code(bench, lead):
     assert lead("drafts", inputs_of(bench), "doors").json()["code"] == "draft_refused"
     assert lead("release", None, "doors", 1).json()["code"] == "release_refused"
     assert GoldSet.objects.count() == 1
-
-
-def test_others_read_gold_sets_and_take_no_step(bench, lead, client):
-    version = draft(bench)
-    client.force_login(make_member(bench.project, Role.VIEWER))
-
-    assert lead("gold-sets", get=True).status_code == 200
-    assert lead("gold-sets", {"name": "Mine"}).status_code == 403
-    assert lead("freeze", None, version.gold_set.slug, 1).status_code == 403
-    assert Version.objects.get().state == VersionState.DRAFT

@@ -15,7 +15,7 @@ from apps.agreement.selectors.agreement import fresh_ratings
 from apps.editions.actions.apply import take_snapshot
 from apps.editions.enums import Choice
 from apps.editions.execution.apply import TakeOrder
-from apps.goldsets.actions.versions import discard_draft, draft_version, freeze_version, release_version
+from apps.goldsets.actions.versions import discard_draft, draft_version, freeze_version
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions.adjudication import adjudicate
@@ -452,15 +452,6 @@ def test_of_a_pair_that_was_judged_on_two_texts_the_grade_on_the_latest_is_shown
 
     shown = {(loss.query_name, loss.block_name): loss.grade for loss in losses if loss.block_name in CHANGED}
     assert shown == {pair: (int(pair[0][1:]) + int(pair[1][1:]) + 1) % 4 for pair in each_query(CHANGED)}
-
-
-def test_only_leads_see_the_list_as_it_names_sealed_queries(client, editions):
-    version = frozen(editions)
-    release_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
-    client.force_login(make_member(editions.project, Role.VIEWER))
-
-    assert client.get(page(version)).status_code == 403
-    assert page(version) not in client.get(page(version, "goldsets:version")).content.decode()
 
 
 @pytest.mark.parametrize("make", [drafted, frozen])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.goldsets.actions.versions import freeze_version
-from apps.goldsets.core.numbering import Changes, draft_changelog, first_number, next_number
+from apps.goldsets.core.numbering import FIRST, Changes, draft_changelog, next_number
 from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.manifest_facts import number_of
@@ -69,7 +69,7 @@ def test_a_changelog_has_a_line_for_each_kind():
 def test_the_first_version_is_number_one(bench):
     version = make_version(VersionState.FROZEN, bench)
 
-    assert version.numbered == first_number().number == "1.0.0"
+    assert version.numbered == FIRST.number == "1.0.0"
     assert version.manifest["changelog"] == "- First version."
 
 

@@ -158,19 +158,6 @@ def test_a_draft_is_not_sliced_and_is_there_for_leads_alone(ask):
     assert ask(viewer, draft, "slices").status_code == 404
 
 
-def test_members_read_slices_and_leads_alone_make_them(ask, version):
-    viewer = make_member(version.gold_set.project, Role.VIEWER)
-    sent = [
-        ask(viewer, version, "draw-slice", body={"size": 3}),
-        ask(viewer, version, "slice", "canary", body={"names": ["Q1"], "why": "So."}),
-        ask(viewer, version, "slice-offers", "canary", body={}),
-        ask(viewer, version, "slice-offers", "canary"),
-    ]
-
-    assert ask(viewer, version, "slices").json() == {"slices": []}
-    assert [answer.status_code for answer in sent] == [403] * 4
-
-
 def test_somebody_who_still_judges_does_not_read_why_a_question_is_in_a_slice(ask, version):
     judge = make_member(version.gold_set.project, Role.ANNOTATOR)
     name = queries_of(version)[0]

@@ -210,6 +210,7 @@ def test_a_slice_is_found_by_its_kind_and_by_its_quarter(version):
 
 
 def exported(version: Version, folder: Path, *, with_slices: bool = True, **options) -> list[SliceRow] | None:
+    folder.mkdir(exist_ok=True)
     exporting.write(version, folder, formats=["trec"], with_slices=with_slices, **options)
     assert verify(folder).is_intact
     file = folder / SLICES
@@ -233,20 +234,11 @@ def test_an_export_has_the_slices_that_were_asked_for_and_its_manifest_covers_th
     assert verify(tmp_path / "all").faults == ["slices.json differs from the manifest."]
 
 
-def test_an_export_of_a_version_without_slices_has_no_such_file(version, tmp_path):
-    assert exported(version, tmp_path) is None
-
-
-def test_an_export_has_no_slices_unless_they_are_asked_for(version, tmp_path):
+def test_an_export_has_slices_only_of_dev_where_there_are_some_and_they_are_asked_for(version, tmp_path):
+    assert exported(version, tmp_path / "none") is None
     rotate(version)
-
-    assert exported(version, tmp_path, with_slices=False) is None
-
-
-def test_an_export_of_the_test_split_alone_has_none(version, tmp_path):
-    rotate(version)
-
-    assert exported(version, tmp_path, splits=["test"]) is None
+    assert exported(version, tmp_path / "unasked", with_slices=False) is None
+    assert exported(version, tmp_path / "test", splits=["test"]) is None
 
 
 def test_what_is_revoked_is_in_no_slice_of_an_export(version, tmp_path):

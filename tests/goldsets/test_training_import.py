@@ -145,7 +145,7 @@ def test_the_preview_says_what_matches_and_what_is_in_test(client):
 
 
 @pytest.mark.django_db
-def test_a_manifest_is_imported_from_the_page_and_listed(client):
+def test_a_manifest_is_imported_from_the_page_listed_and_retired_with_its_import(client):
     project = make_project()
 
     item = confirm(client, upload(client, project, gzip.compress(b"Q1\nQ2\n")))
@@ -153,6 +153,12 @@ def test_a_manifest_is_imported_from_the_page_and_listed(client):
     manifest = TrainingManifest.objects.get()
     assert (item.state, manifest.name, manifest.file, manifest.size) == ("applied", "Ranker of May", "trained.txt", 2)
     assert "Ranker of May" in client.get(reverse("goldsets:training", args=[project.slug])).content.decode()
+
+    client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]))
+
+    item.refresh_from_db()
+    manifest.refresh_from_db()
+    assert None not in (item.undone_at, manifest.retired_at)
 
 
 @pytest.mark.django_db
@@ -191,17 +197,6 @@ def test_a_name_in_use_is_refused_by_the_form(client):
 
     assert answer.status_code == 400
     assert "There is a training manifest called “Ranker of May” already" in answer.content.decode()
-
-
-@pytest.mark.django_db
-def test_undoing_the_import_retires_the_manifest(client):
-    item = confirm(client, upload(client, make_project(), "Q1\n"))
-
-    client.post(reverse("corpus:import-undo", args=[item.project.slug, item.pk]))
-
-    item.refresh_from_db()
-    assert item.undone_at is not None
-    assert TrainingManifest.objects.get().retired_at is not None
 
 
 @pytest.mark.django_db
@@ -272,17 +267,12 @@ def test_karat_hash_texts_takes_a_column_or_a_field(capsys, tmp_path, name, text
 
 
 def test_karat_hash_texts_says_what_cannot_be_read(capsys, tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text("id\n1\n")
+    table, text = tmp_path / "q.csv", tmp_path / "q.txt"
+    table.write_text("id\n1\n")
+    text.write_bytes(b"one\n\xff\n")
 
-    assert main(["hash-texts", str(path), "--field", "text"]) == 2
-    assert main(["hash-texts", str(tmp_path / "missing")]) == 2
-    assert "this column is missing" in capsys.readouterr().err
-
-
-def test_the_fault_of_a_text_that_is_not_utf_8_names_its_line(capsys, tmp_path):
-    path = tmp_path / "q.txt"
-    path.write_bytes(b"one\n\xff\n")
-
-    assert main(["hash-texts", str(path)]) == 2
-    assert "q.txt, line 2: is not UTF-8" in capsys.readouterr().err
+    for asked in ([str(table), "--field", "text"], [str(text)], [str(tmp_path / "missing")]):
+        assert main(["hash-texts", *asked]) == 2
+    told = capsys.readouterr().err
+    assert "this column is missing" in told
+    assert "q.txt, line 2: is not UTF-8" in told

@@ -20,20 +20,6 @@ def export(tmp_path):
     return folder
 
 
-def test_an_untouched_folder_is_intact(export):
-    report = verify(export)
-
-    assert report.is_intact
-    assert report.checked == len(report.manifest["files"])
-
-
-def test_a_zip_is_checked_like_its_folder(export, tmp_path):
-    with (tmp_path / "export.zip").open("wb") as stream:
-        zip_folder(export, stream)
-
-    assert verify(tmp_path / "export.zip").is_intact
-
-
 def test_changed_missing_and_foreign_files_are_named(export):
     (export / "trec/qrels.txt").write_text("Q01 0 b1 2\n")
     (export / "csv/judgements.csv").unlink()
@@ -44,13 +30,6 @@ def test_changed_missing_and_foreign_files_are_named(export):
         "trec/qrels.txt differs from the manifest.",
         "notes.txt is not in the manifest.",
     ]
-
-
-def test_one_appended_byte_is_seen(export):
-    with (export / "trec/topics.txt").open("ab") as stream:
-        stream.write(b"\n")
-
-    assert verify(export).faults == ["trec/topics.txt differs from the manifest."]
 
 
 @pytest.mark.parametrize(
@@ -145,28 +124,6 @@ def test_one_changed_bit_of_a_whole_zip_is_found_wherever_it_is(packed, place, b
     changed.write_bytes(data[:here] + bytes([data[here] ^ (1 << bit)]) + data[here + 1 :])
 
     assert found(changed)
-
-
-def test_one_changed_byte_of_each_file_of_a_folder_is_found(export):
-    names = [path for path in export.rglob("*") if path.is_file()]
-    assert len(names) == 30
-    for path in names:
-        data = path.read_bytes()
-        for place in {0, len(data) // 2, len(data) - 1}:
-            path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-            assert found(export), (path, place)
-        path.write_bytes(data[:-1])
-        assert found(export), path
-        path.write_bytes(data)
-    assert verify(export).is_intact
-
-
-def test_each_file_that_is_removed_is_found(export):
-    for path in [path for path in export.rglob("*") if path.is_file()]:
-        data = path.read_bytes()
-        path.unlink()
-        assert found(export), path
-        path.write_bytes(data)
 
 
 @pytest.mark.parametrize("cut", [1, 21, 22, 100, 5_000])
@@ -270,13 +227,18 @@ def test_every_form_is_intact_as_a_folder_and_as_a_zip(of_one_form):
     assert verify(zipped(of_one_form)).is_intact
 
 
-def test_a_changed_byte_of_each_file_of_each_form_is_found_in_the_folder_and_in_a_zip_made_anew(of_one_form):
+def test_each_file_of_each_form_changed_cut_longer_or_lost_is_found_in_the_folder_and_in_a_zip_made_anew(of_one_form):
     for path in files_in(of_one_form):
         data = path.read_bytes()
         for place in {0, len(data) // 2, len(data) - 1}:
             path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
             assert found(of_one_form), (path, place)
             assert found(zipped(of_one_form)), (path, place)
+        for changed in (data[:-1], data + b"\n"):
+            path.write_bytes(changed)
+            assert found(of_one_form), path
+        path.unlink()
+        assert found(of_one_form), path
         path.write_bytes(data)
     assert verify(zipped(of_one_form)).is_intact
 

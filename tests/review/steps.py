@@ -18,12 +18,13 @@ from apps.review.actions.candidate_blocks import note_miss
 from apps.review.actions.disputes import Claim, adjudicate, drop_triple, post_message, split_triple, withdraw_flag
 from apps.review.actions.seating import free_abandoned_seats, give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import begin_revision, give_verdict, re_pin, revise, reword, submit_triple
-from apps.review.enums import Category, Decision, NoteKind, Reason, VerdictChoice
+from apps.review.enums import Category, Decision, NoteKind, RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.participation import participation_of
-from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
-from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
+from apps.review.selectors.queues import disputes_of_others, disputes_to_answer, review_queue, to_adjudicate
+from apps.review.selectors.reviews import rounds_of
 from apps.review.selectors.seats import open_load
+from apps.review.selectors.tracking import tallies
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     copy_wording,
@@ -180,11 +181,12 @@ class Steps:
                 for view in rounds
             ],
             list(review_queue(person, self.project).values_list("pk", flat=True)),
-            list(disputes_to_settle(person, self.project).values_list("pk", flat=True)),
+            list(disputes_to_answer(person, self.project).values_list("pk", flat=True)),
+            list(disputes_of_others(person, self.project).values_list("pk", flat=True)),
             list(to_adjudicate(person, self.project).values_list("pk", flat=True)),
             list(Notification.objects.filter(person=person).order_by("pk").values_list("pk", "sentence", "read_at")),
             open_load(self.project),
-            [tuple(row) for row in flag_counts_by_reviewer(self.project)] if self.turn % 8 == 0 else (),
+            tallies(self.project, RateSide.REVIEWER) if self.turn % 8 == 0 else (),
         )
 
     def talk(self, triple: Triple, who: int) -> bool:

@@ -1,25 +1,21 @@
 """What happens to a triple once it is accepted or dropped."""
 
 import pytest
-from django.http import Http404
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.review.actions.disputes import withdraw_flag
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin, submit_triple
-from apps.review.enums import Category, VerdictChoice
+from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, start_draft
 from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import Wording
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, make_member
 from tests.review.factories import (
     CHANGED,
     make_accepted,
-    make_in_review,
     make_triple,
     reload,
-    reviewers_of,
 )
 from tests.triples.factories import TEXTS, make_snapshot, make_team, make_wording
 
@@ -71,18 +67,6 @@ def test_re_pinning_is_refused_when_the_evidence_is_gone(project):
     assert (reload(triple).state, reload(triple).is_stale) == (State.ACCEPTED, True)
 
 
-def test_a_lead_who_did_not_review_it_may_pin_it_again(project):
-    triple = make_triple(project, State.ACCEPTED, stale=True)
-    newer = triple.snapshot.corpus.snapshots.get(number=2)
-
-    with pytest.raises(SubmitRefused, match="You reviewed this Q&A"):
-        re_pin(project=project, triple_id=triple.pk, person=reviewers_of(triple)[0], snapshot=newer, at=AT)
-
-    pinned = re_pin(project=project, triple_id=triple.pk, person=lead_of(project), snapshot=newer, at=AT)
-
-    assert (pinned.author, pinned.current.author) == (triple.author, lead_of(project))
-
-
 def test_a_dropped_triple_reopens_as_a_draft_with_a_new_revision(project):
     triple = make_triple(project, State.DROPPED)
 
@@ -123,14 +107,6 @@ def test_a_machine_written_draft_needs_somebody_who_adopts_it(project):
 
     with pytest.raises(SubmitRefused, match="A machine wrote it"):
         submit_triple(project=project, triple_id=triple.pk, author=author, at=AT)
-
-
-def test_a_triple_of_another_project_is_not_found(project):
-    triple = make_in_review(project)
-    other = make_project()
-
-    with pytest.raises(Http404):
-        withdraw_flag(project=other, triple_id=triple.pk, reviewer=triple.author, policy=Category.SYNONYM, at=AT)
 
 
 def test_an_empty_draft_is_saved_and_not_submitted(project):

@@ -1,7 +1,6 @@
 import pytest
 
 from apps.accounts.enums import Role
-from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from tests.factories import make_member
@@ -124,15 +123,3 @@ def test_listing_runs_a_constant_number_of_queries(client, project, size, django
 
     with django_assert_num_queries(5):
         client.get(f"{base(project)}/triples/")
-
-
-def test_a_viewer_and_a_stranger_reach_no_triple(client, project):
-    triple = make_accepted(project)
-    client.force_login(make_member(project, Role.VIEWER))
-
-    assert client.get(f"{base(project)}/triples/{triple.pk}/").status_code == 403
-
-    client.force_login(make_member(make_team(), Role.LEAD))
-
-    assert client.get(f"{base(project)}/triples/{triple.pk}/").status_code == 404
-    assert send(client, project, triple, choice=VerdictChoice.CONFIRM).status_code == 404

@@ -8,10 +8,11 @@ from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.review.actions.seating import reseat
 from apps.review.core.visibility import Involvement
-from apps.review.enums import VerdictChoice
+from apps.review.enums import RateSide, VerdictChoice
 from apps.review.models import ReviewSeat
 from apps.review.selectors.participation import participation_of
-from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
+from apps.review.selectors.reviews import rounds_of
+from apps.review.selectors.tracking import tallies
 from tests.factories import AT, lead_of, make_member
 from tests.review.crawling import FLAG, SAID, Rewind, crawl
 from tests.review.factories import (
@@ -213,8 +214,8 @@ def test_rates_count_closed_first_rounds_only(project):
     open_round = make_in_review(project, author=author)
     answer(open_round, reviewers_of(open_round)[0], VerdictChoice.FLAG)
 
-    assert [(c.person, c.flags, c.reviews, c.revisions) for c in flag_counts_by_author(project)] == [(author, 1, 4, 2)]
-    assert sum(count.reviews for count in flag_counts_by_reviewer(project)) == 4
+    assert [(tally.person, tally.flags, tally.n) for tally in tallies(project, RateSide.AUTHOR)] == [(author.pk, 1, 4)]
+    assert sum(tally.n for tally in tallies(project, RateSide.REVIEWER)) == 4
 
 
 def test_a_draft_is_private(project):

@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.corpus.execution.search_index import index_snapshot
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from tests.review.factories import make_disputed, reload, reviewers_of
+from tests.review.factories import make_disputed, reload
 from tests.triples.factories import make_team, version_of
 
 EVIDENCE = "A session lasts at most eight hours. It closes by itself at the end of the incident"
@@ -181,20 +181,6 @@ def test_figures_are_checked_claim_by_claim(author, triple):
     levels = [[check.level for check in claim["checks"]] for claim in page.context["claims"]]
     assert "stop" in levels[0]
     assert "stop" not in levels[1]
-
-
-def test_only_who_wrote_it_splits_and_only_while_it_is_disputed(client, project, triple):
-    confirmer, _ = reviewers_of(triple)
-    lead_page = reverse("review:triple", args=[project.slug, triple.pk])
-    other = make_disputed(project)
-    client.force_login(other.author)
-
-    assert client.get(url(triple)).url == lead_page
-    refused = client.post(url(triple), {"claims": "2"})
-    assert refused.status_code == 409
-    assert "who wrote it, can split it." in refused.content.decode()
-    client.force_login(confirmer)
-    assert client.get(url(triple)).status_code == 403
 
 
 def test_the_page_runs_no_more_queries_for_more_claims(author, triple, django_assert_max_num_queries):

@@ -6,10 +6,8 @@ from apps.accounts.enums import Role
 from apps.review.actions.disputes import post_message
 from apps.review.actions.submitting import begin_revision
 from apps.review.selectors.queues import (
-    disputed_with,
     disputes_of_others,
     disputes_to_answer,
-    disputes_to_settle,
     next_in_queue,
     review_queue,
     to_adjudicate,
@@ -57,13 +55,8 @@ def test_a_dispute_waits_for_author_and_flagger_and_for_a_lead_without_a_part(pr
     confirmer, flagger = reviewers_of(triple)
     lead = lead_of(project)
 
-    assert [list(disputes_to_settle(p, project)) for p in (triple.author, flagger, confirmer, lead)] == [
-        [triple],
-        [triple],
-        [],
-        [],
-    ]
-    assert list(disputed_with(confirmer, project)) == [triple]
+    assert [list(disputes_to_answer(p, project)) for p in (triple.author, flagger, lead)] == [[triple], [], []]
+    assert [list(disputes_of_others(p, project)) for p in (flagger, confirmer, lead)] == [[triple], [triple], []]
     assert [list(to_adjudicate(p, project)) for p in (lead, confirmer, triple.author)] == [[triple], [], []]
 
 

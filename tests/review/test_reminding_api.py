@@ -3,9 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.jobs.models import Notification
-from tests.factories import lead_of, make_member
+from tests.factories import lead_of
 from tests.review.factories import answer, make_accepted, make_in_review, reviewers_of
 from tests.triples.factories import make_team
 
@@ -72,7 +71,3 @@ def test_one_of_another_project_stops_them_all(project, remind):
     assert told.status_code == 400
     assert f"{other.pk} is no triple of this project" in str(told.json())
     assert not reminded().exists()
-
-
-def test_only_a_lead_reminds(project, remind):
-    assert remind(make_member(project, Role.REVIEWER), make_in_review(project)).status_code == 403

@@ -1,13 +1,9 @@
 """The split over the API: claims are proposed, edited, and become drafts of their own."""
 
-from datetime import timedelta
-
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
+from apps.accounts.enums import Role
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import lead_of, make_member
@@ -108,19 +104,3 @@ def test_only_the_author_splits_and_only_a_disputed_triple(project, triple, ask)
     assert ask(make_member(project, Role.REVIEWER), triple, body).status_code == 403
     assert ask(triple.author, triple, body).status_code == 201
     assert ask(triple.author, triple, body).status_code == 409
-
-
-def test_a_triple_of_another_project_is_not_found(triple, ask):
-    other = make_disputed(make_team())
-
-    assert ask(triple.author, other).status_code == 404
-    assert ask(triple.author, other, {"claims": [claim(), claim()]}).status_code == 404
-
-
-def test_a_token_needs_the_scope_of_reviews(project, triple, client):
-    about = {"lasts": timedelta(days=1), "at": timezone.now()}
-    address = reverse("review-api:split", args=[project.slug, triple.pk])
-
-    for scope, status in ((Scope.TRIPLES_WRITE, 403), (Scope.REVIEW_WRITE, 200)):
-        _, secret = create_token(project=project, user=triple.author, name="x", scopes=[scope], **about)
-        assert client.get(address, HTTP_AUTHORIZATION=f"Bearer {secret}").status_code == status

@@ -15,8 +15,9 @@ from apps.accounts.actions.projects import change_project
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.corpus.execution.search_index import index_snapshot
+from apps.review.enums import RateSide
 from apps.review.models import Verdict
-from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer
+from apps.review.selectors.tracking import tallies
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
@@ -196,10 +197,9 @@ def counted(project: Project, people: dict[str, User]) -> Counter:
         seen["resolution", triple.resolution] += triple.state == "accepted"
     for reviewer in Verdict.objects.values_list("reviewer", flat=True):
         seen["verdicts", names[reviewer]] += 1
-    for flags in flag_counts_by_author(project):
-        seen["flags on", names[flags.person.pk]] += flags.flags
-    for flags in flag_counts_by_reviewer(project):
-        seen["flags by", names[flags.person.pk]] += flags.flags
+    for side, word in ((RateSide.AUTHOR, "flags on"), (RateSide.REVIEWER, "flags by")):
+        for tally in tallies(project, side):
+            seen[word, names[tally.person]] += tally.flags
     return +seen
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from apps.evaluation.selectors.run_again import FormerRun, RunAgain, run_again_of
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.goldsets.presenters.panels import VersionPanel
+from apps.goldsets.presenters import VersionPanel
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.retrieval.enums import RunState

@@ -18,6 +18,7 @@ from apps.goldsets.execution.publishing import order_of
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicLook, PublicRelease, Version
 from apps.goldsets.selectors.public import live_release, locked_release
+from apps.goldsets.selectors.versions import locked_version
 from apps.goldsets.workflow import move_public
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.notifications import notify
@@ -36,7 +37,7 @@ def prepare_public_release(*, version_id: int, order: Order, actor: User, at: da
 
     While one with the same choices is being prepared, it is that one.
     """
-    version = _locked_version(version_id)
+    version = locked_version(version_id)
     live = live_release(version)
     if live is not None and _is_being_prepared_so(live, order):
         return live
@@ -190,11 +191,6 @@ def _chosen(order: Order) -> dict[str, object]:
         "splits": sorted(order.splits),
         "card": order.card or {},
     }
-
-
-def _locked_version(version_id: int) -> Version:
-    list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
-    return Version.objects.select_related("gold_set__project", "snapshot__corpus", "guideline").get(pk=version_id)
 
 
 def _page_of(version: Version) -> str:

@@ -14,6 +14,7 @@ from apps.goldsets.core.slice_sampling import USUAL_SIZE, draw, quarter_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import Slice, SliceMember, Version
 from apps.goldsets.selectors import slices
+from apps.goldsets.selectors.versions import locked_version
 
 DRAWN = "drawn by domain, difficulty and source"
 LONGEST_WHY = 200
@@ -31,7 +32,7 @@ def make_rotating_slice(
 
     Questions that no earlier quarter had come first, whatever version of the gold set it was drawn from.
     """
-    version = _locked(version_id)
+    version = locked_version(version_id)
     quarter = quarter or quarter_of(at)
     if existing := Slice.objects.filter(version=version, kind=SliceKind.ROTATING, quarter=quarter).first():
         return existing
@@ -56,7 +57,7 @@ def add_to_slice(
     Questions that it has already stay as they are. Returns the slice, made with its first question, and how many were
     added. Raises SliceRefused, naming every question that is not among the version's dev questions.
     """
-    version = _locked(version_id)
+    version = locked_version(version_id)
     if reason := rules.growth_refusal(version, kind):
         raise SliceRefused(reason, code="slice_refused")
     questions = slices.questions_for_slices(version)
@@ -76,17 +77,11 @@ def add_to_slice(
 @transaction.atomic
 def add_found(*, version_id: int, kind: str, actor: User, at: datetime) -> tuple[Slice | None, int]:
     """Add every question that was found for a slice and is not in it yet, each with its reason."""
-    version = _locked(version_id)
+    version = locked_version(version_id)
     if reason := rules.growth_refusal(version, kind):
         raise SliceRefused(reason, code="slice_refused")
     found = slices.found_for(version, SliceKind(kind), ())
     return add_to_slice(version_id=version_id, kind=kind, names=found, actor=actor, at=at)
-
-
-def _locked(version_id: int) -> Version:
-    """The version with its row locked, so that two people do not draw or number at once."""
-    list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
-    return Version.objects.select_related("gold_set__project").get(pk=version_id)
 
 
 def _make(

@@ -12,36 +12,14 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
+from apps.goldsets import presenters, serializers
 from apps.goldsets.access import log_names
-from apps.goldsets.actions.public import (
-    ask_to_sign,
-    decide_public_texts,
-    publish_release,
-    sign_public_release,
-    withdraw_public_release,
-)
+from apps.goldsets.actions import public as actions
 from apps.goldsets.enums import StayKind, StayReason
 from apps.goldsets.models import PublicRelease, Version
-from apps.goldsets.presenters.exports import (
-    built_release_of,
-    open_preview,
-    prepare_public,
-    public_release_of,
-    public_zip_response,
-)
 from apps.goldsets.selectors import public, versions
-from apps.goldsets.serializers import (
-    AskRequestSerializer,
-    PreviewSerializer,
-    PublicReleaseDetailSerializer,
-    PublicReleaseSerializer,
-    PublicRequestSerializer,
-    StayPageSerializer,
-    TextsRequestSerializer,
-    WithdrawRequestSerializer,
-)
 
 
 class PublicAPIView(ProjectAPIView):
@@ -55,11 +33,13 @@ class PublicAPIView(ProjectAPIView):
 
     def facts(self, release: PublicRelease, *, status: int = 200) -> Response:
         shown = public.public_releases_of(release.version).get(pk=release.pk)
-        return Response(PublicReleaseDetailSerializer(shown, context={"at": timezone.now()}).data, status=status)
+        return Response(
+            serializers.PublicReleaseDetailSerializer(shown, context={"at": timezone.now()}).data, status=status
+        )
 
     def step(self, ids: dict[str, Any], act: Callable[..., PublicRelease], *, status: int = 200, **inputs: Any):
         """One step of the live release; 202 where a worker has to see first that what goes out has not changed."""
-        release = public_release_of(self.version(ids))
+        release = presenters.public_release_of(self.version(ids))
         return self.facts(
             act(release_id=release.pk, actor=self.member.user, at=timezone.now(), **inputs), status=status
         )
@@ -71,9 +51,11 @@ class PublicReleaseList(PublicAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
-    @extend_schema(operation_id="public_releases_list", responses=PublicReleaseSerializer(many=True))
+    @extend_schema(operation_id="public_releases_list", responses=serializers.PublicReleaseSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
-        return Response(PublicReleaseSerializer(public.public_releases_of(self.version(ids)), many=True).data)
+        return Response(
+            serializers.PublicReleaseSerializer(public.public_releases_of(self.version(ids)), many=True).data
+        )
 
 
 class PublicReleaseDetail(PublicAPIView):
@@ -82,19 +64,18 @@ class PublicReleaseDetail(PublicAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
-    @extend_schema(operation_id="public_release_read", responses=PublicReleaseDetailSerializer)
+    @extend_schema(operation_id="public_release_read", responses=serializers.PublicReleaseDetailSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
-        return self.facts(public_release_of(self.version(ids)))
+        return self.facts(presenters.public_release_of(self.version(ids)))
 
     @extend_schema(
         operation_id="public_release_prepare",
-        request=PublicRequestSerializer,
-        responses={202: PublicReleaseDetailSerializer},
+        request=serializers.PublicRequestSerializer,
+        responses={202: serializers.PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = PublicRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        release = prepare_public(self.version(ids), body.order, actor=self.member.user, at=timezone.now())
+        order = body_in(request, serializers.PublicRequestSerializer).order
+        release = presenters.prepare_public(self.version(ids), order, actor=self.member.user, at=timezone.now())
         return self.facts(release, status=202)
 
 
@@ -102,12 +83,13 @@ class PublicReleaseAsk(PublicAPIView):
     """Asks another lead to read the preview and sign."""
 
     @extend_schema(
-        operation_id="public_release_ask", request=AskRequestSerializer, responses=PublicReleaseDetailSerializer
+        operation_id="public_release_ask",
+        request=serializers.AskRequestSerializer,
+        responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = AskRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
+        lead = body_in(request, serializers.AskRequestSerializer).validated_data["lead"]
+        return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, lead))
 
 
 class PublicReleaseTexts(PublicAPIView):
@@ -117,29 +99,36 @@ class PublicReleaseTexts(PublicAPIView):
 
     @extend_schema(
         operation_id="public_release_decide_texts",
-        request=TextsRequestSerializer,
-        responses={202: PublicReleaseDetailSerializer},
+        request=serializers.TextsRequestSerializer,
+        responses={202: serializers.PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = TextsRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, decide_public_texts, status=202, **body.validated_data)
+        return self.step(
+            ids,
+            actions.decide_public_texts,
+            status=202,
+            **body_in(request, serializers.TextsRequestSerializer).validated_data,
+        )
 
 
 class PublicReleaseSign(PublicAPIView):
     """Signs what another lead has prepared and the signer has previewed, once a job has seen that it is still that."""
 
-    @extend_schema(operation_id="public_release_sign", request=None, responses={202: PublicReleaseDetailSerializer})
+    @extend_schema(
+        operation_id="public_release_sign", request=None, responses={202: serializers.PublicReleaseDetailSerializer}
+    )
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, sign_public_release, status=202)
+        return self.step(ids, actions.sign_public_release, status=202)
 
 
 class PublicReleaseRelease(PublicAPIView):
     """Releases what was signed to the public, once a job has seen that it is still that."""
 
-    @extend_schema(operation_id="public_release_release", request=None, responses={202: PublicReleaseDetailSerializer})
+    @extend_schema(
+        operation_id="public_release_release", request=None, responses={202: serializers.PublicReleaseDetailSerializer}
+    )
     def post(self, request: Request, **ids: Any) -> Response:
-        return self.step(ids, publish_release, status=202)
+        return self.step(ids, actions.publish_release, status=202)
 
 
 class PublicReleaseWithdraw(PublicAPIView):
@@ -147,13 +136,12 @@ class PublicReleaseWithdraw(PublicAPIView):
 
     @extend_schema(
         operation_id="public_release_withdraw",
-        request=WithdrawRequestSerializer,
-        responses=PublicReleaseDetailSerializer,
+        request=serializers.WithdrawRequestSerializer,
+        responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = WithdrawRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.step(ids, withdraw_public_release, reason=body.validated_data["reason"])
+        reason = body_in(request, serializers.WithdrawRequestSerializer).validated_data["reason"]
+        return self.step(ids, actions.withdraw_public_release, reason=reason)
 
 
 class PublicReleasePreview(PublicAPIView):
@@ -164,11 +152,11 @@ class PublicReleasePreview(PublicAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.VERSIONS_WRITE}
 
-    @extend_schema(operation_id="public_release_preview", responses=PreviewSerializer)
+    @extend_schema(operation_id="public_release_preview", responses=serializers.PreviewSerializer)
     def get(self, request: Request, kind: str, record: int, **ids: Any) -> Response:
-        release = built_release_of(self.version(ids))
-        shown = open_preview(release, kind, record, member=self.member, at=timezone.now())
-        return Response(PreviewSerializer(shown).data)
+        release = presenters.built_release_of(self.version(ids))
+        shown = presenters.open_preview(release, kind, record, member=self.member, at=timezone.now())
+        return Response(serializers.PreviewSerializer(shown).data)
 
 
 class PublicReleaseStays(PublicAPIView):
@@ -185,15 +173,15 @@ class PublicReleaseStays(PublicAPIView):
             OpenApiParameter("after", str),
             OpenApiParameter("limit", int),
         ],
-        responses=StayPageSerializer,
+        responses=serializers.StayPageSerializer,
     )
     def get(self, request: Request, **ids: Any) -> Response:
         params = request.query_params
         only_known(params, {"kind", "reason", "after", "limit"})
-        release = built_release_of(self.version(ids))
+        release = presenters.built_release_of(self.version(ids))
         cut = cut_list(public.stays_in(release, kind=params.get("kind", ""), reason=params.get("reason", "")), params)
         log_names(release.version, self.member, (row.name for row in cut.rows), "what stays in")
-        return Response(StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
+        return Response(serializers.StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
 
 
 class PublicReleaseFile(PublicAPIView):
@@ -205,4 +193,6 @@ class PublicReleaseFile(PublicAPIView):
 
     @extend_schema(operation_id="public_release_file", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, **ids: Any):
-        return public_zip_response(public_release_of(self.version(ids)), self.member, at=timezone.now())
+        return presenters.public_zip_response(
+            presenters.public_release_of(self.version(ids)), self.member, at=timezone.now()
+        )

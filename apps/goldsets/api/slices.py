@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import body_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
@@ -18,7 +19,7 @@ from apps.goldsets.actions.slices import SliceRefused, add_found, add_to_slice, 
 from apps.goldsets.core.slice_sampling import USUAL_SIZE
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.forms import LONGEST_WHY, MOST_QUESTIONS
-from apps.goldsets.models import Slice, SliceMember, Version
+from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors import slices, versions
 
 PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
@@ -130,12 +131,8 @@ class SliceDraw(SliceView):
     @extend_schema(operation_id="slices_draw", request=DrawInput, responses={200: SliceOut, 201: SliceOut})
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        body = DrawInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        at = timezone.now()
-        made = make_rotating_slice(
-            version_id=version.pk, actor=self.member.user, at=at, size=body.validated_data["size"]
-        )
+        size, at = body_in(request, DrawInput).validated_data["size"], timezone.now()
+        made = make_rotating_slice(version_id=version.pk, actor=self.member.user, at=at, size=size)
         status = 201 if made.created_at == at else 200
         return Response(SliceOut(slices.slice_in(version, made.name)).data, status=status)
 
@@ -155,15 +152,18 @@ class SliceDetail(SliceView):
         members = {row.number: row for row in slices.members_of(found)}  # one of each question
         is_blind = rules.blind_refusal(self.member) is not None
         page = cut_list(list(members.values()), request.query_params)
-        rows = [_question_out(row, questions[row.name], is_blind=is_blind) for row in page.rows]
+        rows = [
+            _question_facts(questions[row.name])
+            | {"number": row.number, "why": None if is_blind else row.why, "added_at": row.added_at}
+            for row in page.rows
+        ]
         return Response(SliceQuestionPage({"results": rows, "next": page.next}).data)
 
     @extend_schema(operation_id="slices_pick", request=PickInput, responses=GrownOut)
     def post(self, request: Request, part: str, **ids: Any) -> Response:
         version = self.growing(ids, part)
-        body = PickInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        names = dict.fromkeys(body.validated_data["names"], body.validated_data["why"])
+        picked = body_in(request, PickInput).validated_data
+        names = dict.fromkeys(picked["names"], picked["why"])
         made, added = add_to_slice(
             version_id=version.pk, kind=part, names=names, actor=self.member.user, at=timezone.now()
         )
@@ -212,8 +212,3 @@ def _question_facts(question: slices.SliceQuestion) -> dict[str, Any]:
         "is_query": question.query is not None,
         "triples": list(question.labels),
     }
-
-
-def _question_out(row: SliceMember, question: slices.SliceQuestion, *, is_blind: bool) -> dict[str, Any]:
-    own = {"number": row.number, "why": None if is_blind else row.why, "added_at": row.added_at}
-    return _question_facts(question) | own

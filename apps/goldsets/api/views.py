@@ -13,36 +13,19 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
-from apps.goldsets import rules
+from apps.goldsets import rules, serializers
 from apps.goldsets.access import log_names, names_told
-from apps.goldsets.actions.versions import (
-    change_draft,
-    create_gold_set,
-    discard_draft,
-    draft_version,
-    freeze_version,
-    release_version,
-)
+from apps.goldsets.actions import versions as actions
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
-from apps.goldsets.presenters.exports import export_response
+from apps.goldsets.presenters import export_response
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.freeze_policy import find_lead_checks
-from apps.goldsets.serializers import (
-    BlockersSerializer,
-    DraftChangeSerializer,
-    DraftRequestSerializer,
-    FreezeRequestSerializer,
-    GoldSetRequestSerializer,
-    GoldSetSerializer,
-    LossPageSerializer,
-    VersionSerializer,
-)
 from apps.retrieval.selectors.snapshots import snapshot_named
 
 
@@ -71,7 +54,7 @@ class LeadAPIView(ProjectAPIView):
     def facts(self, version: Version, *, status: int = 200) -> Response:
         is_blind = rules.blind_refusal(self.member) is not None
         shown = versions.version_in(self.project, version.gold_set.slug, version.number)
-        return Response(VersionSerializer(shown, context={"is_blind": is_blind}).data, status=status)
+        return Response(serializers.VersionSerializer(shown, context={"is_blind": is_blind}).data, status=status)
 
 
 class GoldSetList(LeadAPIView):
@@ -80,58 +63,55 @@ class GoldSetList(LeadAPIView):
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
-    @extend_schema(operation_id="gold_sets_list", responses=GoldSetSerializer(many=True))
+    @extend_schema(operation_id="gold_sets_list", responses=serializers.GoldSetSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        return Response(GoldSetSerializer(versions.gold_sets_of(self.project), many=True).data)
+        return Response(serializers.GoldSetSerializer(versions.gold_sets_of(self.project), many=True).data)
 
     @extend_schema(
-        operation_id="gold_sets_create", request=GoldSetRequestSerializer, responses={201: GoldSetSerializer}
+        operation_id="gold_sets_create",
+        request=serializers.GoldSetRequestSerializer,
+        responses={201: serializers.GoldSetSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        body = GoldSetRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        gold_set = create_gold_set(
-            project=self.project, actor=self.member.user, at=timezone.now(), **body.validated_data
-        )
-        return Response(GoldSetSerializer(gold_set).data, status=201)
+        named = body_in(request, serializers.GoldSetRequestSerializer).validated_data
+        gold_set = actions.create_gold_set(project=self.project, actor=self.member.user, at=timezone.now(), **named)
+        return Response(serializers.GoldSetSerializer(gold_set).data, status=201)
 
 
 class DraftList(LeadAPIView):
     """Begins the next version of a gold set, as a draft. A gold set has at most one."""
 
-    @extend_schema(operation_id="versions_draft", request=DraftRequestSerializer, responses={201: VersionSerializer})
+    @extend_schema(
+        operation_id="versions_draft",
+        request=serializers.DraftRequestSerializer,
+        responses={201: serializers.VersionSerializer},
+    )
     def post(self, request: Request, slug: str, gold_set: str) -> Response:
         parent = versions.gold_set_in(self.project, gold_set)
-        body = DraftRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(body.validated_data)}
-        draft = draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        given = body_in(request, serializers.DraftRequestSerializer).validated_data
+        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(given)}
+        draft = actions.draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(draft, status=201)
 
 
 class DraftChange(LeadAPIView):
     """Changes the inputs of a draft. What is left out stays as it is."""
 
-    @extend_schema(operation_id="versions_change", request=DraftChangeSerializer, responses=VersionSerializer)
+    @extend_schema(
+        operation_id="versions_change",
+        request=serializers.DraftChangeSerializer,
+        responses=serializers.VersionSerializer,
+    )
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        body = DraftChangeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        inputs = _inputs_of(version) | self.inputs(body.validated_data)
-        change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
+        inputs = _inputs_of(version) | self.inputs(body_in(request, serializers.DraftChangeSerializer).validated_data)
+        actions.change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(version)
 
 
 def _inputs_of(version: Version) -> dict[str, Any]:
-    return {
-        "snapshot": version.snapshot,
-        "rounds": list(version.rounds.all()),
-        "test_share": version.test_share,
-        "seed": version.seed,
-        "group_by": version.group_by,
-        "split_by": version.split_by,
-        "note": version.note,
-    }
+    names = ("snapshot", "test_share", "seed", "group_by", "split_by", "note")
+    return {name: getattr(version, name) for name in names} | {"rounds": list(version.rounds.all())}
 
 
 class DraftBlockers(LeadAPIView):
@@ -140,7 +120,7 @@ class DraftBlockers(LeadAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
-    @extend_schema(operation_id="versions_blockers", responses=BlockersSerializer)
+    @extend_schema(operation_id="versions_blockers", responses=serializers.BlockersSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
         found = []
@@ -148,29 +128,32 @@ class DraftBlockers(LeadAPIView):
             gathered = gather(version)
             log_names(version, self.member, names_told(gathered), "what blocks a freeze")
             found = find_blockers(gathered, find_lead_checks(gathered), at=timezone.now())
-        return Response(BlockersSerializer({"blockers": found}).data)
+        return Response(serializers.BlockersSerializer({"blockers": found}).data)
 
 
 class VersionFreeze(LeadAPIView):
     """Freezes a draft: its items are copied and never change again."""
 
-    @extend_schema(operation_id="versions_freeze", request=FreezeRequestSerializer, responses=VersionSerializer)
+    @extend_schema(
+        operation_id="versions_freeze",
+        request=serializers.FreezeRequestSerializer,
+        responses=serializers.VersionSerializer,
+    )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = FreezeRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        frozen = freeze_version(
-            version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now(), **body.validated_data
+        changelog = body_in(request, serializers.FreezeRequestSerializer).validated_data["changelog"]
+        version, at = self.version(ids), timezone.now()
+        return self.facts(
+            actions.freeze_version(version_id=version.pk, actor=self.member.user, at=at, changelog=changelog)
         )
-        return self.facts(frozen)
 
 
 class VersionRelease(LeadAPIView):
     """Releases a frozen version. The one released before it is superseded."""
 
-    @extend_schema(operation_id="versions_release", request=None, responses=VersionSerializer)
+    @extend_schema(operation_id="versions_release", request=None, responses=serializers.VersionSerializer)
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        return self.facts(release_version(version_id=version.pk, actor=self.member.user, at=timezone.now()))
+        return self.facts(actions.release_version(version_id=version.pk, actor=self.member.user, at=timezone.now()))
 
 
 class DraftDiscard(LeadAPIView):
@@ -178,7 +161,7 @@ class DraftDiscard(LeadAPIView):
 
     @extend_schema(operation_id="versions_discard", request=None, responses={204: None})
     def post(self, request: Request, **ids: Any) -> Response:
-        discard_draft(version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now())
+        actions.discard_draft(version_id=self.version(ids).pk, actor=self.member.user, at=timezone.now())
         return Response(status=204)
 
 
@@ -191,13 +174,13 @@ class VersionAPIView(ProjectAPIView):
 
     def facts(self, found: Version | QuerySet[Version], *, many: bool = False) -> Response:
         is_blind = rules.blind_refusal(self.member) is not None
-        return Response(VersionSerializer(found, many=many, context={"is_blind": is_blind}).data)
+        return Response(serializers.VersionSerializer(found, many=many, context={"is_blind": is_blind}).data)
 
 
 class VersionList(VersionAPIView):
     """Every version of every gold set, newest first; unreleased ones for leads only."""
 
-    @extend_schema(responses=VersionSerializer(many=True))
+    @extend_schema(responses=serializers.VersionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         rows = versions.versions_in(self.project).order_by("gold_set__slug", "-number")
         if not self.member.is_lead:
@@ -208,7 +191,7 @@ class VersionList(VersionAPIView):
 class VersionDetail(VersionAPIView):
     """One version with its manifest."""
 
-    @extend_schema(responses=VersionSerializer)
+    @extend_schema(responses=serializers.VersionSerializer)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         return self.facts(self.version(gold_set, number))
 
@@ -222,14 +205,15 @@ class VersionLosses(VersionAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,)}
 
     @extend_schema(
-        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)], responses=LossPageSerializer
+        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)],
+        responses=serializers.LossPageSerializer,
     )
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         only_known(request.query_params, {"after", "limit"})
         found = self.version(gold_set, number)
         cut = cut_list(versions.losses_of(found), request.query_params)
         log_names(found, self.member, (row.query_name for row in cut.rows), "what is left out")
-        return Response(LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
+        return Response(serializers.LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
 
 
 class VersionExport(VersionAPIView):

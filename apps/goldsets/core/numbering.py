@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-FIRST = "1.0.0"
 NAMED = 12
 NOTHING = "Nothing was added, fixed or retired."
 
@@ -30,6 +29,7 @@ class Numbered(NamedTuple):
     reason: str
 
 
+FIRST = Numbered("1.0.0", "The first version of its gold set.")
 IN_WORDS = {
     "retired": "retired",
     "regraded": "graded anew",
@@ -57,10 +57,6 @@ def next_number(former: str, changes: Changes) -> Numbered:
     described = _counted(changes, ["redescribed"])
     reason = f"Patch: {described}." if described else f"Patch: {NOTHING[0].lower()}{NOTHING[1:]}"
     return Numbered(f"{major}.{minor}.{patch + 1}", reason)
-
-
-def first_number() -> Numbered:
-    return Numbered(FIRST, "The first version of its gold set.")
 
 
 def _counted(changes: Changes, kinds: Sequence[str]) -> str:

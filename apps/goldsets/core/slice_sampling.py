@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -76,12 +76,11 @@ def _every_so_many(candidates: Sequence[Candidate], size: int, seed: str) -> lis
 
 def _distance(sample: Sequence[Candidate], candidates: Sequence[Candidate], size: int) -> tuple[int, int]:
     """How far the kinds are from their shares: the furthest one, then the sum of squares; in whole numbers."""
-    fields = range(len(candidates[0].strata))
     off = []
-    for field in fields:
-        inside = _counted(one.strata[field] for one in sample)
-        overall = _counted(one.strata[field] for one in candidates)
-        off += [abs(inside.get(kind, 0) * len(candidates) - count * size) for kind, count in overall.items()]
+    for field in range(len(candidates[0].strata)):
+        inside = Counter(one.strata[field] for one in sample)
+        overall = Counter(one.strata[field] for one in candidates)
+        off += [abs(inside[kind] * len(candidates) - count * size) for kind, count in overall.items()]
     return max(off, default=0), sum(one * one for one in off)
 
 
@@ -147,27 +146,17 @@ def balance(fields: Sequence[str], everything: Sequence[tuple[str, ...]], inside
     rows = []
     for place, field in enumerate(fields):
         labels = [values[place] for values in everything]
-        overall = _counted(labels)
-        drawn = _counted([label for label, is_in in zip(labels, inside, strict=True) if is_in])
+        overall = Counter(labels)
+        drawn = Counter(label for label, is_in in zip(labels, inside, strict=True) if is_in)
         if len(overall) > 1:
             ordered = sorted(overall, key=lambda value: (-overall[value], value))
-            rows += [
-                Balance(field, value, drawn.get(value, 0), sum(inside), overall[value], len(labels))
-                for value in ordered
-            ]
+            rows += [Balance(field, value, drawn[value], sum(inside), overall[value], len(labels)) for value in ordered]
     return rows
 
 
 def furthest(rows: Sequence[Balance]) -> Balance | None:
     """The kind whose share differs most from the full set's."""
     return max(rows, key=lambda row: abs(row.points), default=None)
-
-
-def _counted(labels: Iterable[str]) -> dict[str, int]:
-    counts: defaultdict[str, int] = defaultdict(int)
-    for label in labels:
-        counts[label] += 1
-    return dict(counts)
 
 
 class Turn(NamedTuple):
@@ -186,7 +175,7 @@ def turns(used: Sequence[str], current: str, size: int) -> list[Turn]:
 
     `used` has the last quarter of each question of the full set, "" for one that no slice had yet.
     """
-    counts = _counted(used)
+    counts = Counter(used)
     unused = counts.pop("", 0)
     past = [Turn(quarter, counts[quarter], USED) for quarter in sorted(counts) if quarter < current]
     now = [Turn(current, counts[current], NOW)] if current in counts else []

@@ -166,7 +166,10 @@ def write(
     Raises WrongChoice for an unknown format, and ExportRefused for an item that a format cannot represent, or when the
     stored version is not what was frozen: the database was changed outside Karat.
     """
-    forms = _choice(formats)
+    try:
+        forms = chosen(formats)
+    except ValueError as error:
+        raise WrongChoice(f"{error}.", code="unknown_form") from error
     asked: dict[str, Question[Any]] = {"seal": seal_question(version)}
     if answers and not ANSWERED.isdisjoint(forms):
         asked["judges"] = judges_question(version)
@@ -204,13 +207,6 @@ def _facts(
         export["parquet"] = WRITTEN_BY
     released = utc_second(released_at) if released_at else None
     return {**version.manifest, "released_at": released, "export": export}
-
-
-def _choice(formats: Sequence[str]) -> list[str]:
-    try:
-        return chosen(formats)
-    except ValueError as error:
-        raise WrongChoice(f"{error}.", code="unknown_form") from error
 
 
 def zipped(version: Version, **options: Any) -> IO[bytes]:

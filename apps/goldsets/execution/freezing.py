@@ -75,27 +75,26 @@ def manifest_digest(manifest: dict[str, Any]) -> str:
 
 
 def _lines(version: Version, content: VersionContent) -> Iterator[str]:
-    yield canonical_json(_frame(version)).decode()
+    """First the context without which items have no meaning; the digest of the snapshot covers the texts."""
+    scale, guideline = version.gold_set.project.scale, _guideline_facts(version)
+    frame = {
+        "snapshot": version.snapshot.digest,
+        "scale": scale,
+        "guideline": guideline["digest"] if guideline else None,
+    }
+    yield canonical_json(frame).decode()
     for path, lines in jsonl.files(content):
         if path != jsonl.CORPUS:
             yield path
             yield from (line.decode().removesuffix("\n") for line in lines)
 
 
-def _frame(version: Version) -> dict[str, Any]:
-    """The context without which items have no meaning. The texts of the corpus are covered by the snapshot's digest."""
+def _guideline_facts(version: Version) -> dict[str, Any] | None:
     guideline = version.guideline
-    return {
-        "snapshot": version.snapshot.digest,
-        "scale": version.gold_set.project.scale,
-        "guideline": _guideline_digest(version) if guideline else None,
-    }
-
-
-def _guideline_digest(version: Version) -> str:
-    guideline = version.guideline
-    assert guideline is not None
-    return digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
+    if guideline is None:
+        return None
+    digest = digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
+    return {"number": guideline.number, "digest": digest}
 
 
 def manifest_of(
@@ -103,7 +102,7 @@ def manifest_of(
 ) -> dict[str, Any]:
     """The facts of a version that is being frozen, with what the checks of the project found. It names no person."""
     version = gathered.version
-    project = version.gold_set.project
+    project, snapshot = version.gold_set.project, version.snapshot
     grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
     return {
         "format": FORMAT,
@@ -115,7 +114,13 @@ def manifest_of(
         "note": version.note,
         "digest": digest,
         "frozen_at": utc_second(at),
-        "snapshot": _snapshot_facts(version),
+        "snapshot": {
+            "name": snapshot.name,
+            "corpus": snapshot.corpus.slug,
+            "digest": snapshot.digest,
+            "blocks": snapshot.block_count,
+            "documents": snapshot.document_count,
+        },
         "scale": project.scale,
         "guideline": _guideline_facts(version),
         "counts": _counts(gathered),
@@ -130,23 +135,6 @@ def manifest_of(
         "unused_targets": unused_targets(gathered),
         "software": {"name": "karat", "version": settings.VERSION},
     }
-
-
-def _snapshot_facts(version: Version) -> dict[str, Any]:
-    snapshot = version.snapshot
-    return {
-        "name": snapshot.name,
-        "corpus": snapshot.corpus.slug,
-        "digest": snapshot.digest,
-        "blocks": snapshot.block_count,
-        "documents": snapshot.document_count,
-    }
-
-
-def _guideline_facts(version: Version) -> dict[str, Any] | None:
-    if version.guideline is None:
-        return None
-    return {"number": version.guideline.number, "digest": _guideline_digest(version)}
 
 
 def _counts(gathered: Gathered) -> dict[str, Any]:

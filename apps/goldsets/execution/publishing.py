@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -242,8 +243,9 @@ def keep_files(release: PublicRelease, files: Built) -> None:
     """Store the zip and what stays in, in place of those of an earlier build."""
     release.parts.all().delete()
     release.stays.all().delete()
-    for number, data in enumerate(_parts_of(files.path)):
-        PublicPart.objects.create(release=release, number=number, data=data)
+    with files.path.open("rb") as stream:
+        for number, data in enumerate(iter(partial(stream.read, PART_BYTES), b"")):
+            PublicPart.objects.create(release=release, number=number, data=data)
     rows = ((release.pk, stay.kind, stay.name, stay.reason.value, stay.detail[:200]) for stay in files.selection.stays)
     insert_rows(PublicStay, STAY_COLUMNS, rows)
 
@@ -284,9 +286,3 @@ def _stored_parts(release: PublicRelease) -> Iterator[bytes]:
 
 def _not_as_prepared(release: PublicRelease) -> str:
     return f"The public release of {release.version}: its files are not those with the digest {release.digest}."
-
-
-def _parts_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        while chunk := stream.read(PART_BYTES):
-            yield chunk

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, TripleRow, in_order
+from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, TripleRow, in_order
 
 if TYPE_CHECKING:
     import pyarrow  # loaded on use: 25 MB that a process without such a file does without
@@ -157,14 +157,7 @@ BLOCKS = {
     "metadata": TEXT,
     "redacted": TEXT,
 }
-GRADES = {
-    "query_id": TEXT,
-    "block_id": TEXT,
-    "grade": WHOLE,
-    "resolution": TEXT,
-    "judges": WHOLE,
-    "split": TEXT,
-}
+GRADES = {"query_id": TEXT, "block_id": TEXT, "grade": WHOLE, "resolution": TEXT, "judges": WHOLE, "split": TEXT}
 QUERIES = {
     "query_id": TEXT,
     "text": TEXT,
@@ -203,7 +196,8 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     blocks = in_order(content.blocks(), lambda r: (r.block_id,))
     yield "parquet/corpus.parquet", parquet_file(BLOCKS, map(block_values, blocks))
     grades = in_order(content.grades(), lambda r: (r.query_id, r.block_id))
-    yield "parquet/judgements.parquet", parquet_file(GRADES, map(grade_values, grades))
+    grade_values = ({name: getattr(row, name) for name in GRADES} for row in grades)
+    yield "parquet/judgements.parquet", parquet_file(GRADES, grade_values)
     queries = in_order(content.queries(), lambda r: (r.query_id,))
     yield "parquet/queries.parquet", parquet_file(QUERIES, map(query_values, queries))
     triples = in_order(content.triples(), lambda r: (r.triple_id,))
@@ -216,10 +210,6 @@ def block_values(row: FrozenBlock) -> dict[str, Any]:
         "metadata": json_text(row.metadata),
         "redacted": json_text(row.redacted) if row.redacted else None,
     }
-
-
-def grade_values(row: GradeRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in GRADES}
 
 
 def query_values(row: FrozenQuery) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Protocol
+from typing import IO, Any, NamedTuple
 
 from apps.common.digests import canonical_json, digest_of_lines
 from apps.corpus.core.passage_ids import (
@@ -145,48 +145,21 @@ class VerificationReport:
         return not self.faults
 
 
-class Store(Protocol):
-    """A folder or a zip file: named streams of bytes. `damage` is what reading changed ones raises."""
+class Store(NamedTuple):
+    """A folder or a zip file: the names in it, and how one is opened. `damage` is what reading changed bytes raises."""
 
-    damage: tuple[type[Exception], ...]
-
-    def names(self) -> set[str]: ...
-
-    def open(self, name: str) -> IO[bytes]: ...
-
-
-class FolderStore:
+    names: set[str]
+    open: Opener
     damage: tuple[type[Exception], ...] = ()
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def names(self) -> set[str]:
-        """Everything but plain folders: a link is something that no export has."""
-        found = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
-        return {path.relative_to(self.root).as_posix() for path in found}
-
-    def open(self, name: str) -> IO[bytes]:
-        return (self.root / name).open("rb")
-
-
-class ZipStore:
-    damage: tuple[type[Exception], ...] = DAMAGE
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
-
-    def names(self) -> set[str]:
-        return {entry.filename for entry in self.archive.infolist() if not entry.is_dir()}
-
-    def open(self, name: str) -> IO[bytes]:
-        return self.archive.open(name)
+    archive: zipfile.ZipFile | None = None
 
 
 @contextmanager
 def _store(path: Path) -> Iterator[Store]:
     if path.is_dir():
-        yield FolderStore(path)
+        # Everything but plain folders: a link is something that no export has.
+        found = (one for one in path.rglob("*") if one.is_symlink() or not one.is_dir())
+        yield Store({one.relative_to(path).as_posix() for one in found}, lambda name: (path / name).open("rb"))
         return
     if not path.is_file():
         raise NotAnExport(f"{path} is neither a folder nor a file.")
@@ -195,7 +168,8 @@ def _store(path: Path) -> Iterator[Store]:
     except DAMAGE:
         raise NotAnExport(f"{path} is neither a folder nor a zip file.") from None
     with archive:
-        yield ZipStore(archive)
+        names = {entry.filename for entry in archive.infolist() if not entry.is_dir()}
+        yield Store(names, archive.open, DAMAGE, archive)
 
 
 def verify(path: Path) -> VerificationReport:
@@ -204,39 +178,38 @@ def verify(path: Path) -> VerificationReport:
     Raises NotAnExport without a manifest, or with one that is not valid.
     """
     with _store(path) as store:
-        names = store.names()
-        data = _manifest_data(store, names, path)
+        data = _manifest_data(store, path)
         report = VerificationReport(manifest=_manifest(data))
         listed = set()
         for entry in report.manifest["files"]:
             listed.add(entry["path"])
-            _check(store, names, entry, report)
-        own = {MANIFEST, *_check_sums(store, names, data, report)}
-        report.faults += [f"{name} is not in the manifest." for name in sorted(names - listed - own)]
+            _check(store, entry, report)
+        own = {MANIFEST, *_check_sums(store, data, report)}
+        report.faults += [f"{name} is not in the manifest." for name in sorted(store.names - listed - own)]
         if report.is_intact:
             report.faults += faults(report.manifest, listed, store.open)
-        if report.is_intact and isinstance(store, ZipStore) and not _is_as_written(path, store, report.manifest, own):
+        if report.is_intact and store.archive and not _is_as_written(path, store.archive, report.manifest, own):
             report.faults.append(OTHER_ZIP)
     return report
 
 
-def _check_sums(store: Store, names: set[str], data: bytes, report: VerificationReport) -> set[str]:
+def _check_sums(store: Store, data: bytes, report: VerificationReport) -> set[str]:
     """Compare the checksums with the manifest, and return the name of their file; exports before there were any have
     none, and name none."""
     if report.manifest.get("checksums") != CHECKSUMS:
         return set()
-    if CHECKSUMS not in names:
+    if CHECKSUMS not in store.names:
         report.faults.append(f"{CHECKSUMS} is missing.")
     elif (sums := _small(store, CHECKSUMS)) != checksums(report.manifest, data):
         report.faults.append(f"{CHECKSUMS} and {MANIFEST} do not belong together: one of them was changed.")
     elif report.manifest.get("signature") == SIGNATURE:
-        _check_signature(store, names, sums, report)
+        _check_signature(store, sums, report)
         return {CHECKSUMS, SIGNATURE}
     return {CHECKSUMS}
 
 
-def _check_signature(store: Store, names: set[str], sums: bytes, report: VerificationReport) -> None:
-    if SIGNATURE not in names:
+def _check_signature(store: Store, sums: bytes, report: VerificationReport) -> None:
+    if SIGNATURE not in store.names:
         report.faults.append(f"{SIGNATURE} is missing, and the manifest says that the export is signed.")
         return
     try:
@@ -254,12 +227,12 @@ def _small(store: Store, name: str) -> bytes:
         return b""
 
 
-def _is_as_written(path: Path, store: ZipStore, manifest: dict[str, Any], own: set[str]) -> bool:
+def _is_as_written(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], own: set[str]) -> bool:
     """Whether the zip has the bytes that its files, written again, give."""
     sizes = [(entry["path"], entry["bytes"]) for entry in manifest["files"]]
-    sizes += [(name, store.archive.getinfo(name).file_size) for name in own]
+    sizes += [(name, archive.getinfo(name).file_size) for name in own]
     with tempfile.TemporaryFile() as again, path.open("rb") as here:
-        write_zip(sizes, store.open, again)
+        write_zip(sizes, archive.open, again)
         again.seek(0)
         while True:
             chunk, expected = here.read(CHUNK_BYTES), again.read(CHUNK_BYTES)
@@ -269,8 +242,8 @@ def _is_as_written(path: Path, store: ZipStore, manifest: dict[str, Any], own: s
                 return True
 
 
-def _manifest_data(store: Store, names: set[str], path: Path) -> bytes:
-    if MANIFEST not in names:
+def _manifest_data(store: Store, path: Path) -> bytes:
+    if MANIFEST not in store.names:
         raise NotAnExport(f"{path} contains no {MANIFEST}; it is not an export of Karat.")
     try:
         with store.open(MANIFEST) as stream:
@@ -305,9 +278,9 @@ def _stays_inside(name: str) -> bool:
     return bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name and "\0" not in name
 
 
-def _check(store: Store, names: set[str], entry: dict[str, Any], report: VerificationReport) -> None:
+def _check(store: Store, entry: dict[str, Any], report: VerificationReport) -> None:
     name = entry["path"]
-    if name not in names:
+    if name not in store.names:
         report.faults.append(f"{name} is missing.")
         return
     digest, size = hashlib.sha256(), 0

@@ -14,22 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
-from apps.goldsets import rules
+from apps.goldsets import presenters, rules
 from apps.goldsets.access import log_names
-from apps.goldsets.actions.public import (
-    PublicReleaseRefused,
-    ask_to_sign,
-    decide_public_texts,
-    prepare_again,
-    publish_release,
-    sign_public_release,
-    withdraw_public_release,
-)
+from apps.goldsets.actions import public as actions
 from apps.goldsets.enums import PublicState, Split, StayKind, StayReason
 from apps.goldsets.execution.publishing import labels_of, order_of
 from apps.goldsets.formats.public.card import BY_KEY, SECTIONS, filled
@@ -37,13 +29,6 @@ from apps.goldsets.formats.public.files import Order, ten_lines
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.pages.versions import PER_PAGE, SECTION
-from apps.goldsets.presenters.exports import (
-    built_release_of,
-    open_preview,
-    prepare_public,
-    public_release_of,
-    public_zip_response,
-)
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.selectors.public import PREVIEWED
 
@@ -186,8 +171,9 @@ def _permissions(release: PublicRelease) -> Check:
 
 def _people(release: PublicRelease) -> Check:
     people = release.report["people"]
-    named = f"Authors and reviewers become P1 to P{people}." if people > 1 else "Authors become P1."
-    words = named if people else "No Q&A goes out, so nobody has to be renamed."
+    words = "Authors become P1." if people else "No Q&A goes out, so nobody has to be renamed."
+    if people > 1:
+        words = f"Authors and reviewers become P1 to P{people}."
     return Check("pass", "No person is named.", words, "0 left")
 
 
@@ -239,7 +225,7 @@ def prepare(request: HttpRequest, project: Project, gold_set: str, number: int) 
     form = PublicForm(request.POST)
     if not form.is_valid():
         return _page(request, version, release, form, status=400)
-    prepare_public(version, form.order(), actor=member_of(request).user, at=timezone.now())
+    presenters.prepare_public(version, form.order(), actor=user_of(request), at=timezone.now())
     messages.success(request, "Karat is preparing it. Then another lead has to read the preview and sign.")
     return _back(version)
 
@@ -249,7 +235,7 @@ def prepare(request: HttpRequest, project: Project, gold_set: str, number: int) 
 def texts(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     """Record who lets the texts of the corpus be published, or take it back."""
     version = _released(project, gold_set, number)
-    corpus, at, actor = version.snapshot.corpus, timezone.now(), member_of(request).user
+    corpus, at, actor = version.snapshot.corpus, timezone.now(), user_of(request)
     if request.POST.get("public") == "no":
         end_public_texts(corpus_id=corpus.pk, actor=actor, at=at)
         messages.success(request, f"The texts of {corpus} may no longer be published.")
@@ -267,32 +253,24 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
     form = CardForm(request.POST or None, initial=release.card)
     if request.method == "POST" and form.is_valid():
         order = Order(release.title, release.holder, release.licence, tuple(release.splits), form.texts)
-        prepare_again(release_id=release.pk, order=order, actor=member_of(request).user, at=timezone.now())
+        actions.prepare_again(release_id=release.pk, order=order, actor=user_of(request), at=timezone.now())
         messages.success(request, "The data card is saved, and the release is being prepared with it.")
         return _back(release.version)
-    context = {
-        "section": SECTION,
-        "version": release.version,
-        "release": release,
-        "form": form,
-        "refusal": rules.change_public_refusal(release),
-    }
+    context = {**_shown(release), "form": form, "refusal": rules.change_public_refusal(release)}
     return render(request, "goldsets/public_card.html", context, status=400 if form.errors else 200)
+
+
+def _shown(release: PublicRelease) -> dict[str, Any]:
+    return {"section": SECTION, "version": release.version, "release": release}
 
 
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project, gold_set: str, number: int, kind: str, record: int) -> HttpResponse:
     release = _built_release(project, gold_set, number)
-    shown = open_preview(release, kind, record, member=member_of(request), at=timezone.now())
-    context = {
-        "section": SECTION,
-        "version": release.version,
-        "release": release,
-        "shown": shown,
-        "kinds": [(one, StayKind(one).label) for one in PREVIEWED],
-    }
-    return render(request, "goldsets/public_preview.html", context)
+    shown = presenters.open_preview(release, kind, record, member=member_of(request), at=timezone.now())
+    kinds = [(one, StayKind(one).label) for one in PREVIEWED]
+    return render(request, "goldsets/public_preview.html", {**_shown(release), "shown": shown, "kinds": kinds})
 
 
 @require_safe
@@ -303,14 +281,7 @@ def stays(request: HttpRequest, project: Project, gold_set: str, number: int, ki
         raise Http404("No such list.")
     page = Paginator(public.stays_in(release, kind=kind, reason=reason), PER_PAGE).get_page(request.GET.get("page"))
     log_names(release.version, member_of(request), (row.name for row in page), "what stays in")
-    context = {
-        "section": SECTION,
-        "version": release.version,
-        "release": release,
-        "kind": StayKind(kind).label,
-        "reason": StayReason(reason).label,
-        "page": page,
-    }
+    context = {**_shown(release), "kind": StayKind(kind).label, "reason": StayReason(reason).label, "page": page}
     return render(request, "goldsets/public_stays.html", context)
 
 
@@ -322,7 +293,7 @@ def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -
     done = "These texts may go out." if allowed else "These texts must not go out any more."
     inputs = {"texts": request.POST.getlist("text"), "allowed": allowed, "reason": request.POST.get("reason", "")}
     done = f"{done} Karat is preparing the release again."
-    return _step(request, _release(project, gold_set, number), decide_public_texts, done, **inputs)
+    return _step(request, _release(project, gold_set, number), actions.decide_public_texts, done, **inputs)
 
 
 @require_POST
@@ -330,24 +301,24 @@ def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -
 def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     chosen = request.POST.get("lead", "")
     if not chosen.isdecimal():
-        raise PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
+        raise actions.PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
     lead = member_user(project, int(chosen))
     done = f"{lead} is asked to read the preview and sign."
-    return _step(request, _release(project, gold_set, number), ask_to_sign, done, lead=lead)
+    return _step(request, _release(project, gold_set, number), actions.ask_to_sign, done, lead=lead)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def sign(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     done = "Your signature is noted. It counts once Karat has seen that what goes out is what you read."
-    return _step(request, _release(project, gold_set, number), sign_public_release, done)
+    return _step(request, _release(project, gold_set, number), actions.sign_public_release, done)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def publish(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     done = "It goes out once Karat has seen that it is what was signed."
-    return _step(request, _release(project, gold_set, number), publish_release, done)
+    return _step(request, _release(project, gold_set, number), actions.publish_release, done)
 
 
 @require_POST
@@ -357,14 +328,14 @@ def withdraw(request: HttpRequest, project: Project, gold_set: str, number: int)
     done = "The public release is withdrawn."
     if release.released_at is not None:
         done = f"{done} Copies that others have stay where they are."
-    return _step(request, release, withdraw_public_release, done, reason=reason)
+    return _step(request, release, actions.withdraw_public_release, done, reason=reason)
 
 
 def _step(
     request: HttpRequest, release: PublicRelease, act: Callable[..., PublicRelease], done: str, **inputs: Any
 ) -> HttpResponse:
     """Do one step of a release, say what was done, and go back to its page."""
-    act(release_id=release.pk, actor=member_of(request).user, at=timezone.now(), **inputs)
+    act(release_id=release.pk, actor=user_of(request), at=timezone.now(), **inputs)
     messages.success(request, done)
     return _back(release.version)
 
@@ -374,7 +345,7 @@ def _step(
 def file(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     """The zip of the public release; before it is released leads get what is prepared."""
     release, member = _release(project, gold_set, number), member_of(request)
-    return public_zip_response(release, member, at=timezone.now())
+    return presenters.public_zip_response(release, member, at=timezone.now())
 
 
 def _released(project: Project, gold_set: str, number: int) -> Version:
@@ -385,11 +356,11 @@ def _released(project: Project, gold_set: str, number: int) -> Version:
 
 
 def _built_release(project: Project, gold_set: str, number: int) -> PublicRelease:
-    return built_release_of(versions.version_in(project, gold_set, number))
+    return presenters.built_release_of(versions.version_in(project, gold_set, number))
 
 
 def _release(project: Project, gold_set: str, number: int) -> PublicRelease:
-    return public_release_of(versions.version_in(project, gold_set, number))
+    return presenters.public_release_of(versions.version_in(project, gold_set, number))
 
 
 def _back(version: Version) -> HttpResponse:

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets import rules
@@ -60,7 +60,7 @@ def draw(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
     if not form.is_valid():
         raise SliceRefused(f"Questions: {form.errors['size'][0]}", code="slice_refused")
     made = make_rotating_slice(
-        version_id=version.pk, actor=member_of(request).user, at=timezone.now(), size=form.cleaned_data["size"]
+        version_id=version.pk, actor=user_of(request), at=timezone.now(), size=form.cleaned_data["size"]
     )
     messages.success(request, f"{made.words} is drawn and stays as it is.")
     return redirect("goldsets:slice", project.slug, gold_set, number, made.name)
@@ -77,7 +77,7 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
     if request.method == "POST" and form.is_valid():
         names = dict.fromkeys(form.cleaned_data["names"], form.cleaned_data["why"].strip())
         _, added = add_to_slice(
-            version_id=version.pk, kind=part, names=names, actor=member_of(request).user, at=timezone.now()
+            version_id=version.pk, kind=part, names=names, actor=user_of(request), at=timezone.now()
         )
         messages.success(request, _added(added, part))
         return redirect("goldsets:slice", project.slug, gold_set, number, part)
@@ -102,7 +102,7 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
 def add_found(request: HttpRequest, project: Project, gold_set: str, number: int, part: str) -> HttpResponse:
     """Add what was found for a slice: disputes, drops and misses, and what the version before had in it."""
     version = _frozen(project, gold_set, number, part)
-    made, added = actions.add_found(version_id=version.pk, kind=part, actor=member_of(request).user, at=timezone.now())
+    made, added = actions.add_found(version_id=version.pk, kind=part, actor=user_of(request), at=timezone.now())
     messages.success(request, _added(added, part))
     if made is None:
         return redirect("goldsets:pick-questions", project.slug, gold_set, number, part)

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets.access import open_test
@@ -31,7 +31,7 @@ def training_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     manifest = retire_training_manifest(
-        manifest_id=manifest_in(project, pk).pk, actor=member_of(request).user, at=timezone.now()
+        manifest_id=manifest_in(project, pk).pk, actor=user_of(request), at=timezone.now()
     )
     messages.success(request, f"{manifest.name} is retired. No draft is checked against it any more.")
     return redirect("goldsets:training", slug=project.slug)

@@ -11,29 +11,19 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, names_told, open_test
-from apps.goldsets.actions.versions import (
-    VersionRefused,
-    change_draft,
-    create_gold_set,
-    discard_draft,
-    draft_version,
-    freeze_version,
-    make_signing_key,
-    release_version,
-)
+from apps.goldsets.actions import versions as actions
 from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
-from apps.goldsets.presenters.exports import export_response, offered_forms
-from apps.goldsets.presenters.panels import panels_of
+from apps.goldsets.presenters import export_response, offered_forms, panels_of
 from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
@@ -42,13 +32,16 @@ from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.versions import current_key, keys_of, version_now
 
+SECTION = "Versions"
+PER_PAGE = 100
+
 
 @require_safe
 @member_view()
 def signing(request: HttpRequest, project: Project) -> HttpResponse:
     keys = keys_of(project)
     context = {
-        "section": "Versions",
+        "section": SECTION,
         "current": next((key for key in keys if key.ended_at is None), None),
         "earlier": [key for key in keys if key.ended_at is not None],
     }
@@ -58,13 +51,9 @@ def signing(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def make_key(request: HttpRequest, project: Project) -> HttpResponse:
-    key = make_signing_key(project=project, actor=member_of(request).user, at=timezone.now())
+    key = actions.make_signing_key(project=project, actor=user_of(request), at=timezone.now())
     messages.success(request, f"Downloads are signed from now on, with the key {key.fingerprint}.")
     return redirect("goldsets:signing", slug=project.slug)
-
-
-SECTION = "Versions"
-PER_PAGE = 100
 
 
 @require_safe
@@ -92,8 +81,8 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
 def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
     form = GoldSetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        gold_set = create_gold_set(
-            project=project, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
+        gold_set = actions.create_gold_set(
+            project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
         )
         return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
     context = {"section": SECTION, "form": form}
@@ -106,7 +95,7 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
     parent = versions.gold_set_in(project, gold_set)
     form = VersionForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
-        version = draft_version(gold_set_id=parent.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
+        version = actions.draft_version(gold_set_id=parent.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": parent, "version": None}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -117,10 +106,10 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
 def change_version(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
     if reason := rules.change_refusal(version):
-        raise VersionRefused(reason, code="change_refused")
+        raise actions.VersionRefused(reason, code="change_refused")
     form = VersionForm(request.POST or None, project=project, version=version)
     if request.method == "POST" and form.is_valid():
-        change_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs)
+        actions.change_draft(version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
     context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
@@ -167,12 +156,11 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
     version = versions.version_in(project, gold_set, number)
     form = ChangelogForm(request.POST)
     if not form.is_valid():
-        raise VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
-    version = freeze_version(
-        version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
+        raise actions.VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
+    version = actions.freeze_version(
+        version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data
     )
-    stayed_out = rules.counted_losses(version.manifest["left_out"])
-    if stayed_out:
+    if stayed_out := rules.counted_losses(version.manifest["left_out"]):
         url = reverse("goldsets:left-out", args=[project.slug, gold_set, number])
         text = '{} is frozen and can no longer change. <a href="{}">{} left out</a>, each with its reason.'
         messages.warning(request, format_html(text, version.label, url, stayed_out))
@@ -185,7 +173,7 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 def release(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    version = release_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    version = actions.release_version(version_id=version.pk, actor=user_of(request), at=timezone.now())
     messages.success(request, f"{version.label} is released.")
     return redirect(page_of(version))
 
@@ -194,7 +182,7 @@ def release(request: HttpRequest, project: Project, gold_set: str, number: int) 
 @require_POST
 def discard(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    discard_draft(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    actions.discard_draft(version_id=version.pk, actor=user_of(request), at=timezone.now())
     messages.success(request, f"The draft of {version.label} is discarded.")
     return redirect("goldsets:list", slug=project.slug)
 
@@ -282,15 +270,15 @@ SHOWN_REPINNED = 50
 
 def _changes(diff: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
     """Kind in words, the changes shown, and their total."""
-    kinds = (
-        ("Added", diff.added),
-        ("Removed", diff.removed),
-        ("Re-graded", diff.regraded),
-        ("Reworded", diff.reworded),
-        ("Other evidence", diff.remarked),
-        ("Metadata changed", diff.redescribed),
-    )
-    return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]
+    kinds = {
+        "Added": diff.added,
+        "Removed": diff.removed,
+        "Re-graded": diff.regraded,
+        "Reworded": diff.reworded,
+        "Other evidence": diff.remarked,
+        "Metadata changed": diff.redescribed,
+    }
+    return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds.items()]
 
 
 @require_safe

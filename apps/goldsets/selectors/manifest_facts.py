@@ -6,18 +6,18 @@ Counted when the version is frozen, since none of it can be counted later: peopl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import texts_of
-from apps.goldsets.core.numbering import Changes, Numbered, draft_changelog, first_number, next_number
+from apps.goldsets.core.numbering import FIRST, Changes, Numbered, draft_changelog, next_number
 from apps.goldsets.enums import CheckLevel, Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, places_of
-from apps.goldsets.selectors.diffs import Diff, ItemChange, diff_of_draft
+from apps.goldsets.selectors.diffs import diff_of_draft
 from apps.goldsets.selectors.freeze_policy import LeadCheck
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.ratings import Ratings
@@ -29,6 +29,7 @@ from apps.triples.models import Triple
 from apps.triples.selectors.triples import source_of
 
 FIRST_CHANGELOG = "- First version."
+SAME_NAMES = ("regraded", "reworded", "repinned", "remarked", "added", "redescribed")
 
 
 class NumberedDraft(NamedTuple):
@@ -40,26 +41,12 @@ def number_of(gathered: Gathered) -> NumberedDraft:
     """By what changed since the version that was frozen last before this one, in both splits."""
     former = gathered.former
     if former is None:
-        return NumberedDraft(first_number(), FIRST_CHANGELOG)
-    changes = _changes(diff_of_draft(former, gathered), other_passages=_has_other_passages(gathered, former.snapshot))
+        return NumberedDraft(FIRST, FIRST_CHANGELOG)
+    diff = diff_of_draft(former, gathered)
+    named = {kind: [change.name for change in getattr(diff, kind)] for kind in SAME_NAMES}
+    retired, other_passages = [change.name for change in diff.removed], _has_other_passages(gathered, former.snapshot)
+    changes = Changes(retired=retired, other_passages=other_passages, **named)
     return NumberedDraft(next_number(former.numbered, changes), draft_changelog(changes, named=_dev_names(gathered)))
-
-
-def _changes(diff: Diff, *, other_passages: bool) -> Changes:
-    return Changes(
-        retired=_names(diff.removed),
-        regraded=_names(diff.regraded),
-        reworded=_names(diff.reworded),
-        repinned=_names(diff.repinned),
-        remarked=_names(diff.remarked),
-        added=_names(diff.added),
-        redescribed=_names(diff.redescribed),
-        other_passages=other_passages,
-    )
-
-
-def _names(changes: Sequence[ItemChange]) -> list[str]:
-    return [change.name for change in changes]
 
 
 def _has_other_passages(gathered: Gathered, former: Snapshot) -> bool:

@@ -153,8 +153,7 @@ def terms_of(version: Version, splits: Collection[str], *, at: datetime) -> Term
     project = version.gold_set.project
     sources = _known_sources(project)
     terms = _source_terms(sources, at)
-    queries, triples = _terms_by_item(version, terms)
-    return Terms(queries, triples, frozenset(splits), _words(project, sources, terms))
+    return Terms(*_terms_by_item(version, terms), frozenset(splits), _words(project, sources, terms))
 
 
 class _Granted(NamedTuple):
@@ -192,10 +191,14 @@ def _known_sources(project: Project) -> list[_KnownSource]:
 def _terms_by_item(
     version: Version, terms: Mapping[int, SourceTerms]
 ) -> tuple[dict[str, SourceTerms], dict[str, SourceTerms]]:
-    """The terms of each query and Q&A that has a source, by its id."""
+    """The terms of each query and Q&A that has a source, by its id.
+
+    An item goes out when each of its sources allows it: a Q&A's own and that of its query.
+    """
     found: dict[str, dict[str, SourceTerms]] = {StayKind.QUERIES: {}, StayKind.TRIPLES: {}}
     for item in _sourced_items(version):
-        found[item.kind][item.name] = _of_each(terms, item.sources)
+        own = [terms[pk] for pk in item.sources]
+        found[item.kind][item.name] = next((one for one in own if one.reason), own[0])
     return found[StayKind.QUERIES], found[StayKind.TRIPLES]
 
 
@@ -215,12 +218,6 @@ def _sourced_items(version: Version) -> Iterator[_SourcedItem]:
     of_triples = triples.values_list(Value(StayKind.TRIPLES.value), "label", "triple__source", "triple__query__source")
     for kind, name, *own in of_queries.union(of_triples, all=True):
         yield _SourcedItem(kind, name, [pk for pk in own if pk])
-
-
-def _of_each(terms: Mapping[int, SourceTerms], own: list[int]) -> SourceTerms:
-    """An item goes out when each of its sources allows it: a Q&A's own and that of its query."""
-    found = [terms[pk] for pk in own]
-    return next((one for one in found if one.reason), found[0])
 
 
 def _source_terms(sources: Iterable[_KnownSource], at: datetime) -> dict[int, SourceTerms]:
@@ -262,15 +259,11 @@ def _words(project: Project, sources: Collection[_KnownSource], terms: Mapping[i
     public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in one.named)}
     whole = {word for one in sources if terms[one.pk].reason for word in one.named}
     return ForbiddenWords(
-        inside=tuple(_lines(policy(project, "internal_words"))),
+        inside=tuple(filter(None, map(str.strip, policy(project, "internal_words").splitlines()))),
         whole=tuple(sorted(whole - public)),
         names=tuple(word for pair in found["people"] for word in pair if word),
         allowed=tuple(one["text"] for one in policy(project, "allowed_public")),
     )
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def no_longer_public(release: PublicRelease, *, at: datetime) -> list[str]:
@@ -298,8 +291,6 @@ class PreviewRecord(NamedTuple):
 
 
 PREVIEWED = ("triples", "queries")
-Pair = tuple[dict[str, Any], dict[str, Any]]
-"""A record as the version has it, and as it goes out."""
 
 
 def preview_record(release: PublicRelease, kind: str, number: int, *, at: datetime) -> PreviewRecord:
@@ -311,8 +302,16 @@ def preview_record(release: PublicRelease, kind: str, number: int, *, at: dateti
     public = PublicContent(whole, terms, _stored_selection(release, queries, triples))
     total = release.report["counts"][kind]["going"]
     number = max(1, min(number, total))
-    pairs = _triple_pairs(triples, public) if kind == "triples" else _query_pairs(queries, public)
-    before, after = next(islice(pairs, number - 1, None), ({}, {}))
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    if kind == "triples":
+        going = (row for row in triples if row.triple_id in public.chosen.triples)
+        for triple in islice(going, number - 1, number):
+            before, after = jsonl.triple_entry(triple), jsonl.triple_entry(public.triple(triple))
+    else:
+        asked = (row for row in queries if row.query_id in public.chosen.queries)
+        for query in islice(asked, number - 1, number):
+            before, after = jsonl.query_entry(query), jsonl.query_entry(public.query(query))
     name = str(before.get("id" if kind == "triples" else "query_id", ""))
     return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after), name)
 
@@ -330,15 +329,3 @@ def _stored_selection(
             for name in (row.added_by, *row.reviewed_by):
                 chosen.pseudonym(name)
     return chosen
-
-
-def _triple_pairs(rows: Iterable[TripleRow], public: PublicContent) -> Iterator[Pair]:
-    for row in rows:
-        if row.triple_id in public.chosen.triples:
-            yield jsonl.triple_entry(row), jsonl.triple_entry(public.triple(row))
-
-
-def _query_pairs(rows: Iterable[FrozenQuery], public: PublicContent) -> Iterator[Pair]:
-    for row in rows:
-        if row.query_id in public.chosen.queries:
-            yield jsonl.query_entry(row), jsonl.query_entry(public.query(row))

@@ -30,17 +30,13 @@ class VersionQuestion(NamedTuple):
 def questions_of(version: Version) -> list[VersionQuestion]:
     """The queries of a version and the questions of its Q&As, each query once, by outside id.
 
-    Those of a draft are what it would hold now: the queries that its rounds judge, and the accepted Q&As.
+    Those of a draft are what it would hold now: the queries that its rounds judge, and the accepted Q&As. The words of
+    a version come before those that a query has now.
     """
     rows = Query.everything.filter(condition_of(version)).values_list("pk", "outside_id", "text")
     frozen = VersionQuery.objects.filter(version=version).values_list("query_id", "outside_id", "text")
-    return _each_once([*rows, *frozen])
-
-
-def questions_of_set(gold_set: GoldSet) -> list[VersionQuestion]:
-    """The questions of its newest version, a draft included; none before there is one."""
-    version = newest_version(gold_set)
-    return questions_of(version) if version else []
+    once = {row[0]: VersionQuestion(*row) for row in [*rows, *frozen]}
+    return sorted(once.values(), key=lambda question: question.outside_id)
 
 
 def newest_version(gold_set: GoldSet) -> Version | None:
@@ -99,9 +95,3 @@ def set_named(project: Project, key: str) -> QuestionSet | None:
     frozen = gold_set.versions.exclude(state=VersionState.DRAFT).select_related("gold_set__project", "snapshot")
     version = frozen.filter(number=int(number)).first()
     return _set_of(version) if version else None
-
-
-def _each_once(rows: Iterable[tuple[int, str, str]]) -> list[VersionQuestion]:
-    """The last row of each query, by outside id: the words of a version after those of the query."""
-    once = {row[0]: VersionQuestion(*row) for row in rows}
-    return sorted(once.values(), key=lambda question: question.outside_id)

@@ -100,6 +100,12 @@ def version_in(project: Project, gold_set: str, number: int) -> Version:
     return version
 
 
+def locked_version(version_id: int) -> Version:
+    """The version once nobody else draws from it or numbers its slices. Call inside a transaction."""
+    list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
+    return Version.objects.select_related("gold_set__project", "snapshot__corpus", "guideline").get(pk=version_id)
+
+
 def frozen_in(project: Project, pk: int) -> Version:
     """A version to score against: frozen, released or superseded. Raises Http404."""
     version = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
@@ -197,11 +203,6 @@ def rounds_on(project: Project, snapshot: Snapshot | None = None) -> QuerySet[Ro
     """Rounds that a version may use: those judged on the snapshot's corpus."""
     rounds = rounds_in(project).select_related("pool__snapshot__corpus")
     return rounds.filter(pool__snapshot__corpus=snapshot.corpus_id) if snapshot else rounds
-
-
-def snapshots_of(project: Project) -> QuerySet[Snapshot]:
-    snapshots = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
-    return snapshots.order_by("-frozen_at", "-pk")
 
 
 def queries_of(version: Version, split: str) -> QuerySet[VersionQuery]:

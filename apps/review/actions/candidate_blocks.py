@@ -25,7 +25,6 @@ from apps.review.enums import (
 )
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote, ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import ASKED, live_answers
-from apps.review.selectors.participation import Participation
 from apps.review.workflow import candidate_step, move
 from apps.triples.actions.triples import extended_revision
 from apps.triples.core.evidence import Span
@@ -146,8 +145,8 @@ def answer_candidate(
     _, participation = locked_with_participation(project, triple.pk, reviewer)
     if reason := rules.answer_refusal(candidate, triple, participation):
         raise CandidateRefused(reason, code="no_answer")
-    if reason := rules.answer_fault(choice):
-        raise CandidateRefused(reason, code="bad_answer")
+    if choice not in CandidateChoice.values:
+        raise CandidateRefused("An answer is “confirm” or “reject”.", code="bad_answer")
     answer = _store(candidate, reviewer, choice, note.strip(), idempotency_key, at)
     _close_if_both_in(triple, candidate, reviewer, at)
     return answer
@@ -263,8 +262,8 @@ def note_miss(
     The triple stays as it is until its author or a lead rewords it. Made twice, it is one.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
-    if reason := _note_refusal(triple, participation):
-        raise CandidateRefused(reason, code="not_noted")
+    if not participation.roles & rules.WORKERS:
+        raise CandidateRefused(rules.NEEDS_WORKER, code="not_noted")
     found = MissNote.objects.filter(revision=triple.revision, kind=kind, passage=passage, withdrawn_at=None).first()
     if found is not None:
         return found
@@ -282,10 +281,6 @@ def note_miss(
     if note.kind == NoteKind.UNCLEAR:
         notices.question_unclear(triple, note, at)
     return note
-
-
-def _note_refusal(triple: Triple, participation: Participation) -> str | None:
-    return None if participation.roles & rules.WORKERS else rules.NEEDS_WORKER
 
 
 @transaction.atomic

@@ -74,7 +74,8 @@ def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: C
     changes = resolve(triple, ResolutionKind.POLICY, at=at, decided_by=reviewer, category=policy.value)
     move(triple, Step.WITHDRAW_FLAG, actor=reviewer, at=at, **changes)
     mark_if_changed(triple, at)
-    notices.flag_withdrawn(triple, by=reviewer, at=at)
+    sentence = f"{reviewer} withdrew the flag on {triple.label}. It is accepted."
+    notices.settled(triple, sentence, by=reviewer, at=at)
     return triple
 
 
@@ -107,7 +108,8 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
     labels = ", ".join(child.label for child in children)
     resolve(triple, ResolutionKind.SPLIT, at=at, decided_by=author, reason=f"Split into {labels}.")
     move(triple, Step.SPLIT, actor=author, at=at, reason=f"Split into {labels}.")
-    notices.triple_split(triple, claims=len(children), by=author, at=at)
+    sentence = f"{author} split {triple.label} into {len(children)} claims, each a Q&A of its own."
+    notices.settled(triple, sentence, by=author, at=at)
     return children
 
 
@@ -121,7 +123,7 @@ def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, 
     discard_open_revision(triple)
     resolve(triple, ResolutionKind.DROPPED, at=at, decided_by=author, reason=reason)
     move(triple, Step.DROP, actor=author, at=at, reason=reason)
-    notices.triple_dropped(triple, by=author, at=at)
+    notices.settled(triple, f"{author} dropped {triple.label}. The reason is on its page.", by=author, at=at)
     return triple
 
 

@@ -186,24 +186,11 @@ def message_posted(message: DisputeMessage) -> None:
     _notify(people, triple, "review.message", sentence, f"message:{message.pk}", at)
 
 
-def _settled(triple: Triple, sentence: str, by: User, at: datetime, *, people: set[User]) -> None:
+def settled(triple: Triple, sentence: str, *, by: User, at: datetime) -> None:
+    """The author or the flagger ended the dispute; `sentence` says how."""
     _dealt_with(triple, by, at)
-    _notify(people - {by}, triple, "review.settled", sentence, f"round:{triple.round}:settled", at)
-
-
-def flag_withdrawn(triple: Triple, *, by: User, at: datetime) -> None:
-    sentence = f"{by} withdrew the flag on {triple.label}. It is accepted."
-    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
-
-
-def triple_split(triple: Triple, *, claims: int, by: User, at: datetime) -> None:
-    sentence = f"{by} split {triple.label} into {claims} claims, each a Q&A of its own."
-    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
-
-
-def triple_dropped(triple: Triple, *, by: User, at: datetime) -> None:
-    sentence = f"{by} dropped {triple.label}. The reason is on its page."
-    _settled(triple, sentence, by, at, people=_writers(triple) | _reviewers(triple))
+    people = (_writers(triple) | _reviewers(triple)) - {by}
+    _notify(people, triple, "review.settled", sentence, f"round:{triple.round}:settled", at)
 
 
 def revised(triple: Triple, *, by: User, at: datetime) -> None:

@@ -1,7 +1,7 @@
 """The guided split: a compound triple becomes two to six drafts, each with its own question, answer and evidence."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -109,7 +109,10 @@ class ClaimsSheet:
         self.triple = triple
         self.snapshot: Snapshot = triple.revision.snapshot
         self.expected: list[ExpectedBlock] = expected_blocks(triple.revision)
-        self.forms = self._posted(posted) if posted is not None else self._proposed()
+        if posted is None:
+            self.forms = self._proposed()
+        else:
+            self.forms = [ClaimForm(posted, number=number) for number in range(1, count_in(posted) + 1)]
         self._versions: dict[int, BlockVersion] = {block.version_id: block.version for block in self.expected}
         self._other_blocks: dict[int, BlockVersion | None] = {}
 
@@ -121,12 +124,6 @@ class ClaimsSheet:
             ticked = [self._value(claim.block.version_id, claim.span)] if claim.block else []
             initial = {"question": claim.question, "answer": claim.answer, "passages": ticked}
             made.append(ClaimForm(initial=initial, number=number))
-        return made
-
-    def _posted(self, posted: QueryDict) -> list[ClaimForm]:
-        made = [ClaimForm(posted, number=number) for number in range(1, count_in(posted) + 1)]
-        for form in made:
-            form.is_valid()
         return made
 
     def other_block(self, form: ClaimForm) -> BlockVersion | None:
@@ -173,13 +170,10 @@ class ClaimsSheet:
 
     # What it means
 
-    def _blocks_at_hand(self, form: ClaimForm) -> dict[int, BlockVersion]:
-        version = self.other_block(form)
-        return {**({version.pk: version} if version else {}), **self._versions}
-
     def evidence(self, form: ClaimForm) -> tuple[list[tuple[BlockVersion, list[Span]]], list[str]]:
         """The blocks of a claim with the passages chosen in them, and the typed words that are in no block."""
-        at_hand = self._blocks_at_hand(form)
+        other = self.other_block(form)
+        at_hand = ({other.pk: other} if other else {}) | self._versions
         chosen: dict[int, list[Span]] = defaultdict(list)
         for value in form.ticked():
             version_id, span = _read(value)
@@ -207,12 +201,9 @@ class ClaimsSheet:
         for form in self.forms:
             if form.is_bound and not form.is_valid():
                 return form.number, f"Claim {form.number}: {next(iter(form.errors.values()))[0]}"
-            lost = self.evidence(form)[1]
-            if lost:
-                return (
-                    form.number,
-                    f"Claim {form.number}: “{lost[0]}” is in none of its passages. Copy it word for word.",
-                )
+            if lost := self.evidence(form)[1]:
+                sentence = f"“{lost[0]}” is in none of its passages. Copy it word for word."
+                return form.number, f"Claim {form.number}: {sentence}"
             if fault := self.claim(form).fault:
                 return form.number, f"Claim {form.number} {fault}."
         return None
@@ -227,15 +218,12 @@ class ClaimsSheet:
         elif not blocks:
             results.append(Check(checks.STOP, "no_evidence", "No evidence is chosen yet."))
         evidence = "\n".join(quoted(version.text, spans) for version, spans in blocks)
-        results += [check for version, spans in blocks if (check := _is_in_text(version, spans)).level != checks.PASS]
+        shown = [marked(version, spans) for version, spans in blocks]
+        found = [checks.check_evidence(block.text, block.spans) for block in shown]
+        results += [check for check in found if check.level != checks.PASS]
         if answer.strip() and evidence:
             results += checks.check_figures(answer, evidence)
         return results
-
-
-def _is_in_text(version: BlockVersion, spans: Sequence[Span]) -> Check:
-    block = marked(version, spans)
-    return checks.check_evidence(block.text, block.spans)
 
 
 def _read(value: str) -> tuple[int, Span]:

@@ -53,23 +53,14 @@ def next_stale(member: Member, after: Triple | None = None) -> Triple | None:
 
 def stale_offers(triple: Triple, participation: Participation, blocks: list[ComparedBlock]) -> list[Offer]:
     """The three actions, in the order of their keys, refused ones with their reason."""
-    pin = rules.repin_refusal(triple, participation)
+    refusal = rules.repin_refusal(triple, participation)
+    pin = "The evidence stays as it is; two reviewers check it again."
+    anew = "Opens the editor with the new text; a new round follows."
+    ended = writing.retire_refusal(participation.roles, triple)
     return [
-        Offer(
-            "re_pin",
-            "p",
-            "Pin to the new text",
-            "The evidence stays as it is; two reviewers check it again.",
-            pin or rules.evidence_refusal(blocks),
-        ),
-        Offer("anew", "b", "Rewrite it", "Opens the editor with the new text; a new round follows.", pin),
-        Offer(
-            "retire",
-            "x",
-            "Retire",
-            "Leaves the gold set for good.",
-            writing.retire_refusal(participation.roles, triple),
-        ),
+        Offer("re_pin", "p", "Pin to the new text", pin, refusal or rules.evidence_refusal(blocks)),
+        Offer("anew", "b", "Rewrite it", anew, refusal),
+        Offer("retire", "x", "Retire", "Leaves the gold set for good.", ended),
     ]
 
 

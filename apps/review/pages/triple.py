@@ -1,6 +1,5 @@
 """The page of one triple: its rounds, its dispute, and the actions that end it."""
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
 from apps.review.selectors.participation import Participation, participation_in, record_of
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.enums import RetireReason, State
-from apps.triples.models import ExpectedBlock, Triple
+from apps.triples.models import Triple
 from apps.triples.presenters import render_bench, save_bench
 from apps.triples.selectors.staleness import compared
 from apps.triples.selectors.triples import triple_for, writing_snapshot
@@ -46,10 +45,6 @@ class BlockView(NamedTuple):
     @property
     def is_cut(self) -> bool:
         return is_cut(self.version.text, self.spans, as_written=self.version.is_as_written)
-
-
-def _block_views(blocks: Iterable[ExpectedBlock]) -> list[BlockView]:
-    return [BlockView(expected.version, expected.spans) for expected in blocks]
 
 
 def _as(participation: Participation) -> str:
@@ -96,7 +91,7 @@ def _page(
         "section": "Review",
         "triple": triple,
         "revision": triple.revision,
-        "blocks": _block_views(record.blocks[triple.revision.pk]),
+        "blocks": [BlockView(block.version, block.spans) for block in record.blocks[triple.revision.pk]],
         "participation": participation,
         "as_what": _as(participation),
         "rounds": rounds,

@@ -38,14 +38,9 @@ less than a wrong answer in the set.
 """
 
 
-def guideline_of(project: Project) -> str:
-    """The guideline for reviewers as Markdown."""
-    return policy(project, "review_guideline").strip() or DEFAULT
-
-
 def guideline_html(project: Project) -> SafeString:
-    """Safe because `to_html` lets only the tags of a text through."""
-    return mark_safe(to_html(guideline_of(project)))
+    """The guideline for reviewers. Safe because `to_html` lets only the tags of a text through."""
+    return mark_safe(to_html(policy(project, "review_guideline").strip() or DEFAULT))
 
 
 SHOWN = 10

@@ -37,13 +37,7 @@ KINDS: dict[str, Q] = {
     "disputed": Q(state=State.DISPUTED),
     "stale": Q(state=State.ACCEPTED, is_stale=True),
 }
-KIND_LABELS = {
-    "draft": "Draft",
-    "candidate": "Candidate",
-    "in_review": "In review",
-    "disputed": "Disputed",
-    "stale": "Stale",
-}
+KIND_LABELS = {kind: kind.replace("_", " ").capitalize() for kind in KINDS}
 AGES = (1, 3, 7, 14, 30)
 
 
@@ -106,15 +100,10 @@ def _parted(lead: User) -> Q:
 
 
 def _narrowed(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
-    rows = Triple.objects.filter(project=project)
+    own = {"domain": filters.domain, "source": filters.source, "author": filters.author}
+    rows = Triple.objects.filter(project=project, **{name: value for name, value in own.items() if value})
     if filters.days is not None:
         rows = rows.filter(changed_at__lte=at - timedelta(days=filters.days))
-    if filters.domain:
-        rows = rows.filter(domain=filters.domain)
-    if filters.source is not None:
-        rows = rows.filter(source=filters.source)
-    if filters.author is not None:
-        rows = rows.filter(author=filters.author)
     if filters.reviewer is not None:
         seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=filters.reviewer)
         rows = rows.filter(Exists(seats))
@@ -179,8 +168,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
     pulled = is_pulled(project)
     rows = []
     for triple in triples:
-        kind = _kind(triple)
-        part = parts[triple.pk]
+        kind, part = _kind(triple), parts[triple.pk]
         seen = sight(part, RoundPhase.OPEN)
         shown = None
         if kind == "in_review" and seen.reviewer_names and seen.who_answered:

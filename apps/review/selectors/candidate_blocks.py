@@ -207,8 +207,11 @@ def views_for(candidates: Sequence[CandidateBlock], member: Member) -> list[Cand
 
 def is_doubted(triple: Triple) -> bool:
     """Whether somebody finds the question unclear, as it reads now."""
-    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind=NoteKind.UNCLEAR)
-    return notes.filter(withdrawn_at=None).exists()
+    return _doubts(triple).exists()
+
+
+def _doubts(triple: Triple) -> QuerySet[MissNote]:
+    return MissNote.objects.filter(triple=triple, revision=triple.current_id, kind=NoteKind.UNCLEAR, withdrawn_at=None)
 
 
 def has_answered_about(triple: Triple, person: User) -> bool:
@@ -220,8 +223,7 @@ def doubts_about(triple: Triple, participation: Participation) -> list[MissNote]
     """Notes that the question is unclear, for its authors and leads. Reviewers judge without them."""
     if participation.blinded or not (participation.wrote_any or participation.is_lead):
         return []
-    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind=NoteKind.UNCLEAR, withdrawn_at=None)
-    return list(notes.select_related("made_by").order_by("pk"))
+    return list(_doubts(triple).select_related("made_by").order_by("pk"))
 
 
 class Offer(NamedTuple):
@@ -239,75 +241,46 @@ class Offer(NamedTuple):
 
 
 def _disputed(triple: Triple, participation: Participation) -> list[Offer]:
-    flagged_by = f"{participation.flagger} flagged it." if participation.flagger else ""
+    of = triple, participation
+    revise = f"Opens revision {triple.revision.number + 1} and a new round; both reviewers see the difference."
+    split = "Two to six claims, each a draft with its own evidence; this one keeps the links."
+    drop = "Needs a reason. It goes to the quality log."
+    settled = "A policy settles it, and the Q&A is accepted as it is."
+    withdraw = f"{participation.flagger} flagged it. {settled}" if participation.flagger else settled
+    adjudicate = "Accept it, send it to another round, or drop it. The reason is kept."
     return [
-        Offer(
-            "revise",
-            "r",
-            "Revise",
-            f"Opens revision {triple.revision.number + 1} and a new round; both reviewers see the difference.",
-            rules.revise_refusal(triple, participation),
-        ),
-        Offer(
-            "split",
-            "s",
-            "Split",
-            "Two to six claims, each a draft with its own evidence; this one keeps the links.",
-            rules.split_refusal(triple, participation),
-        ),
-        Offer(
-            "drop",
-            "d",
-            "Drop",
-            "Needs a reason. It goes to the quality log.",
-            rules.drop_refusal(triple, participation),
-        ),
-        Offer(
-            "withdraw",
-            "w",
-            "Withdraw the flag",
-            f"{flagged_by} A policy settles it, and the Q&A is accepted as it is.".strip(),
-            rules.withdraw_flag_refusal(triple, participation),
-        ),
-        Offer(
-            "adjudicate",
-            "a",
-            "Adjudicate",
-            "Accept it, send it to another round, or drop it. The reason is kept.",
-            rules.adjudicate_refusal(triple, participation),
-        ),
+        Offer("revise", "r", "Revise", revise, rules.revise_refusal(*of)),
+        Offer("split", "s", "Split", split, rules.split_refusal(*of)),
+        Offer("drop", "d", "Drop", drop, rules.drop_refusal(*of)),
+        Offer("withdraw", "w", "Withdraw the flag", withdraw, rules.withdraw_flag_refusal(*of)),
+        Offer("adjudicate", "a", "Adjudicate", adjudicate, rules.adjudicate_refusal(*of)),
     ]
 
 
 def _accepted(triple: Triple, participation: Participation, doubts: Sequence[MissNote]) -> list[Offer]:
-    offers = [
-        Offer(
-            "retire",
-            "x",
-            "Retire",
-            "Leaves the gold set for good; versions that contain it keep it.",
-            writing.retire_refusal(participation.roles, triple),
-        )
-    ]
+    meaning = "Leaves the gold set for good; versions that contain it keep it."
+    retire = Offer("retire", "x", "Retire", meaning, writing.retire_refusal(participation.roles, triple))
     if triple.is_stale:
         repin = rules.repin_refusal(triple, participation)
         pin = "Keeps evidence that is unchanged; a new round opens."
         anew = "Opens the editor with the new text; a new round follows."
-        offers = [
+        return [
             Offer("re_pin", "p", "Pin to the new text", pin, repin),
             Offer("revise", "r", "Rewrite it", anew, repin),
-            *offers,
+            retire,
         ]
-    elif doubts:
-        refusal = rules.reword_refusal(
-            triple,
-            participation,
-            is_doubted=True,
-            has_answered=has_answered_about(triple, participation.person),
-        )
-        meaning = "Opens the editor; it stays accepted until you submit, then two reviewers check it again."
-        offers = [Offer("revise", "r", "Reword the question", meaning, refusal), *offers]
-    return offers
+    if not doubts:
+        return [retire]
+    has_answered = has_answered_about(triple, participation.person)
+    refusal = rules.reword_refusal(triple, participation, is_doubted=True, has_answered=has_answered)
+    meaning = "Opens the editor; it stays accepted until you submit, then two reviewers check it again."
+    return [Offer("revise", "r", "Reword the question", meaning, refusal), retire]
+
+
+def _dropped(triple: Triple, participation: Participation) -> list[Offer]:
+    meaning = "Starts a new revision that only you see until you submit it."
+    refusal = writing.reopen_refusal(participation.person, participation.roles, triple)
+    return [Offer("reopen", "r", "Reopen as a new draft", meaning, refusal)]
 
 
 def offers_for(triple: Triple, participation: Participation, doubts: Sequence[MissNote] = ()) -> list[Offer]:
@@ -319,16 +292,6 @@ def offers_for(triple: Triple, participation: Participation, doubts: Sequence[Mi
         offers = _disputed(triple, participation)
     elif triple.state == State.ACCEPTED:
         offers = _accepted(triple, participation, doubts)
-    elif triple.state == State.DROPPED:
-        offers = [
-            Offer(
-                "reopen",
-                "r",
-                "Reopen as a new draft",
-                "Starts a new revision that only you see until you submit it.",
-                writing.reopen_refusal(participation.person, participation.roles, triple),
-            )
-        ]
     else:
-        return []
+        offers = _dropped(triple, participation) if triple.state == State.DROPPED else []
     return sorted(offers, key=lambda offer: offer.refusal is not None)

@@ -135,9 +135,10 @@ class Selection:
     def left_out(self) -> list[LeftOut]:
         """What is not in the file: first by source, then incomplete drafts."""
         groups = []
-        for source, reason in self.lost.items():
-            resting = self.visible().filter(Q(source=source) | Q(query__source=source))
-            groups.append(_left_out(resting, f"{_name_of(self.project, source)} {reason}"))
+        sources = self.project.sources.in_bulk(self.lost)
+        for pk, reason in self.lost.items():
+            resting = self.visible().filter(Q(source=pk) | Q(query__source=pk))
+            groups.append(_left_out(resting, f"{sources[pk].name} {reason}"))
         if self.state in (State.DRAFT, State.WITHDRAWN, CANDIDATES, EVERY):
             halves = self.visible().exclude(self._without_permission()).exclude(_is_whole())
             groups.append(_left_out(halves, "A question, an answer or a passage is missing"))
@@ -153,10 +154,6 @@ def _left_out(triples: QuerySet[Triple], reason: str) -> LeftOut:
     first = list(triples.only("number").order_by("number")[:NAMED])
     count = len(first) if len(first) < NAMED else triples.count()
     return LeftOut(reason, count, [triple.label for triple in first])
-
-
-def _name_of(project: Project, source: int) -> str:
-    return project.sources.get(pk=source).name
 
 
 def _reviewers_of(page: Sequence[Triple]) -> dict[int, list[str]]:
@@ -178,7 +175,7 @@ def _reviewers_of(page: Sequence[Triple]) -> dict[int, list[str]]:
 def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -> Entry:
     """The triple as an entry. Until it has been reviewed here, it has the claims of its imported file."""
     revision = triple.revision
-    imported = origin_of(triple)
+    imported: ImportedEntry | None = getattr(triple, "imported", None)
     claims = imported_claims(triple, imported)
     author = triple.adopted_by if triple.is_machine_written else triple.author
     adopter = triple.adopted_by.name if triple.adopted_by else claims.get("adopted_by", "")
@@ -204,11 +201,6 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
         corpus=revision.snapshot.corpus.slug,
         snapshot=revision.snapshot.digest,
     )
-
-
-def origin_of(triple: Triple) -> ImportedEntry | None:
-    """The source it was imported from; None for one written here."""
-    return getattr(triple, "imported", None)
 
 
 def imported_claims(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:

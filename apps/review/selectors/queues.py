@@ -199,17 +199,6 @@ def _disputed(project: Project) -> QuerySet[Triple]:
     return triples_of(project).filter(state=State.DISPUTED).order_by("changed_at", "pk")
 
 
-def disputed_with(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person is the author or has a seat."""
-    seated = ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person, released_at=None)
-    return _disputed(project).filter(Exists(seated) | _wrote(person))
-
-
-def disputes_to_settle(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples that the person wrote or flagged; those who only confirmed have nothing to do there."""
-    return _disputed(project).filter(_flagged(person) | _wrote(person))
-
-
 def with_last_writer(disputed: QuerySet[Triple]) -> QuerySet[Triple]:
     """`last_word`: who wrote last in the round's thread, 0 for nobody. `is_revised`: the next revision is begun."""
     messages = DisputeMessage.objects.filter(triple=OuterRef("pk"), round=OuterRef("round")).order_by("-pk")
@@ -232,9 +221,10 @@ def disputes_to_answer(person: User, project: Project) -> QuerySet[Triple]:
 
 
 def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputes of this person in which the next step is somebody else's."""
+    """Disputes that this person wrote or has a seat in, and in which the next step is somebody else's."""
+    seated = ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person, released_at=None)
     writing = Revision.objects.filter(triple=OuterRef("pk"), author=person, submitted_at=None)
-    disputes = with_last_writer(disputed_with(person, project)).filter(~Exists(writing))
+    disputes = with_last_writer(_disputed(project)).filter(Exists(seated) | _wrote(person), ~Exists(writing))
     return disputes.filter(~_is_turn_of(person))
 
 
@@ -269,11 +259,6 @@ def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
     return triples_of(project).filter(author=person, state=State.DROPPED).order_by("changed_at", "pk")
 
 
-def stale_in(project: Project) -> QuerySet[Triple]:
-    """Accepted triples to pin again or retire, by when they went stale."""
-    return triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
-
-
 # Counted for the home page -----------------------------------------------------------------------------------------
 
 
@@ -286,32 +271,31 @@ class QueuedWork(NamedTuple):
     url_name: str
 
 
-class _Queue(NamedTuple):
-    """One kind of open work: query sets, oldest first, each with the column of its times."""
-
-    word: str
-    url_name: str
-    rows: tuple[tuple[QuerySet, str], ...]
+Queue = tuple[str, str, list[tuple[QuerySet, str]]]
+"""One kind of open work: its words, its page, and query sets, oldest first, each with the column of its times."""
 
 
-def _queues(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[_Queue]:
-    queues: list[_Queue] = []
-    if Role.REVIEWER in roles:
-        offered = [(_offered(person, project, at), "changed_at")] if is_pulled(project) else []
-        mine = (review_queue(person, project), "opened_at")
-        queues.append(_Queue("triples to review", "review:next", (mine, *offered)))
-        further = (to_answer(person, project), "proposed_at")
-        queues.append(_Queue("passages to check", "review:candidate-next", (further,)))
-    answers, drafts = disputes_to_answer(person, project), drafts_of(person, project)
-    queues.append(_Queue("disputes to answer", "review:queue", ((answers, "changed_at"),)))
-    queues.append(_Queue("drafts to finish", "review:queue", ((drafts, "changed_at"),)))
-    queues.append(_Queue("revisions to finish", "review:queue", ((revisions_of(person, project), "begun_at"),)))
-    if Role.LEAD in roles:
-        others, differing = to_adjudicate(person, project), to_decide(person, project)
-        queues.append(_Queue("disputes to adjudicate", "review:queue", ((others, "changed_at"),)))
-        queues.append(_Queue("passages to decide", "review:queue", ((differing, "proposed_at"),)))
-        queues.append(_Queue("stale triples", "review:stale", ((stale_in(project), "changed_at"),)))
-    return queues
+def _queues(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[Queue]:
+    reviews: list[tuple[QuerySet, str]] = [(review_queue(person, project), "opened_at")]
+    if is_pulled(project):
+        reviews.append((_offered(person, project, at), "changed_at"))
+    stale = triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
+    of_reviewers: list[Queue] = [
+        ("triples to review", "review:next", reviews),
+        ("passages to check", "review:candidate-next", [(to_answer(person, project), "proposed_at")]),
+    ]
+    of_everybody: list[Queue] = [
+        ("disputes to answer", "review:queue", [(disputes_to_answer(person, project), "changed_at")]),
+        ("drafts to finish", "review:queue", [(drafts_of(person, project), "changed_at")]),
+        ("revisions to finish", "review:queue", [(revisions_of(person, project), "begun_at")]),
+    ]
+    of_leads: list[Queue] = [
+        ("disputes to adjudicate", "review:queue", [(to_adjudicate(person, project), "changed_at")]),
+        ("passages to decide", "review:queue", [(to_decide(person, project), "proposed_at")]),
+        ("stale triples", "review:stale", [(stale, "changed_at")]),
+    ]
+    is_reviewer, is_lead = Role.REVIEWER in roles, Role.LEAD in roles
+    return [*(of_reviewers if is_reviewer else []), *of_everybody, *(of_leads if is_lead else [])]
 
 
 def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[QueuedWork]:
@@ -323,18 +307,17 @@ def what_waits_for(person: User, project: Project, roles: frozenset[str], at: da
     """The question behind `waiting_for`, for a page that asks others with it."""
     queues = _queues(person, project, roles, at)
     asks: dict[str, Subquery] = {}
-    for place, queue in enumerate(queues):
-        for part, (rows, column) in enumerate(queue.rows):
+    for place, (_, _, parts) in enumerate(queues):
+        for part, (rows, column) in enumerate(parts):
             asks[f"n{place}_{part}"] = CountOf(rows.order_by().values("pk"))
             asks[f"since{place}_{part}"] = Subquery(rows.values(column)[:1])
 
     def read(values: Mapping[str, Any]) -> list[QueuedWork]:
         found = []
-        for place, queue in enumerate(queues):
-            parts = range(len(queue.rows))
-            n = sum(values[f"n{place}_{part}"] for part in parts)
-            times = [since for part in parts if (since := values[f"since{place}_{part}"])]
-            found.append(QueuedWork(queue.word, n, min(times, default=None), queue.url_name))
+        for place, (word, url_name, parts) in enumerate(queues):
+            n = sum(values[f"n{place}_{part}"] for part in range(len(parts)))
+            times = [since for part in range(len(parts)) if (since := values[f"since{place}_{part}"])]
+            found.append(QueuedWork(word, n, min(times, default=None), url_name))
         return [work for work in found if work.count]
 
     return Question(asks, read)

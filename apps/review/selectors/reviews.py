@@ -1,10 +1,9 @@
-"""The rounds of a triple as one person may see them, flag counts for agreement, and what of a review is sealed."""
+"""The rounds of a triple as one person may see them, and what of a review is sealed."""
 
 from collections import defaultdict
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
-
-from django.db.models import Count
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -14,11 +13,10 @@ from apps.common.digests import utc_text
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.retrieval.selectors.blinding import Hidden
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
-from apps.review.enums import Category, RateSide, Reason, VerdictChoice
+from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
 from apps.review.selectors.candidate_blocks import asked_of, to_decide
 from apps.review.selectors.participation import Participation, Record, phase_of, record_of
-from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
 from apps.triples.models import Revision, Triple
 
 
@@ -167,6 +165,7 @@ def rounds_of(triple: Triple, participation: Participation, record: Record | Non
     messages: dict[int, list[DisputeMessage]] = defaultdict(list)
     for message in triple.messages.select_related("author").order_by("posted_at", "pk"):
         messages[message.round].append(message)
+    sees_answers = partial(sees_answers_to_warnings, participation.part, blinded=participation.blinded)
     views = []
     for revision in record.submitted:
         by_seat = verdicts[revision.pk]
@@ -186,46 +185,7 @@ def rounds_of(triple: Triple, participation: Participation, record: Record | Non
                 reviewers=seats[revision.pk] if seen.reviewer_names else [],
                 resolution=ends.get(revision.pk) if seen.other_verdicts else None,
                 messages=messages[revision.round] if seen.thread else [],
-                warnings=revision.warnings if _sees_warnings(participation, phase) else [],
+                warnings=revision.warnings if sees_answers(phase) else [],
             )
         )
     return views
-
-
-def _sees_warnings(participation: Participation, phase: RoundPhase) -> bool:
-    return sees_answers_to_warnings(participation.part, phase, blinded=participation.blinded)
-
-
-# Agreement ---------------------------------------------------------------------------------------------------------
-
-
-class FlagCount(NamedTuple):
-    """Flags among first-round verdicts of closed rounds: `flags` of `reviews`, on `revisions` revisions."""
-
-    person: User
-    flags: int
-    reviews: int
-    revisions: int
-
-
-def _flag_counts(project: Project, side: RateSide) -> list[FlagCount]:
-    verdicts = counted(project).filter(revision__round=FIRST_ROUND)
-    rows = (
-        verdicts.values_list(PERSON[side])
-        .annotate(flags=FLAGS, reviews=Count("pk"), revisions=Count("revision", distinct=True))
-        .order_by()
-    )
-    people = User.objects.in_bulk([row[0] for row in rows])
-    return sorted(
-        (FlagCount(people[pk], *more) for pk, *more in rows), key=lambda row: (row.person.name, row.person.pk)
-    )
-
-
-def flag_counts_by_author(project: Project) -> list[FlagCount]:
-    """Flags that each author's first revisions received, by name."""
-    return _flag_counts(project, RateSide.AUTHOR)
-
-
-def flag_counts_by_reviewer(project: Project) -> list[FlagCount]:
-    """Flags that each reviewer gave in first rounds, by name."""
-    return _flag_counts(project, RateSide.REVIEWER)

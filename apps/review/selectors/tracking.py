@@ -105,13 +105,8 @@ class FlagShare(NamedTuple):
 
 def tallies(project: Project, side: RateSide) -> list[FlagTally]:
     """Each person's flags and verdicts of each month that has any, in the order of people and months."""
-    rows = (
-        reviews_of(project, side)
-        .values_list(PERSON[side], Month("given_at"), MACHINE)
-        .annotate(flags=FLAGS, n=Count("pk"))
-        .order_by()
-    )
-    return sorted(FlagTally(*row) for row in rows)
+    rows = reviews_of(project, side).values_list(PERSON[side], Month("given_at"), MACHINE)
+    return sorted(FlagTally(*row) for row in rows.annotate(flags=FLAGS, n=Count("pk")).order_by())
 
 
 def flags_by_day(project: Project) -> list[tuple[str, int, int]]:
@@ -122,26 +117,15 @@ def flags_by_day(project: Project) -> list[tuple[str, int, int]]:
 
 def shares(project: Project, side: RateSide, by: Dimension, person: int | None = None) -> list[FlagShare]:
     """Flags and verdicts of each value of `by`, in the order of values, "" first; of all people or of one."""
-    rows = (
-        reviews_of(project, side, person)
-        .values_list(VALUE[by], MACHINE)
-        .annotate(flags=FLAGS, n=Count("pk"))
-        .order_by()
-    )
-    return sorted(FlagShare(value or "", is_machine, flags, n) for value, is_machine, flags, n in rows)
+    rows = reviews_of(project, side, person).values_list(VALUE[by], MACHINE).annotate(flags=FLAGS, n=Count("pk"))
+    return sorted(FlagShare(value or "", is_machine, flags, n) for value, is_machine, flags, n in rows.order_by())
 
 
 def reasons_named(project: Project, side: RateSide, person: int | None = None) -> Counter[tuple[str, bool]]:
     """How many flags name each reason, by (reason, machine-written). One flag may name several."""
-    rows = (
-        reviews_of(project, side, person)
-        .filter(choice=VerdictChoice.FLAG)
-        .values_list("reasons", MACHINE)
-        .annotate(n=Count("pk"))
-        .order_by()
-    )
+    flags = reviews_of(project, side, person).filter(choice=VerdictChoice.FLAG)
     named: Counter[tuple[str, bool]] = Counter()
-    for reasons, is_machine, n in rows:
+    for reasons, is_machine, n in flags.values_list("reasons", MACHINE).annotate(n=Count("pk")).order_by():
         for reason in set(reasons):
             named[reason, is_machine] += n
     return named
@@ -196,15 +180,14 @@ def _with_reason(flags: QuerySet[Verdict], narrowed: LogFilter) -> QuerySet[Verd
 
 
 def _narrowed(rows: QuerySet[Any], narrowed: LogFilter, time: str) -> QuerySet[Any]:
-    triple = "revision__triple__"
-    if narrowed.author:
-        rows = rows.filter(revision__author=narrowed.author)
-    if narrowed.domain:
-        rows = rows.filter(**{f"{triple}domain": narrowed.domain})
-    if narrowed.source:
-        rows = rows.filter(**{f"{triple}source": narrowed.source})
+    own = {
+        "revision__author": narrowed.author,
+        "revision__triple__domain": narrowed.domain,
+        "revision__triple__source": narrowed.source,
+    }
+    rows = rows.filter(**{path: value for path, value in own.items() if value})
     if narrowed.origin:
-        rows = rows.filter(**{f"{triple}is_machine_written": narrowed.origin == "machine"})
+        rows = rows.filter(revision__triple__is_machine_written=narrowed.origin == "machine")
     if narrowed.month:
         rows = rows.annotate(in_month=Month(time)).filter(in_month=narrowed.month)
     return rows

@@ -4,7 +4,6 @@ from contextlib import contextmanager
 from zipfile import is_zipfile
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.actions.projects import set_roles
@@ -18,7 +17,7 @@ from apps.goldsets.actions.public import (
     sign_public_release,
     withdraw_public_release,
 )
-from apps.goldsets.enums import PublicState
+from apps.goldsets.enums import PublicState, VersionState
 from apps.goldsets.execution import public_jobs, publishing
 from apps.goldsets.models import PublicPart, PublicRelease
 from apps.goldsets.selectors.public import public_release
@@ -26,6 +25,7 @@ from apps.jobs.actions.jobs import retry_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from tests.factories import AT
+from tests.goldsets.factories import make_version
 from tests.goldsets.public.factories import (
     ORDER,
     ask_to_prepare,
@@ -58,20 +58,15 @@ def test_preparing_answers_at_once_and_a_worker_builds(version):
     assert (release.state, len(release.digest), is_whole(release)) == (PublicState.PREPARED, 64, True)
 
 
-def test_preparing_twice_prepares_once(version):
+def test_preparing_twice_prepares_once_and_other_choices_wait_until_it_is_done(version):
     first, second = ask_to_prepare(version), ask_to_prepare(version)
     third = public.prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
 
     assert first == second == third
     assert Job.objects.filter(kind="goldsets.prepare_public").count() == 1
-
-
-def test_other_choices_wait_until_it_is_prepared(version):
-    release = ask_to_prepare(version)
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
-
     with pytest.raises(PublicReleaseRefused, match="Wait until it is done"):
-        public.prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
+        public.prepare_again(release_id=first.pk, order=other, actor=version.created_by, at=AT)
 
 
 def test_signing_twice_signs_once(version):
@@ -130,35 +125,30 @@ def test_a_failed_preparation_says_why_and_its_job_can_be_retried(version):
     assert done(release).state == PublicState.PREPARED
 
 
-def test_a_failed_preparation_is_shown_with_its_reason_and_can_be_prepared_again(version):
+def test_a_failed_preparation_is_shown_with_its_reason_has_no_preview_and_can_be_prepared_again(client, version):
     release = make_public_release(PublicState.FAILED, version)
-    client = Client()
     client.force_login(release.prepared_by)
     gold_set = release.version.gold_set
-    page = client.get(reverse("goldsets:public", args=[gold_set.project.slug, gold_set.slug, 1])).content.decode()
+    where = [gold_set.project.slug, gold_set.slug, 1]
+    page = client.get(reverse("goldsets:public", args=where)).content.decode()
+    preview = client.get(reverse("goldsets:public-preview", args=[*where, "queries", 1]))
 
+    assert preview.status_code == 409
+    assert "is not prepared, so it has no files" in preview.content.decode()
     assert "v1 could not be prepared for the public." in page
     assert "Nothing would go out." in page
     assert "Prepare again" in page
     assert prepare_again(release).state == PublicState.PREPARED
 
 
-def test_what_could_not_be_prepared_has_no_preview(version):
-    release = make_public_release(PublicState.FAILED, version)
-    client = Client()
-    client.force_login(release.prepared_by)
-    gold_set = release.version.gold_set
-    where = [gold_set.project.slug, gold_set.slug, 1, "queries", 1]
-    answer = client.get(reverse("goldsets:public-preview", args=where))
-
-    assert answer.status_code == 409
-    assert "is not prepared, so it has no files" in answer.content.decode()
-
-
-def test_what_is_prepared_again_unchanged_need_not_be_read_again(version):
+def test_what_is_prepared_again_has_to_be_read_again_where_it_changed(version):
     release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     log_public_look(release=release, actor=second, at=AT)
+    release = prepare_again(release, ORDER.__class__("Another title", "", "CC0-1.0", ("dev",)))
+    with pytest.raises(PublicReleaseRefused, match="Open the preview first"):
+        sign_public_release(release_id=release.pk, actor=second, at=AT)
+
     release = prepare_again(release)
 
     assert done(sign_public_release(release_id=release.pk, actor=second, at=AT)).signed_by == second
@@ -231,14 +221,9 @@ def test_without_a_word_for_the_passages_nothing_is_signed(version):
         sign(release, make_second_lead(release.version))
 
 
-def test_the_files_of_a_release_that_was_never_out_are_removed_when_it_is_withdrawn(version):
+def test_the_files_of_a_withdrawn_release_stay_only_where_it_was_out(bench, version):
     release = make_public_release(PublicState.SIGNED, version)
     withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
-
     assert not PublicPart.objects.exists()
 
-
-def test_the_files_of_a_release_that_was_out_stay_when_it_is_withdrawn(version):
-    release = make_public_release(PublicState.WITHDRAWN, version)
-
-    assert is_whole(release)
+    assert is_whole(make_public_release(PublicState.WITHDRAWN, make_version(VersionState.RELEASED, bench)))

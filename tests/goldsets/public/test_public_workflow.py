@@ -1,8 +1,5 @@
 """The states of a public release as a product, and what holds them below the application."""
 
-import hashlib
-import re
-
 import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
@@ -16,7 +13,6 @@ from apps.goldsets.actions.public import (
     withdraw_public_release,
 )
 from apps.goldsets.enums import PublicState, PublicStep, VersionState
-from apps.goldsets.execution.publishing import stored_zip
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
 from apps.goldsets.workflow import move_public
@@ -24,15 +20,11 @@ from apps.jobs.models import Notification
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
 from tests.goldsets.public.factories import (
-    ORDER,
     done,
     make_public_release,
     make_publishable,
     make_second_lead,
     prepare,
-    prepare_again,
-    revoke_all,
-    sign,
 )
 
 pytestmark = pytest.mark.django_db
@@ -171,26 +163,6 @@ def test_a_version_has_one_live_public_release(version):
     assert prepare(release.version).state == PublicState.PREPARED
 
 
-def test_after_another_build_the_preview_has_to_be_opened_again(version):
-    release = make_public_release(PublicState.PREPARED, version)
-    second = make_second_lead(release.version)
-    log_public_look(release=release, actor=second, at=AT)
-    other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
-    prepare_again(release, other)
-
-    with pytest.raises(PublicReleaseRefused, match="Open the preview first"):
-        sign_public_release(release_id=release.pk, actor=second, at=AT)
-
-
-def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out(bench, version):
-    release = prepare(version)
-    revoke_all(bench)
-    release = sign(release, make_second_lead(release.version))
-
-    assert release.state == PublicState.PREPARED
-    assert re.search(r"has changed since.*prepare it again", release.job.error)
-
-
 def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused(version):
     release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
@@ -208,13 +180,3 @@ def test_every_step_is_on_the_record(version):
     assert list(steps) == [
         f"public_release.{step}" for step in ("preparing", "prepared", "seen", "signed", "released", "withdrawn")
     ]
-
-
-def test_the_stored_bytes_are_those_that_were_signed(version):
-
-    release = make_public_release(PublicState.RELEASED, version)
-    with stored_zip(release) as stream:
-        data = stream.read()
-
-    assert hashlib.sha256(data).hexdigest() == release.digest
-    assert len(data) == release.size

@@ -3,7 +3,6 @@ import pytest
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.common.errors import Refusal
 from apps.review.actions.seating import SeatRefused, reseat_many
 from apps.review.models import ReviewSeat
 from tests.factories import AT, lead_of, make_member
@@ -155,7 +154,3 @@ class TestReseatingMany:
         assert gone not in reviewers_of(triple)
         assert len(done.seats) + len(done.left) == 2
         assert staying
-
-
-def test_a_refusal_is_a_refusal():
-    assert issubclass(SeatRefused, Refusal)

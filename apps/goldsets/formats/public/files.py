@@ -98,205 +98,9 @@ def _path_of(module: str) -> Path | None:
     return next((one for one in known if (ROOT / one).is_file()), None)
 
 
-EXAMPLE = b'''"""Ranks the passages of this release for each of its questions by TF-IDF. Needs Python, nothing else.
-
-    python3 search.py run.trec
-    python3 search.py --own-passages own.jsonl
-
-One process answers all questions, and reads the passages once. It writes a TREC run: ids of passages, best first. With
---own-passages the documents are cut anew, as a system would that knows nothing of our passages: written is a JSON line
-for each with its text, document and pages. Replace `Search` by your own search, and keep the form that fits it:
-`karat eval` reads the first with --run, the second with --results.
-"""
-
-import json
-import math
-import re
-import sys
-from collections import Counter
-from heapq import nsmallest
-from pathlib import Path
-
-DATA = Path(__file__).resolve().parent.parent / "jsonl"
-RESULTS, OWN_RESULTS = 100, 20
-LENGTH = 200
-
-
-def rows_of(name):
-    path = DATA / name
-    if path.exists():
-        with path.open(encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-
-
-def questions():
-    """Texts by id: the graded queries, and the questions of Q&As that are none of them."""
-    texts = {row["query_id"]: row["text"] for row in rows_of("queries.jsonl")}
-    for row in rows_of("triples.jsonl"):
-        texts.setdefault(row["query_id"] or row["id"], row["question"])
-    return texts
-
-
-def passages():
-    for row in rows_of("corpus.jsonl"):
-        yield row["block_id"], row["title"] + " " + row["text"]
-
-
-def own_passages():
-    """Each document in pieces of 200 words, with its pages where they are known."""
-    documents = {}
-    for row in rows_of("corpus.jsonl"):
-        pages = [page for page in (row["page_start"], row["page_end"]) if page is not None]
-        words = (row["title"] + " " + row["text"]).split()
-        documents.setdefault(row["document_id"], []).extend((word, pages) for word in words)
-    for document_id, words in documents.items():
-        for start in range(0, len(words), LENGTH):
-            piece = words[start : start + LENGTH]
-            pages = [page for _, known in piece for page in known]
-            found = {"text": " ".join(word for word, _ in piece), "document_id": document_id}
-            if pages:
-                found["pages"] = [min(pages), max(pages)]
-            yield found, found["text"]
-
-
-def words_of(text):
-    return re.findall(r"\\w+", text.casefold())
-
-
-class Search:
-    """Knows for each word the passages that have it, and what it counts there."""
-
-    def __init__(self, corpus):
-        self.found, having = [], {}
-        for place, (found, text) in enumerate(corpus):
-            self.found.append(found)
-            for word, number in Counter(words_of(text)).items():
-                having.setdefault(word, []).append((place, number))
-        weight = {word: math.log(1 + len(self.found) / len(rows)) for word, rows in having.items()}
-        squares = [0.0] * len(self.found)
-        for word, rows in having.items():
-            for place, number in rows:
-                squares[place] += (number * weight[word]) ** 2
-        self.counts = {
-            word: [(place, number * weight[word] ** 2 / math.sqrt(squares[place])) for place, number in rows]
-            for word, rows in having.items()
-        }
-
-    def rank(self, question, results):
-        """Pairs of passage and score, best first."""
-        scores = {}
-        for word in sorted(set(words_of(question)) & self.counts.keys()):
-            for place, count in self.counts[word]:
-                scores[place] = scores.get(place, 0.0) + count
-        best = nsmallest(results, scores, key=lambda place: (-scores[place], place))
-        return [(self.found[place], scores[place]) for place in best]
-
-
-if __name__ == "__main__":
-    is_own = "--own-passages" in sys.argv[1:-1]
-    search = Search(own_passages() if is_own else passages())
-    with open(sys.argv[-1], "w", encoding="utf-8") as out:
-        for name, question in questions().items():
-            for rank, (found, score) in enumerate(search.rank(question, OWN_RESULTS if is_own else RESULTS), 1):
-                if is_own:
-                    print(json.dumps({"qid": name, "rank": rank, **found}), file=out)
-                else:
-                    print(name, "Q0", found, rank, score, "example", file=out)
-'''
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEXT: dict[str, Any] = {"type": "string"}
-TEXTS = {"type": "array", "items": TEXT}
-PAGE = {"type": ["integer", "null"], "minimum": 0}
-SPLIT = {"enum": ["dev", "test"]}
-EMPTY = {"type": "object", "maxProperties": 0}
-
-
-def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    properties = {**required, **(optional or {})}
-    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
-
-
-def _said(schema: dict[str, Any], words: str) -> dict[str, Any]:
-    return {"description": words, **schema}
-
-
-PAGES = {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-PLACE = {"block_id": TEXT, "document_id": {"type": ["string", "null"]}, "page_range": PAGES}
-EXPECTED = _object({**PLACE, "evidence": _said(TEXTS, "The words of the passage that give the answer.")})
-
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "corpus": _object(
-        {
-            "block_id": _said(TEXT, "The id of the passage, which systems return."),
-            "document_id": TEXT,
-            "document_title": TEXT,
-            "title": TEXT,
-            "section": _said(TEXTS, "Headings above the passage, outermost first."),
-            "page_start": PAGE,
-            "page_end": PAGE,
-            "text": TEXT,
-            "metadata": EMPTY,
-        }
-    ),
-    "queries": _object(
-        {
-            "query_id": TEXT,
-            "text": TEXT,
-            "label": _said({"const": ""}, "Not public."),
-            "intent": _said(TEXT, "What the asker needs."),
-            "description": TEXT,
-            "source": _said(TEXT, "The kind of source."),
-            "difficulty": TEXT,
-            "domain": TEXT,
-            "query_type": TEXT,
-            "group": _said({"const": ""}, "Not public."),
-            "tags": _said({"type": "array", "maxItems": 0}, "Not public."),
-            "metadata": _object({"split": SPLIT}),
-        }
-    ),
-    "judgements": _object(
-        {
-            "query_id": TEXT,
-            "block_id": TEXT,
-            "grade": _said(
-                {"type": "integer", "minimum": 0}, "Without a line a pair was not judged; 0 is a judgement."
-            ),
-            "resolution": TEXT,
-            "judges": _said({"type": "integer", "minimum": 0}, "People whose answers the grade rests on."),
-            "split": SPLIT,
-        }
-    ),
-    "triples": _object(
-        {
-            "id": TEXT,
-            "query_id": {"type": ["string", "null"]},
-            "question": TEXT,
-            "expected_block": _said(_object(PLACE), "The first of the expected passages."),
-            "expected_blocks": {"type": "array", "items": EXPECTED, "minItems": 1},
-            "match": _said({"enum": ["any", "all"]}, "Whether any expected passage will do, or all are needed."),
-            "expected_answer": TEXT,
-            "metadata": _object(
-                {
-                    "domain": TEXT,
-                    "difficulty": TEXT,
-                    "added_by": _said(TEXT, "A pseudonym."),
-                    "added_at": _said(TEXT, "Year and month."),
-                    "reviewed_by": _said(TEXTS, "Pseudonyms."),
-                    "resolution": TEXT,
-                    "machine_written": {"type": "boolean"},
-                    "split": SPLIT,
-                }
-            ),
-        }
-    ),
-}
-"""By the name of the file in the folder jsonl."""
-
-
-def schema_bytes(name: str) -> bytes:
-    schema = {"$schema": DIALECT, "title": f"A line of jsonl/{name}.jsonl", **SCHEMAS[name]}
-    return json.dumps(schema, ensure_ascii=False, indent=2).encode() + b"\n"
+BUNDLED = Path(__file__).parent / "release"
+"""Files that go out as they are here: a JSON Schema for each file in the folder jsonl, and the example, a script."""
+TABLES = ("corpus", "queries", "judgements", "triples")
 
 
 @dataclass(frozen=True)
@@ -343,10 +147,10 @@ def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], coun
     yield REQUIREMENTS, iter([requirements_bytes()])
     yield "LICENSE", iter([card.notice(name, labels.holder, labels.licence).encode()])
     yield "README.md", iter([readme(labels, counts)])
-    yield "example/search.py", iter([EXAMPLE])
+    yield "example/search.py", iter([(BUNDLED / "search.py.txt").read_bytes()])
     yield from jsonl.files(content)
-    for file in SCHEMAS:
-        yield f"schema/{file}.schema.json", iter([schema_bytes(file)])
+    for table in TABLES:
+        yield f"schema/{table}.schema.json", iter([(BUNDLED / f"{table}.schema.json").read_bytes()])
 
 
 def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
@@ -426,7 +230,7 @@ def first_forbidden(folder: Path, labels: Labels, search: WordSearch) -> tuple[s
     """
     if found := search.find_in([labels.title, labels.slug, labels.holder]):
         return "README.md", found.word
-    for name in (MANIFEST, "DATA_CARD.md", *(f"jsonl/{file}.jsonl" for file in SCHEMAS)):
+    for name in (MANIFEST, "DATA_CARD.md", *(f"jsonl/{table}.jsonl" for table in TABLES)):
         if found := search.find_in(_texts(name, folder / name)):
             return name, found.word
     return None
@@ -445,8 +249,5 @@ def _texts(name: str, path: Path) -> Iterator[str]:
 
 
 def digest_of_file(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -108,7 +108,9 @@ def select(content: Content, terms: Terms) -> Selection:
         may_go[grade.query_id] += grade.block_id in chosen.passages
     asked = {row.query_id for row in content.triples() if row.triple_id in chosen.triples}
     for query in content.queries():
-        stay = _query_stays(query, terms, chosen) or _left(may_go[query.query_id], query.query_id in asked)
+        stay = _query_stays(query, terms, chosen)
+        if not (stay or may_go[query.query_id] or query.query_id in asked):
+            stay = StayReason.NOTHING_LEFT, ""
         _choose(chosen, QUERIES, query.query_id, stay, chosen.queries)
     for grade in content.grades():
         chosen.inside[PAIRS] += 1
@@ -161,10 +163,6 @@ def _worded(terms: Terms, chosen: Selection, kind: str, name: str, *texts: str) 
     found = list(dict.fromkeys(one for text in (name, *texts) for one in terms.search.finds(text)))
     chosen.hit(found, kind, name, "")
     return (REASONS.get(found[0].what, StayReason.PERSONAL), found[0].word) if found else None
-
-
-def _left(pairs: int, is_asked: bool) -> tuple[StayReason, str] | None:
-    return None if pairs or is_asked else (StayReason.NOTHING_LEFT, "")
 
 
 def _name_and_empty(chosen: Selection, content: Content, terms: Terms) -> None:

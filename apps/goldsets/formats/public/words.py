@@ -26,10 +26,11 @@ def preview_lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[P
 
 
 def _line(name: str, value: Any, public: Any) -> PreviewLine:
+    written = json.dumps(value, ensure_ascii=False)
     if value == public:
-        return PreviewLine(name, kept=_written(value))
-    inserted = "" if _is_empty(public) else _written(public)
-    return PreviewLine(name, struck=_written(value), inserted=inserted)
+        return PreviewLine(name, kept=written)
+    inserted = "" if public in (None, "", [], {}) else json.dumps(public, ensure_ascii=False)
+    return PreviewLine(name, struck=written, inserted=inserted)
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -39,23 +40,6 @@ def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
             yield from _flat(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value in ("", [], {})
-
-
-def _written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-class Detected(NamedTuple):
-    what: str
-    text: str
-
-
-def _always(text: str) -> bool:
-    return True
 
 
 def _digits(text: str) -> list[int]:
@@ -114,8 +98,8 @@ _TOKENS = (
 )
 # A detector reads a text once: what its pattern may repeat is bounded, and begins only where such a value can begin.
 DETECTORS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
-    (EMAIL, re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), _always),
-    (TOKEN, re.compile(_TOKENS), _always),
+    (EMAIL, re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), bool),
+    (TOKEN, re.compile(_TOKENS), bool),
     (IBAN, re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)"), is_iban),
     (CARD, re.compile(r"(?<![\w.+-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)"), is_card_number),
     (NETWORK, re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)"), is_network_address),
@@ -123,15 +107,15 @@ DETECTORS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...] = (
 )
 
 
-def detected_in(text: str) -> Iterator[Detected]:
-    """What is found, by kind; of overlapping finds the first kind has it."""
+def detected_in(text: str) -> Iterator[Found]:
+    """What detectors find, by kind; of overlapping finds the first kind has it."""
     taken = bytearray(len(text))
     for what, pattern, holds in DETECTORS:
         for match in pattern.finditer(text):
             start, end = match.span()
             if holds(match.group()) and not any(taken[start:end]):
                 taken[start:end] = b"1" * (end - start)
-                yield Detected(what, match.group())
+                yield Found(match.group(), what)
 
 
 NAME, WORD = "name of a person", "internal word"
@@ -198,9 +182,7 @@ class WordSearch:
             for match in pattern.finditer(searched) if pattern else ():
                 if match.group().casefold() not in self._allowed:
                     yield Found(match.group(), what)
-        for what, found in detected_in(spaced):
-            if found.casefold() not in self._allowed:
-                yield Found(found, what)
+        yield from (found for found in detected_in(spaced) if found.word.casefold() not in self._allowed)
 
     def finds(self, text: str) -> list[Found]:
         """Each text once, as what it was found first."""

@@ -1,8 +1,9 @@
-"""The forms that a version is downloaded in, the download, and public releases, for pages and the API."""
+"""What pages and the API of versions share: panels of apps above, downloads, and steps of public releases."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from django.http import FileResponse, Http404, HttpResponse
 from django.utils import timezone
@@ -135,3 +136,26 @@ def export_response(
     answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer
+
+
+class VersionPanel(NamedTuple):
+    """A template, and what it shows as `panel`."""
+
+    template: str
+    panel: Any
+
+
+MakePanel = Callable[[Version], VersionPanel | None]
+_panels: list[MakePanel] = []
+
+
+def on_version_page(panel: MakePanel) -> MakePanel:
+    """Register a panel; None where it has nothing to show."""
+    if panel not in _panels:
+        _panels.append(panel)
+    return panel
+
+
+def panels_of(version: Version) -> list[VersionPanel]:
+    """The panels in the order of registration."""
+    return [made for panel in _panels if (made := panel(version))]
