@@ -1,7 +1,5 @@
 """What reports on bias and on stability have in common: the request, who sees them, their list and form, the API."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -11,23 +9,13 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.reports.models import BiasReport, StabilityReport
-from tests.evaluation.factories import make_scene
 from tests.factories import lead_of, make_member, make_project
 from tests.reports.factories import USUAL, compute, request_analysis
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 4, "test_share": 0.0}
 NAMES = {BiasReport: "bias", StabilityReport: "stability"}
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=4, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture(params=NAMES, ids=NAMES.values())

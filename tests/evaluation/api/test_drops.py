@@ -1,7 +1,5 @@
 """What a lead decides in a comparison, over the API: drops, the end of it, and the pairs to judge because of it."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -19,17 +17,8 @@ from tests.judging.editions import pool_of_everything
 from tests.judging.factories import make_round
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 3, "test_share": 0.0}
 MEASURE = "nDCG@10"
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=3, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Leaderboard with ties, trend, quality against cost, and the ledger."""
 
-from copy import deepcopy
 from decimal import Decimal
 
 import numpy as np
@@ -22,20 +21,12 @@ from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import make_bench, make_version
+from tests.reading import words
 from tests.retrieval.factories import make_run, make_snapshot
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 6, "test_share": 0.0}
 PAGES = ("trend", "costs", "ledger")
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=6, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture
@@ -48,10 +39,6 @@ def scored(scene):
 
 def url(scene, name, *args):
     return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
-
-
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def read(client, scene, name, *args, user=None, **query) -> str:

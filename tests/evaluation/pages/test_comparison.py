@@ -1,7 +1,5 @@
 """Closing a comparison, and judging again what it calls in question."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -22,19 +20,11 @@ from apps.evaluation.selectors.rankings import version_queries
 from apps.retrieval.models import PoolEntry
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, make_member
+from tests.reading import words
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 3, "test_share": 0.0}
 MEASURE = "nDCG@10"
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=3, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture
@@ -67,10 +57,6 @@ def send(client, scene, pair, query, *, decision="accept", explanation="A rare w
     form = {"measure": MEASURE, "query": query, "decision": decision, "explanation": explanation}
     options = {"headers": more.pop("headers", {})}
     return client.post(url(scene, pair, "decide"), {**form, **more}, **options)
-
-
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def url(scene, pair, name, *args):

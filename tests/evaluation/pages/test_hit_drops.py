@@ -14,6 +14,7 @@ from apps.goldsets.enums import VersionState
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import lead_of, make_member
 from tests.goldsets.factories import make_bench, make_version
+from tests.reading import words
 
 pytestmark = pytest.mark.django_db
 MEASURE = "Success@1"
@@ -65,10 +66,6 @@ def page(client, version, pair):
 
 def decision(label, decision="accept", explanation="Two pages say it."):
     return {"query": label, "decision": decision, "explanation": explanation}
-
-
-def words(response):
-    return " ".join(response.content.decode().split())
 
 
 def test_a_question_that_fell_is_a_drop_and_stands_in_one_table_only(page, labels):

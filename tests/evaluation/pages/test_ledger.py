@@ -1,6 +1,5 @@
 """The ledger, and the scores that trends go on with."""
 
-from copy import deepcopy
 from decimal import Decimal
 
 import pytest
@@ -13,21 +12,12 @@ from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Run
-from tests.evaluation.factories import GOOD, add_run, make_scene, score
+from tests.evaluation.factories import GOOD, add_run, score
 from tests.factories import AT
 from tests.retrieval.factories import make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=4, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
+SCENE = {"queries": 4, "test_share": 0.0}
 
 
 def write(scene, tag="base", **words):
