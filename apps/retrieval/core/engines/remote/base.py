@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -155,7 +155,6 @@ class RemoteEngine(Protocol):
     """An engine without an index: it builds the request for a query and reads the reply."""
 
     name: ClassVar[str]
-    needs_index: ClassVar[bool]
 
     @property
     def address(self) -> str: ...
@@ -305,8 +304,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (then - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-def numbered_queries(queries: Sequence[str]) -> list[RemoteQuery]:
-    """Queries with the numbers 1, 2, … as ids."""
-    return [RemoteQuery(str(number), text) for number, text in enumerate(queries, 1)]

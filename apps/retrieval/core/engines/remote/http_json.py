@@ -24,7 +24,6 @@ from apps.retrieval.core.engines.remote.base import (
     parsed,
 )
 from apps.retrieval.core.engines.remote.own_passages import MayCutPassages
-from apps.retrieval.core.engines.remote.search import search
 
 _STEP = re.compile(
     r"""(?P<name>[^.\[\]"\s]+) | \[(?P<every>\*)\] | \[(?P<index>\d{1,6})\] | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]""",
@@ -172,8 +171,6 @@ class HttpJson(MayCutPassages):
 
     name: ClassVar[str] = "http"
     revision: ClassVar[int] = 1
-    needs_index: ClassVar[bool] = False
-    search = search
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""

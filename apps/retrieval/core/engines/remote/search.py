@@ -21,7 +21,6 @@ from apps.retrieval.core.engines.remote.base import (
     RemoteQuery,
     RemoteReport,
     Send,
-    numbered_queries,
 )
 from apps.retrieval.core.ranking import in_order
 
@@ -154,14 +153,6 @@ class Answers(NamedTuple):
     stopped: str
     report: RemoteReport
     passages: list[list[Returned]] | None = None
-
-
-def search(engine: RemoteEngine, handle: RemoteConnection, queries: Sequence[str], k: int) -> Hits:
-    """Implements `Engine.search`. Raises RemoteError when a query fails."""
-    answers = search_all(engine, handle, numbered_queries(queries), k)
-    if answers.failed:
-        raise RemoteError(answers.failed[0].sentence)
-    return answers.hits
 
 
 def search_all(

@@ -10,7 +10,6 @@ from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import templates
 from apps.retrieval.core.engines.remote.base import Auth, RemoteAnswer, RemoteError, RemoteQuery, Reply, Request, parsed
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
-from apps.retrieval.core.engines.remote.search import search
 
 OPENSEARCH, ELASTICSEARCH = "opensearch", "elasticsearch"
 TITLES = {OPENSEARCH: "OpenSearch", ELASTICSEARCH: "Elasticsearch"}
@@ -177,9 +176,7 @@ class LoadedSearch:
 
     name: ClassVar[str] = "loaded"
     revision: ClassVar[int] = 1
-    needs_index: ClassVar[bool] = False
     returns_passages: ClassVar[bool] = False
-    search = search
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""
