@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
 from apps.retrieval.models import LoadedIndex, System
-from tests.factories import lead_of, make_member
+from tests.factories import lead_of
 from tests.reading import plain_words
 from tests.retrieval.factories import make_run
 from tests.retrieval.test_loading import drop, load, search_system
@@ -83,15 +83,6 @@ def test_a_search_that_is_none_is_refused(lead, project, snapshot, cluster):
     index = load(project, snapshot, cluster)
 
     assert lead.post(page_of(project, "search-loaded", index.pk), {"search": "term"}).status_code == 409
-
-
-def test_only_leads_load_snapshots(client, project, snapshot, cluster):
-    index = load(project, snapshot, cluster)
-    client.force_login(make_member(project, "annotator"))
-
-    assert client.get(page_of(project)).status_code == 403
-    assert client.get(page_of(project, "loaded-index", index.pk)).status_code == 403
-    assert client.post(page_of(project, "drop-loaded", index.pk)).status_code == 403
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
+from apps.accounts.enums import Scope
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import pools
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import lead_of, make_project
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 from tests.running_jobs import run_jobs
 
@@ -217,26 +217,7 @@ def test_a_wrong_note_is_refused(run, ask, body):
     assert ask(f"{run.pk}/", body).status_code == 400
 
 
-def test_a_run_of_another_project_has_no_note_here(run, ask):
-    other = make_project()
-    make_queries(other)
-    foreign = make_run(other, make_snapshot(other))
-
-    assert ask(f"{foreign.pk}/", {"note": "Mine now."}).status_code == 404
-
-
 # Who may
-
-
-def test_viewers_read_pools_leads_build_them_and_annotators_see_neither(project, snapshot, run, ask):
-    pool = make_pool(project, snapshot, run_ids=[run.pk])
-    viewer, annotator = make_member(project, Role.VIEWER), make_member(project, Role.ANNOTATOR)
-    writes = [("pools/", described(snapshot)), (f"pools/{pool.pk}/grow/", {}), (f"pools/{pool.pk}/missing/", {})]
-
-    assert ask(f"pools/{pool.pk}/", by=viewer).status_code == 200
-    assert [ask(place, by=annotator).status_code for place in ("pools/", f"pools/{pool.pk}/")] == [403, 403]
-    for place, body in [*writes, (f"{run.pk}/", {"note": "x"})]:
-        assert [ask(place, body, by=person).status_code for person in (viewer, annotator)] == [403, 403]
 
 
 def test_no_rank_and_no_pair_is_in_a_pool(project, snapshot, run, ask):

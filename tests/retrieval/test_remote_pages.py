@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from apps.accounts.actions.secrets import save_secret
 from apps.retrieval.models import System
-from tests.factories import AT, lead_of, make_member
+from tests.factories import AT, lead_of
 from tests.reading import plain_words
 from tests.remote_server import TOLD
 from tests.retrieval.factories import make_run, make_system
@@ -194,13 +194,6 @@ def test_unknown_ids_are_listed_on_the_page_of_the_run(lead, project, snapshot, 
     assert "<b>6</b> returned ids, of 3 queries, are not in the snapshot." in page
     assert '<td class="id digest">nowhere</td>' in page
     assert "<b>3</b> ids appeared more than once" in page
-
-
-def test_only_leads_describe_systems_elsewhere(client, project, snapshot, port):
-    client.force_login(make_member(project, "annotator"))
-
-    assert client.get(page_of(project)).status_code == 403
-    assert client.post(page_of(project), {**filled(port, snapshot), "try": "yes"}).status_code == 403
 
 
 def test_a_system_that_karat_runs_has_no_pace(lead, project):
