@@ -32,6 +32,7 @@ from apps.retrieval.selectors.runs import run_in
 OVER = frozenset({JobState.FAILED, JobState.CANCELLED})
 
 AnyRequested = TypeVar("AnyRequested", bound=Requested)
+SCORE_ALL = "evaluation.score_all"
 
 
 class RequestKind(NamedTuple):
@@ -75,8 +76,6 @@ def has_stopped(row: Requested) -> bool:
 
 
 SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
-
-SCORE_ALL = "evaluation.score_all"
 
 
 class EvaluationRefused(Refusal):

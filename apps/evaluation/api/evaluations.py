@@ -32,6 +32,8 @@ from apps.evaluation.serializers.evaluations import (
 )
 from apps.retrieval.selectors.runs import run_in
 
+PAGE_SIZE = 50
+
 
 class ComparisonDetail(ProjectAPIView):
     """Two evaluations of one split of a version, measure by measure, without queries."""
@@ -71,9 +73,6 @@ class LedgerLine(ProjectAPIView):
         given.is_valid(raise_exception=True)
         note = write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
         return Response(RunNoteSerializer(note).data)
-
-
-PAGE_SIZE = 50
 
 
 class EvaluationList(ProjectAPIView):

@@ -42,6 +42,9 @@ from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.triples import asked_queries
 
 NOTE, CANDIDATE, EXPECTED = range(3)
+MOST_OFFERED = 6
+MOST_COMPARED = 300
+OTHERS_NAMED = 3
 
 
 class SaidSince:
@@ -105,11 +108,6 @@ def _rows(triple_ids: Collection[int]) -> list[tuple]:
             all=True,
         )
     )
-
-
-MOST_OFFERED = 6
-MOST_COMPARED = 300
-OTHERS_NAMED = 3
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,31 @@ from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 NAMED = 20
 SHOWN_OF_ID = 120
+AUTHS = ("none", "bearer", "api_key", "basic", "header")
+RESERVED_HEADERS = {
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+}
+LONGEST_ID = 300
+MOST_HEADERS = 20
+MOST_VALUES = 1_000_000
+"""Of a JSON answer. Empty lists need some thirty times the memory of their text."""
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+FINAL = {
+    401: "The server does not accept the secret (401). Check how it expects you to sign in, or replace the secret.",
+    403: "The server does not allow this with the given secret (403).",
+    404: "There is nothing at this address (404). Check the path.",
+    405: "The server does not support this method at this address (405).",
+}
 
 
 @dataclass
@@ -65,24 +90,6 @@ def merged(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> dict[str,
     return total
 
 
-AUTHS = ("none", "bearer", "api_key", "basic", "header")
-RESERVED_HEADERS = {
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "host",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-}
-LONGEST_ID = 300
-MOST_HEADERS = 20
-MOST_VALUES = 1_000_000
-"""Of a JSON answer. Empty lists need some thirty times the memory of their text."""
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
@@ -268,15 +275,6 @@ def checked_score(value: Any, number: int) -> float:
     if not math.isfinite(score):
         raise RemoteError(f"The score of item {number} is not a finite number.")
     return score
-
-
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-FINAL = {
-    401: "The server does not accept the secret (401). Check how it expects you to sign in, or replace the secret.",
-    403: "The server does not allow this with the given secret (403).",
-    404: "There is nothing at this address (404). Check the path.",
-    405: "The server does not support this method at this address (405).",
-}
 
 
 def check_status(reply: Reply, detail: str = "") -> None:

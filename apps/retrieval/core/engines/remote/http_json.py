@@ -30,6 +30,8 @@ _STEP = re.compile(
     re.VERBOSE,
 )
 LONGEST = 300
+METHODS = ("POST", "GET")
+LONGEST_AFFIX = 200
 
 
 class Every(Enum):
@@ -136,10 +138,6 @@ def written(path: Path) -> str:
         else:
             text += f"[{json.dumps(step)}]"
     return text
-
-
-METHODS = ("POST", "GET")
-LONGEST_AFFIX = 200
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "whole": (0.1, 600),
     "stop_after": (1, 1_000),
 }
+MOST_HITS = 10_000
+"""As many as search servers return at most, unless they are set up otherwise."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,6 @@ class RateLimiter:
     def sleep(self, seconds: float) -> bool:
         """Wait that long; False as soon as the limiter is stopped."""
         return not self._stopped.wait(seconds) if seconds > 0 else not self.is_stopped
-
-
-MOST_HITS = 10_000
-"""As many as search servers return at most, unless they are set up otherwise."""
 
 
 @dataclass

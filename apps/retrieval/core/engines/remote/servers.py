@@ -23,6 +23,21 @@ HYBRID_SINCE = {OPENSEARCH: (2, 11), ELASTICSEARCH: (8, 4)}
 """OpenSearch: the hybrid query. Elasticsearch: query and kNN in one request."""
 
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})\.\d{1,3}(?:-[A-Za-z0-9.]{1,20})?")
+BM25, KNN, HYBRID = "bm25", "knn", "hybrid"
+SEARCHES = {BM25: "BM25", KNN: "kNN", HYBRID: "BM25 and kNN"}
+FIELDS = ("title", "section", "text")
+FEWEST_CANDIDATES, MOST_CANDIDATES = 100, 10_000
+NORMALISED = {
+    "phase_results_processors": [
+        {
+            "normalization-processor": {
+                "normalization": {"technique": "min_max"},
+                "combination": {"technique": "arithmetic_mean"},
+            }
+        }
+    ]
+}
+"""Without it, OpenSearch adds scores of the parts of a hybrid query that have nothing to do with each other."""
 
 
 class Server(NamedTuple):
@@ -140,23 +155,6 @@ def _contains(there: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict):
         return isinstance(there, dict) and all(_contains(there.get(key), value) for key, value in wanted.items())
     return bool(there == wanted) or (isinstance(wanted, bool) and there == str(wanted).lower())
-
-
-BM25, KNN, HYBRID = "bm25", "knn", "hybrid"
-SEARCHES = {BM25: "BM25", KNN: "kNN", HYBRID: "BM25 and kNN"}
-FIELDS = ("title", "section", "text")
-FEWEST_CANDIDATES, MOST_CANDIDATES = 100, 10_000
-NORMALISED = {
-    "phase_results_processors": [
-        {
-            "normalization-processor": {
-                "normalization": {"technique": "min_max"},
-                "combination": {"technique": "arithmetic_mean"},
-            }
-        }
-    ]
-}
-"""Without it, OpenSearch adds scores of the parts of a hybrid query that have nothing to do with each other."""
 
 
 @dataclass(frozen=True)
