@@ -1,13 +1,9 @@
 import json
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
-from apps.accounts.actions import tokens
-from apps.accounts.enums import Scope
 from apps.retrieval.models import Run
-from tests.factories import lead_of, make_project
+from tests.factories import make_project
 from tests.retrieval.factories import make_pool, make_run, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
@@ -186,18 +182,3 @@ def test_a_push_names_a_snapshot_of_its_project(lead, project):
     strange = make_snapshot(make_project(), {"a": "red"})
 
     assert push(lead, project, strange, tag="t", rows=ROWS).status_code == 400
-
-
-def test_a_token_pushes_only_with_its_scope(client, project, snapshot):
-    lead = lead_of(project)
-    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
-        _, secret = tokens.create_token(
-            project=project, user=lead, name="ci", scopes=[scope], lasts=timedelta(days=30), at=timezone.now()
-        )
-        answer = client.post(
-            url(project),
-            json.dumps({"snapshot": snapshot.digest, "tag": "t", "rows": ROWS}),
-            content_type="application/json",
-            HTTP_AUTHORIZATION=f"Bearer {secret}",
-        )
-        assert answer.status_code == status

@@ -1,14 +1,9 @@
 """Pools over the API, built, read, grown and estimated as on their pages; and the notes of runs."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Scope
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import pools
@@ -227,20 +222,6 @@ def test_no_rank_and_no_pair_is_in_a_pool(project, snapshot, run, ask):
 
     assert b"b01" not in told
     assert b"rank" not in told
-
-
-@pytest.mark.parametrize(
-    ("place", "body", "status"), [("pools/", {}, 400), ("pools/{pool}/grow/", {"depth": 9}, 202), ("{run}/", {}, 400)]
-)
-def test_a_token_needs_the_scope_that_writes_runs(project, snapshot, run, client, place, body, status):
-    pool = make_pool(project, snapshot, run_ids=[run.pk])
-    lasts = {"lasts": timedelta(days=1), "at": timezone.now()}
-    address = f"/api/v1/projects/{project.slug}/runs/{place.format(pool=pool.pk, run=run.pk)}"
-
-    for scope, expected in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, status)):
-        _, secret = create_token(project=project, user=lead_of(project), name="x", scopes=[scope], **lasts)
-        sent = client.post(address, body, content_type="application/json", HTTP_AUTHORIZATION=f"Bearer {secret}")
-        assert sent.status_code == expected
 
 
 @pytest.mark.parametrize("runs", [1, 3])

@@ -1,17 +1,13 @@
 """Systems over the API: described, read, paced and run as on the pages, with the same refusals."""
 
 import json
-from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from apps.accounts.actions.secrets import save_secret
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Scope
 from apps.audit.models import Event
 from apps.retrieval.models import Run, System
 from tests.factories import AT, lead_of, make_project
@@ -277,25 +273,6 @@ def test_systems_are_listed_by_kind(lead, project):
 
     assert [row["id"] for row in lead.get(url(project, "systems")).json()] == [system.pk]
     assert lead.get(url(project, "systems"), {"kind": "lsa"}).json() == []
-
-
-def test_a_token_that_only_reads_runs_describes_nothing(client, project):
-    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
-        _, token = create_token(
-            project=project,
-            user=lead_of(project),
-            name="ci",
-            scopes=[scope],
-            lasts=timedelta(days=30),
-            at=timezone.now(),
-        )
-        answer = client.post(
-            url(project, "systems"),
-            json.dumps({"name": "Words", "kind": "bm25"}),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {token}"},
-        )
-        assert answer.status_code == status
 
 
 def test_the_list_runs_as_many_queries_for_three_systems_as_for_one(lead, project):

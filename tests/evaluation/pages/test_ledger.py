@@ -110,7 +110,7 @@ def test_runs_on_other_texts_are_named_and_never_scored(scene):
     other = make_snapshot(scene.project, {"a": "Other text", "z": "More"})
     scene.runs["strange"] = add_run(scene, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
 
-    asked = rest(scene, measures=["P@5"])
+    asked = rest(scene)
 
     assert {one.run.tag for one in asked} == {"base", "better"}
     assert [run.tag for run in runs_elsewhere(scene.version)] == ["strange"]
