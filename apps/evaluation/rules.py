@@ -32,6 +32,10 @@ SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "d
 CLOSED = "This comparison is closed. Its decisions can no longer be changed."
 NO_GRADES_HERE = "No grade makes a miss. Where the Q&A is wrong, go to the misses: “Wrong”, “Also right” or “Unclear”."
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
+LONGEST_COMMIT = 80
+DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
+MOST_LETTERS = 80
+ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
 
 
 def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
@@ -197,18 +201,6 @@ def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:
         "disputed": "Two reviewers differ about it; a lead decides.",
         "rejected": "It was proposed before, and not added.",
     }.get(known, "")
-
-
-LONGEST_COMMIT = 80
-
-
-DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
-
-
-MOST_LETTERS = 80
-
-
-ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
 
 
 def default_measures(hit: str = BY_GRADES) -> str:

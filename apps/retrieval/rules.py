@@ -17,6 +17,8 @@ DEEPEST = 10_000
 LARGEST_BUDGET = 100_000
 MOST_CANDIDATES = 20_000_000
 MOST_SAMPLED = 1_000
+RUN_DEPTH = 1_000
+LONGEST = {"name": 120, "tag": 110, "commit": 80}
 
 
 def depth_refusal(depth: int) -> str | None:
@@ -209,9 +211,6 @@ def results_refusal(roles: frozenset[str], run: Run) -> str | None:
     return None
 
 
-RUN_DEPTH = 1_000
-
-
 class RunRefused(Refusal):
     """A run cannot be made or imported."""
 
@@ -222,9 +221,6 @@ class SystemRefused(Refusal):
 
 class LoadRefused(Refusal):
     """A snapshot cannot be loaded into a search server, or its index not dropped."""
-
-
-LONGEST = {"name": 120, "tag": 110, "commit": 80}
 
 
 class TooLong(Refusal):

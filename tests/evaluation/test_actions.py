@@ -1,8 +1,8 @@
-import io
 from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.http import Http404
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
@@ -60,25 +60,24 @@ def test_an_evaluation_knows_what_it_counted():
     assert evaluation.counts["judged_to"][:4] == pytest.approx([1.0, 0.75, 2 / 3, 0.5])
 
 
-def test_judged_at_ten_is_stored_with_every_evaluation():
-    evaluation = score(make_scene(), "better", measures="AP")
-
-    assert [(row.measure, row.n) for row in evaluation.scores.order_by("order")] == [("AP", 12), ("Judged@10", 12)]
-
-
-def test_a_score_carries_its_interval():
+def test_a_score_has_its_interval_and_is_stored_with_judged_at_ten():
     evaluation = score(make_scene(runs={"r": {"Q01": GOOD}}), "r", measures="AP")
 
     row = evaluation.scores.get(measure="AP")
-
     assert row.mean == pytest.approx(1 / 12)
     assert row.ci_low <= row.mean <= row.ci_high
-    assert row.n == 12
+    assert [(row.measure, row.n) for row in evaluation.scores.order_by("order")] == [("AP", 12), ("Judged@10", 1)]
+    assert [str(Score(measure="RR", mean=mean, n=2)) for mean in (None, 0.5)] == ["RR undefined", "RR 0.5000"]
 
 
-def test_only_the_queries_of_the_split_count():
-    scene = make_scene()
+def test_packed_values_come_back_as_they_were():
+    first, second, third = packing.unpack(packing.pack([0.1, float("nan"), 1.0]))
 
+    assert (first, third) == (0.1, 1.0)
+    assert second != second
+
+
+def test_only_the_queries_of_the_split_count(scene):
     dev, test = (score(scene, "better", split=split) for split in (Split.DEV, Split.TEST))
 
     assert sorted(dev.query_ids + test.query_ids) == [f"Q{n:02}" for n in range(1, 13)]
@@ -86,8 +85,7 @@ def test_only_the_queries_of_the_split_count():
     assert test.query_ids
 
 
-def test_requesting_again_adds_no_rows_and_no_job():
-    scene = make_scene()
+def test_requesting_again_adds_no_rows_and_no_job(scene):
     first = score(scene, "better", measures="AP RR")
     before = (Score.objects.count(), Job.objects.count(), Event.objects.filter(action="evaluation.requested").count())
 
@@ -107,8 +105,7 @@ def test_the_same_request_gives_the_same_bytes():
     assert intervals[0] == intervals[1]
 
 
-def test_a_cancelled_request_is_queued_again_when_repeated():
-    scene = make_scene()
+def test_a_cancelled_request_is_queued_again_when_repeated(scene):
     evaluation = ask(scene, "better")
     cancel_job(job_id=evaluation.job_id, actor=scene.lead, at=AT)
 
@@ -120,48 +117,13 @@ def test_a_cancelled_request_is_queued_again_when_repeated():
     assert Evaluation.objects.get(pk=again.pk).is_scored
 
 
-def test_a_job_that_runs_twice_scores_once():
-    scene = make_scene()
+def test_a_job_that_runs_twice_scores_once(scene):
     evaluation = score(scene, "better")
     Job.objects.filter(pk=evaluation.job_id).update(state=JobState.QUEUED, finished_at=None, attempt=0)
 
     run_jobs()
 
     assert evaluation.scores.count() == 6
-
-
-def test_a_run_on_another_snapshot_is_refused_in_words():
-    scene = make_scene()
-    other = make_snapshot(scene.project, BLOCKS)
-    scene.runs["elsewhere"] = add_run(scene, "elsewhere", {"Q01": GOOD}, snapshot=other)
-
-    with pytest.raises(Refusal) as refused:
-        ask(scene, "elsewhere")
-
-    theirs, ours = f"{other.corpus.slug}@1", f"{scene.snapshot.corpus.slug}@1"
-    assert refused.value.sentence == (
-        f"elsewhere ranked the snapshot {theirs}, v1 grades the snapshot {ours}: "
-        f"the grades apply to those texts only. Run the system again on {ours}."
-    )
-
-
-def test_a_draft_is_not_there_to_be_scored():
-    from django.http import Http404
-
-    scene = make_scene(state=VersionState.DRAFT)
-
-    with pytest.raises(Http404):
-        ask(scene, "better")
-
-
-def test_objects_of_another_project_are_not_found():
-    from django.http import Http404
-
-    scene, other = make_scene(), make_scene()
-
-    for strange in ({"run_id": other.runs["better"].pk}, {"version_id": other.version.pk}):
-        with pytest.raises(Http404):
-            ask(scene, "better", **strange)
 
 
 @pytest.mark.parametrize(
@@ -171,11 +133,49 @@ def test_objects_of_another_project_are_not_found():
         ({"split": "train"}, "There is no split called train; choose dev, test, or neither for both."),
     ],
 )
-def test_a_wrong_request_is_refused_in_words(options, said):
+def test_a_wrong_request_is_refused_in_words(scene, options, said):
     with pytest.raises(Refusal) as refused:
-        ask(make_scene(), "better", **options)
+        ask(scene, "better", **options)
 
     assert refused.value.sentence == said
+
+
+def test_a_run_on_another_snapshot_is_refused_alone_and_with_others(scene):
+    other = make_snapshot(scene.project, BLOCKS)
+    scene.runs["elsewhere"] = add_run(scene, "elsewhere", {"Q01": GOOD}, snapshot=other)
+    theirs, ours = f"{other.corpus.slug}@1", f"{scene.snapshot.corpus.slug}@1"
+    sentence = (
+        f"elsewhere ranked the snapshot {theirs}, v1 grades the snapshot {ours}: "
+        f"the grades apply to those texts only. Run the system again on {ours}."
+    )
+
+    with pytest.raises(Refusal) as alone:
+        ask(scene, "elsewhere")
+    with pytest.raises(Refusal) as together:
+        request_evaluations(
+            project=scene.project, run_ids=[scene.runs[tag].pk for tag in ("base", "elsewhere")],
+            version_id=scene.version.pk, split="", measures="AP", actor=scene.lead, at=AT,
+        )  # fmt: skip
+
+    assert (alone.value.sentence, together.value.sentence) == (sentence, sentence)
+    assert not Evaluation.objects.filter(project=scene.project).exists()
+
+
+def test_a_draft_and_what_is_of_another_project_is_not_there_to_be_scored(scene):
+    draft, other = make_scene(state=VersionState.DRAFT), make_scene()
+    asked = [(draft, {}), (scene, {"run_id": other.runs["better"].pk}), (scene, {"version_id": other.version.pk})]
+
+    for here, options in asked:
+        with pytest.raises(Http404):
+            ask(here, "better", **options)
+
+
+def test_the_request_is_on_the_record(scene):
+    ask(scene, "better", measures="AP", split=Split.DEV)
+
+    event = Event.objects.get(action="evaluation.requested", project=scene.project)
+    assert event.actor == scene.lead
+    assert event.after == {"run": "better", "version": "v1", "split": "dev", "measures": ["AP"], "seed": 20}
 
 
 def test_a_side_without_grades_fails_the_job_in_words():
@@ -189,31 +189,8 @@ def test_a_side_without_grades_fails_the_job_in_words():
     assert evaluation.job.error == "v1 has no grades in this split, so there is nothing to score against."
 
 
-def test_the_request_is_on_the_record():
-    scene = make_scene()
-
-    ask(scene, "better", measures="AP", split=Split.DEV)
-
-    event = Event.objects.get(action="evaluation.requested", project=scene.project)
-    assert event.actor == scene.lead
-    assert event.after == {"run": "better", "version": "v1", "split": "dev", "measures": ["AP"], "seed": 20}
-
-
-def test_several_runs_are_requested_together_or_not_at_all():
-    scene = make_scene()
-    other = add_run(scene, "elsewhere", {"Q01": GOOD}, snapshot=make_snapshot(scene.project, BLOCKS))
-
-    with pytest.raises(Refusal):
-        request_evaluations(
-            project=scene.project, run_ids=[scene.runs["base"].pk, other.pk], version_id=scene.version.pk, split="",
-            measures="AP", actor=scene.lead, at=AT,
-        )  # fmt: skip
-
-    assert not Evaluation.objects.filter(project=scene.project).exists()
-
-
-def test_a_score_is_never_changed_or_deleted():
-    evaluation = score(make_scene(), "better")
+def test_a_score_is_never_changed_or_deleted(scene):
+    evaluation = score(scene, "better")
 
     for change in (
         lambda: Score.objects.update(mean=1.0),
@@ -252,23 +229,20 @@ def pair(db, _pair):
     return deepcopy(_pair)
 
 
-def test_a_decision_on_a_drop_is_saved_and_recorded(pair):
+def test_a_decision_on_a_drop_is_recorded_and_another_replaces_it(pair):
     scene, two = pair
+    decided = Event.objects.filter(action="evaluation.drop_decided")
 
     note = decide(scene, two)
-
     assert (note.decision, note.decided_by) == ("accept", scene.lead)
-    assert Event.objects.get(action="evaluation.drop_decided").after["query"] == "Q01"
-
-
-def test_a_change_of_mind_replaces_the_decision_and_records_the_former(pair):
-    scene, two = pair
-    decide(scene, two)
+    assert decided.get().after["query"] == "Q01"
 
     decide(scene, two, decision="fix", explanation="Weigh titles less.")
-
     assert RegressionNote.objects.get().decision == "fix"
-    assert Event.objects.filter(action="evaluation.drop_decided").latest("pk").before["decision"] == "accept"
+    assert decided.latest("pk").before["decision"] == "accept"
+
+    without_words = decide(scene, two, decision="grades_wrong", explanation="")
+    assert (without_words.decision, without_words.explanation) == ("grades_wrong", "")
 
 
 @pytest.mark.parametrize(
@@ -288,28 +262,12 @@ def test_a_wrong_decision_is_refused(pair, options, said):
     assert refused.value.sentence == said
 
 
-def test_grades_are_called_wrong_without_a_word(pair):
-    note = decide(*pair, decision="grades_wrong", explanation="")
-
-    assert (note.decision, note.explanation) == ("grades_wrong", "")
-
-
 def test_only_leads_decide(pair):
     scene, two = pair
     viewer = make_member(scene.project, Role.VIEWER)
 
     with pytest.raises(Refusal, match="Only leads can decide"):
         decide(scene, two, member=membership_in(viewer, scene.project.slug))
-
-
-def test_packed_values_come_back_as_they_were():
-    packed = packing.pack([0.1, float("nan"), 1.0])
-
-    first, second, third = packing.unpack(packed)
-
-    assert (first, third) == (0.1, 1.0)
-    assert second != second
-    assert len(io.BytesIO(packed).getvalue()) == 24
 
 
 def test_the_smallest_chain_scores_as_worked_by_hand():
@@ -335,8 +293,3 @@ def test_the_smallest_chain_scores_as_worked_by_hand():
             "RR@3": (1 + 1 / 2 + 1 / 3) / 5, "RR@10": (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5, "Judged@10": 0.2,
         }
     )  # fmt: skip
-
-
-def test_a_score_without_a_value_has_words_for_itself():
-    assert str(Score(measure="Judged@10", mean=None, n=0)) == "Judged@10 undefined"
-    assert str(Score(measure="RR", mean=0.5, n=2)) == "RR 0.5000"

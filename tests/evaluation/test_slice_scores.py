@@ -1,7 +1,5 @@
 """Scores on a slice: of its questions alone, as it was, and never among those on all."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
@@ -27,11 +25,6 @@ def _scene(module_rows) -> Scene:
     ids = sorted(qrels_of(12))
     half = {name: GOOD if place < 6 else BAD for place, name in enumerate(ids)}
     return make_scene(queries=12, runs={"half": half, "good": dict.fromkeys(ids, GOOD)})
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    return deepcopy(_scene)
 
 
 def dev_ids(scene: Scene) -> list[str]:

@@ -1,33 +1,19 @@
 """What reports on bias and on stability have in common: the request, who sees them, their list and form, the API."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.reports.models import BiasReport, StabilityReport
-from tests.evaluation.factories import make_scene
-from tests.factories import lead_of, make_member, make_project
 from tests.reports.factories import USUAL, compute, request_analysis
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 4, "test_share": 0.0}
 NAMES = {BiasReport: "bias", StabilityReport: "stability"}
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=4, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture(params=NAMES, ids=NAMES.values())
@@ -81,17 +67,6 @@ def test_a_computed_report_never_changes(scene, kind):
 def test_what_cannot_be_reported_is_refused(scene, kind, options, said):
     with pytest.raises(EvaluationRefused, match=said):
         request_analysis(kind, scene, **options)
-
-
-def test_annotators_reviewers_and_other_projects_see_no_report(scene, kind, client):
-    report, other = compute(kind, scene), make_project()
-
-    for role in (Role.ANNOTATOR, Role.REVIEWER):
-        client.force_login(make_member(scene.project, role))
-        for url in (address(scene, kind), address(scene, kind, report)):
-            assert client.get(url).status_code == 403
-    client.force_login(lead_of(other))
-    assert client.get(reverse(f"reports:{NAMES[kind]}", args=[other.slug, report.pk])).status_code == 404
 
 
 def test_the_form_requests_a_report_and_waits_for_it(scene, kind, client):

@@ -1,7 +1,6 @@
 """Reports over the API: the bytes of the pages, and nothing that a page would not tell the same person."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -15,16 +14,6 @@ from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
 NAMES = ("evaluation", "comparison", "version")
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
-    return make_scene()
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    return deepcopy(_scene)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from copy import deepcopy
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -30,17 +29,8 @@ from tests.judging.factories import make_guideline
 from tests.retrieval.factories import make_pool
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 4}
 # GOOD ranks a (3), b (1), c (0), d (nobody judged it); é stands in no run.
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=4)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 def page_url(scene):

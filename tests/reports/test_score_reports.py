@@ -1,7 +1,6 @@
 """Reports of evaluations, comparisons and versions, and who is told what in them."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -21,16 +20,6 @@ from tests.factories import AT, make_member
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR"
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene()
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture

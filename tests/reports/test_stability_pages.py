@@ -1,7 +1,5 @@
 """Stability reports: their figures and their page; and the interval over queries and people."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import connection
 from django.urls import reverse
@@ -12,6 +10,7 @@ from apps.judging.enums import RoundState
 from apps.reports.models import StabilityReport
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import make_member
+from tests.reading import words
 from tests.reports.factories import USUAL, compute
 
 pytestmark = pytest.mark.django_db
@@ -19,16 +18,7 @@ DECIDED = qrels_of(6)
 # Anna says what was decided; for Bert it is the other way round, so that the worse run leads.
 ANNA = DECIDED
 BERT = {query: {"a": 0, "b": 1, "c": 3} for query in DECIDED}
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(qrels=DECIDED, ratings={"Anna": ANNA, "Bert": BERT}, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
+SCENE = {"qrels": DECIDED, "ratings": {"Anna": ANNA, "Bert": BERT}, "test_share": 0.0}
 
 
 def test_a_report_by_hand(scene):
@@ -73,10 +63,6 @@ def test_grades_without_a_name_leave_nobody_to_score_under():
 def page(client, scene, report, person, **query):
     client.force_login(person)
     return client.get(reverse("reports:stability", args=[scene.project.slug, report.pk]), query)
-
-
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_page_says_who_turns_the_order_in_names_for_leads_and_letters_for_others(scene, client):

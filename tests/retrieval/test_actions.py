@@ -103,13 +103,16 @@ def test_a_run_answers_every_query_and_completes(project, snapshot):
     assert (job.result, job.done, job.total) == ({"run_id": run.pk}, 3, 3)
 
 
-def test_the_same_system_run_twice_gives_the_same_digest(project, snapshot):
+def test_a_second_run_of_a_system_has_the_same_digest_and_new_words_in_the_ledger(project, snapshot):
     system = make_system(project)
-
     first, second = make_run(project, snapshot, system), make_run(project, snapshot, system)
 
+    annotate_run(run=second, note="Longer blocks", commit="a1b2c3", actor=lead_of(project), at=AT)
+
+    second.refresh_from_db()
     assert first.digest == second.digest
     assert (first.tag, second.tag) == ("bm25@1", "bm25@1.2")
+    assert (second.note, second.commit, second.state) == ("Longer blocks", "a1b2c3", "complete")
 
 
 def test_a_run_covers_only_the_chosen_queries(project, snapshot):
@@ -190,15 +193,6 @@ def test_the_database_refuses_to_change_a_complete_run_or_a_pooled_pair(project,
         cursor.execute(statement)
 
 
-def test_note_and_commit_of_a_complete_run_can_be_written(project, snapshot):
-    run = make_run(project, snapshot)
-
-    annotate_run(run=run, note="Longer blocks", commit="a1b2c3", actor=lead_of(project), at=AT)
-
-    run.refresh_from_db()
-    assert (run.note, run.commit, run.state) == ("Longer blocks", "a1b2c3", "complete")
-
-
 # Imported runs
 
 
@@ -225,17 +219,8 @@ def test_importing_the_same_run_twice_changes_nothing(project, snapshot):
     assert (Run.objects.count(), Ranking.objects.count(), Event.objects.count()) == before
 
 
-def test_another_run_under_a_taken_tag_is_refused(project, snapshot):
-    import_lines(project, snapshot, trec(THEIRS))
-
-    with pytest.raises(RunRefused) as refused:
-        import_lines(project, snapshot, trec(THEIRS[:1]))
-
-    assert refused.value.code == "tag_taken"
-
-
-def test_unknown_ids_stop_the_import_and_are_each_named(project, snapshot):
-    rows = [*THEIRS, ("Q01", "ghost", 1.0), ("Q77", "a", 1.0), ("Q77", "ghost", 0.5)]
+def test_unknown_ids_stop_the_import_and_are_each_named_or_are_skipped_on_request(project, snapshot):
+    rows = [*THEIRS, ("Q01", "ghost", 1.0), ("Q77", "a", 1.0), ("Q77", "ghost", 0.5), ("Q03", "ghost", 1.0)]
 
     with pytest.raises(InputErrors) as wrong:
         import_lines(project, snapshot, trec(rows))
@@ -245,18 +230,30 @@ def test_unknown_ids_stop_the_import_and_are_each_named(project, snapshot):
         "run.txt, line 5, query: 'Q77' is not a query of this project.",
     ]
     assert not Run.objects.exists()
-
-
-def test_unknown_ids_are_skipped_on_request(project, snapshot):
-    rows = [*THEIRS, ("Q03", "ghost", 1.0), ("Q77", "a", 1.0)]
-
     imported = import_lines(project, snapshot, trec(rows), skip_unknown=True)
+    found = {query: len(blocks) for query, blocks in rankings_of(imported.run).items()}
+    assert found == {"Q01": 2, "Q02": 1, "Q03": 0}
 
-    assert {query: len(found) for query, found in rankings_of(imported.run).items()} == {
-        "Q01": 2,
-        "Q02": 1,
-        "Q03": 0,
-    }
+
+@pytest.mark.parametrize(
+    ("lines", "options", "code"),
+    [
+        (trec(THEIRS[:1]), {}, "tag_taken"),
+        (trec([("Q77", "a", 1.0)], tag="new"), {"skip_unknown": True}, "run_empty"),
+        (trec(THEIRS, tag="new"), {"system": "BM25"}, "system_not_uploaded"),
+        (trec(THEIRS, tag="t" * 111), {}, "too_long"),
+    ],
+)
+def test_an_import_that_is_refused_leaves_nothing(project, snapshot, lines, options, code):
+    make_system(project)
+    import_lines(project, snapshot, trec(THEIRS))
+    before = Run.objects.count(), System.objects.count()
+
+    with pytest.raises((RunRefused, TooLong)) as refused:
+        import_lines(project, snapshot, lines, **options)
+
+    assert refused.value.code == code
+    assert (Run.objects.count(), System.objects.count()) == before
 
 
 def test_a_faulty_file_is_rejected_even_when_unknown_ids_are_skipped(project, snapshot):
@@ -264,30 +261,6 @@ def test_a_faulty_file_is_rejected_even_when_unknown_ids_are_skipped(project, sn
         import_lines(project, snapshot, ["Q01 Q0 a 1 nan theirs"], skip_unknown=True)
 
     assert wrong.value.errors[0].field == "score"
-
-
-def test_a_file_of_unknown_queries_only_leaves_nothing(project, snapshot):
-    with pytest.raises(RunRefused) as refused:
-        import_lines(project, snapshot, trec([("Q77", "a", 1.0)]), skip_unknown=True)
-
-    assert refused.value.code == "run_empty"
-
-
-def test_a_run_is_not_imported_for_a_system_that_karat_runs(project, snapshot):
-    make_system(project)
-
-    with pytest.raises(RunRefused) as refused:
-        import_lines(project, snapshot, trec(THEIRS), system="BM25")
-
-    assert refused.value.code == "system_not_uploaded"
-
-
-def test_a_tag_that_is_too_long_to_be_stored_is_rejected(project, snapshot):
-    with pytest.raises(TooLong) as refused:
-        import_lines(project, snapshot, trec(THEIRS, tag="t" * 111))
-
-    assert refused.value.code == "too_long"
-    assert not System.objects.exists()
 
 
 def test_a_system_of_whole_words_keeps_them(project):
@@ -333,16 +306,10 @@ def test_a_pool_makes_the_runs_it_lacks_and_unites_all(project, snapshot):
     }
 
 
-def test_a_system_that_has_answered_already_is_not_run_again(project, snapshot):
-    run = make_run(project, snapshot)
-
-    pool = make_pool(project, snapshot)
-
-    assert [made.pk for made in pool_runs(pool)] == [run.pk]
-
-
-def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_again(project, snapshot):
+def test_a_complete_run_is_used_again_unless_it_lacks_a_query_or_is_too_shallow(project, snapshot):
     system = make_system(project)
+    whole = make_run(project, snapshot, system)
+    assert pool_runs(make_pool(project, snapshot, name="Before")) == [whole]
     shallow = make_run(project, snapshot, system, depth=1)
     make_queries(project, {"Q04": "red door"})
     partial = make_run(project, snapshot, system, choice=QueryChoice(domain=""), depth=1)
@@ -374,7 +341,7 @@ def test_request_pool_refuses(project, snapshot, values, sentence):
     assert Pool.objects.count() == 1
 
 
-def test_a_pool_does_not_draw_from_a_run_on_another_snapshot(project, snapshot):
+def test_a_pool_takes_no_run_on_another_snapshot(project, snapshot):
     elsewhere = make_run(project, make_snapshot(project, {"a": "red"}))
 
     with pytest.raises(PoolRefused, match="its results refer to other texts"):

@@ -1,14 +1,10 @@
 import json
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
-from apps.accounts.actions import tokens
-from apps.accounts.enums import Role, Scope
 from apps.retrieval.models import Run
-from tests.factories import lead_of, make_member, make_project
-from tests.retrieval.factories import make_pool, make_queries, make_run, make_snapshot, trec
+from tests.factories import make_project
+from tests.retrieval.factories import make_pool, make_run, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
 
@@ -182,37 +178,7 @@ def test_the_cursor_is_an_id(lead, project, before, status):
     assert lead.get(url(project, f"?before={before}")).status_code == status
 
 
-@pytest.mark.parametrize(("role", "read", "write"), [
-    (Role.LEAD, 200, 201), (Role.VIEWER, 200, 403), (Role.ANNOTATOR, 403, 403), (Role.REVIEWER, 403, 403),
-])  # fmt: skip
-def test_roles(client, project, snapshot, role, read, write):
-    client.force_login(make_member(project, role))
+def test_a_push_names_a_snapshot_of_its_project(lead, project):
+    strange = make_snapshot(make_project(), {"a": "red"})
 
-    assert client.get(url(project)).status_code == read
-    assert client.get(url(project, "pools/")).status_code == read
-    assert push(client, project, snapshot, tag="t", rows=ROWS).status_code == write
-
-
-def test_another_projects_objects_are_not_found(lead, project, snapshot):
-    other = make_project()
-    make_queries(other)
-    run = make_run(other, make_snapshot(other, {"a": "red"}))
-
-    assert lead.get(url(project, f"{run.pk}/")).status_code == 404
-    assert lead.get(url(other)).status_code == 404
-    assert push(lead, project, run.snapshot, tag="t", rows=ROWS).status_code == 400
-
-
-def test_a_token_pushes_only_with_its_scope(client, project, snapshot):
-    lead = lead_of(project)
-    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
-        _, secret = tokens.create_token(
-            project=project, user=lead, name="ci", scopes=[scope], lasts=timedelta(days=30), at=timezone.now()
-        )
-        answer = client.post(
-            url(project),
-            json.dumps({"snapshot": snapshot.digest, "tag": "t", "rows": ROWS}),
-            content_type="application/json",
-            HTTP_AUTHORIZATION=f"Bearer {secret}",
-        )
-        assert answer.status_code == status
+    assert push(lead, project, strange, tag="t", rows=ROWS).status_code == 400

@@ -1,5 +1,3 @@
-from html import unescape
-
 import pytest
 from django.urls import reverse
 
@@ -8,6 +6,7 @@ from apps.retrieval.enums import RunState
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused
 from apps.retrieval.selectors.systems import indexed_in
+from tests.reading import plain_words
 from tests.retrieval.factories import make_run, make_system
 from tests.retrieval.tiny_models import make_model, needs_packages
 
@@ -48,10 +47,6 @@ def new_dense(project):
     return reverse("retrieval:new-system", args=[project.slug]) + "?kind=dense"
 
 
-def words(answer):
-    return " ".join(unescape(answer.content.decode()).split())
-
-
 def test_a_dense_system_is_made_from_a_folder_that_is_there(lead, project, with_packages):
     made = lead.post(new_dense(project), VALUES)
 
@@ -60,7 +55,7 @@ def test_a_dense_system_is_made_from_a_folder_that_is_there(lead, project, with_
     assert system.config["engine"]["model"] == "tiny"
     assert system.config["engine"]["query_prefix"] == "query: "
     assert len(system.config["engine"]["sha256"]) == 64
-    assert system.config["engine"]["sha256"] in words(lead.get(made.url))
+    assert system.config["engine"]["sha256"] in plain_words(lead.get(made.url))
 
 
 def test_the_page_of_a_system_stays_when_packages_and_model_are_gone(lead, project, models, monkeypatch):
@@ -92,7 +87,7 @@ def test_another_model_under_the_same_name_is_another_system(project, models, wi
 
 
 def test_the_form_says_how_to_get_the_packages(lead, project, without_packages):
-    page = words(lead.get(new_dense(project)))
+    page = plain_words(lead.get(new_dense(project)))
 
     assert "Ask the operator to install <code>karat[dense]</code>" in page
     assert "Create system" not in page
@@ -104,7 +99,7 @@ def test_the_form_says_how_to_get_the_packages(lead, project, without_packages):
 def test_the_form_says_where_models_go_when_there_is_none(lead, project, models, with_packages):
     models.rename(models.parent / "elsewhere")
 
-    page = words(lead.get(new_dense(project)))
+    page = plain_words(lead.get(new_dense(project)))
 
     assert "No model yet" in page
     assert "Create system" not in page

@@ -1,18 +1,13 @@
 """Pools over the API, built, read, grown and estimated as on their pages; and the notes of runs."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import pools
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import lead_of, make_project
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 from tests.running_jobs import run_jobs
 
@@ -217,26 +212,7 @@ def test_a_wrong_note_is_refused(run, ask, body):
     assert ask(f"{run.pk}/", body).status_code == 400
 
 
-def test_a_run_of_another_project_has_no_note_here(run, ask):
-    other = make_project()
-    make_queries(other)
-    foreign = make_run(other, make_snapshot(other))
-
-    assert ask(f"{foreign.pk}/", {"note": "Mine now."}).status_code == 404
-
-
 # Who may
-
-
-def test_viewers_read_pools_leads_build_them_and_annotators_see_neither(project, snapshot, run, ask):
-    pool = make_pool(project, snapshot, run_ids=[run.pk])
-    viewer, annotator = make_member(project, Role.VIEWER), make_member(project, Role.ANNOTATOR)
-    writes = [("pools/", described(snapshot)), (f"pools/{pool.pk}/grow/", {}), (f"pools/{pool.pk}/missing/", {})]
-
-    assert ask(f"pools/{pool.pk}/", by=viewer).status_code == 200
-    assert [ask(place, by=annotator).status_code for place in ("pools/", f"pools/{pool.pk}/")] == [403, 403]
-    for place, body in [*writes, (f"{run.pk}/", {"note": "x"})]:
-        assert [ask(place, body, by=person).status_code for person in (viewer, annotator)] == [403, 403]
 
 
 def test_no_rank_and_no_pair_is_in_a_pool(project, snapshot, run, ask):
@@ -246,20 +222,6 @@ def test_no_rank_and_no_pair_is_in_a_pool(project, snapshot, run, ask):
 
     assert b"b01" not in told
     assert b"rank" not in told
-
-
-@pytest.mark.parametrize(
-    ("place", "body", "status"), [("pools/", {}, 400), ("pools/{pool}/grow/", {"depth": 9}, 202), ("{run}/", {}, 400)]
-)
-def test_a_token_needs_the_scope_that_writes_runs(project, snapshot, run, client, place, body, status):
-    pool = make_pool(project, snapshot, run_ids=[run.pk])
-    lasts = {"lasts": timedelta(days=1), "at": timezone.now()}
-    address = f"/api/v1/projects/{project.slug}/runs/{place.format(pool=pool.pk, run=run.pk)}"
-
-    for scope, expected in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, status)):
-        _, secret = create_token(project=project, user=lead_of(project), name="x", scopes=[scope], **lasts)
-        sent = client.post(address, body, content_type="application/json", HTTP_AUTHORIZATION=f"Bearer {secret}")
-        assert sent.status_code == expected
 
 
 @pytest.mark.parametrize("runs", [1, 3])

@@ -7,7 +7,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.jobs.models import Upload
 from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
@@ -18,7 +17,7 @@ from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of
 from tests.common.workbooks import workbook
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of
 from tests.judging.factories import make_pool, make_round
 from tests.retrieval.factories import import_lines, trec
 from tests.running_jobs import run_jobs
@@ -316,14 +315,6 @@ def test_a_run_of_blocks_is_downloaded_with_documents_and_pages(lead, project, s
     ]
 
 
-@pytest.mark.parametrize(("role", "status"), [(Role.VIEWER, 200), (Role.ANNOTATOR, 403), (Role.REVIEWER, 403)])
-def test_leads_and_viewers_download_results(client, lead, project, snapshot, role, status):
-    run = import_results(lead, project, snapshot)
-    client.force_login(make_member(project, role))
-
-    assert client.get(at("results", project, run.pk)).status_code == status
-
-
 def test_who_still_judges_a_query_downloads_no_ranks_of_it(client, lead, project):
     pool = make_pool(project)
     round_ = make_round(project, pool=pool)
@@ -355,11 +346,3 @@ def test_a_pool_takes_no_run_of_passages_and_says_why(lead, project, snapshot):
         )
     offered = lead.get(f"{at('new-pool', project)}?snapshot={snapshot.pk}").context["form"].fields["runs"].queryset
     assert run not in offered
-
-
-def test_the_results_of_another_project_are_not_there(lead, project, snapshot):
-    run = import_results(lead, project, snapshot)
-    other = make_project("Other")
-    lead.force_login(lead_of(other))
-
-    assert lead.get(at("results", other, run.pk)).status_code == 404

@@ -1,20 +1,16 @@
 """Systems over the API: described, read, paced and run as on the pages, with the same refusals."""
 
 import json
-from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from apps.accounts.actions.secrets import save_secret
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.retrieval.models import Run, System
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.remote_server import SECRET, TEXTS
 from tests.retrieval.factories import make_queries, make_snapshot, make_system
 from tests.retrieval.test_remote_queries import http
@@ -272,32 +268,11 @@ def test_a_system_elsewhere_is_described_and_run_without_a_page(lead, project, p
 # Who ---------------------------------------------------------------------------------------------------------------
 
 
-def test_viewers_read_and_do_not_describe(client, project):
+def test_systems_are_listed_by_kind(lead, project):
     system = make_system(project)
-    client.force_login(make_member(project, Role.VIEWER))
 
-    assert [row["id"] for row in client.get(url(project, "systems")).json()] == [system.pk]
-    assert client.get(url(project, "systems"), {"kind": "lsa"}).json() == []
-    assert post(client, project, "systems", {"name": "Mine", "kind": "lsa"}).status_code == 403
-
-
-def test_a_token_that_only_reads_runs_describes_nothing(client, project):
-    for scope, status in ((Scope.RUNS_READ, 403), (Scope.RUNS_WRITE, 201)):
-        _, token = create_token(
-            project=project,
-            user=lead_of(project),
-            name="ci",
-            scopes=[scope],
-            lasts=timedelta(days=30),
-            at=timezone.now(),
-        )
-        answer = client.post(
-            url(project, "systems"),
-            json.dumps({"name": "Words", "kind": "bm25"}),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {token}"},
-        )
-        assert answer.status_code == status
+    assert [row["id"] for row in lead.get(url(project, "systems")).json()] == [system.pk]
+    assert lead.get(url(project, "systems"), {"kind": "lsa"}).json() == []
 
 
 def test_the_list_runs_as_many_queries_for_three_systems_as_for_one(lead, project):

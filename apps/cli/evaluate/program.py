@@ -89,7 +89,6 @@ class CommandEngine:
     told: dict[str, Returned] = field(default_factory=dict, compare=False, repr=False)
 
     name: ClassVar[str] = "command"
-    needs_index: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""

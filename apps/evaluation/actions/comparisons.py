@@ -23,6 +23,9 @@ from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
 from apps.triples.selectors.triples import asked_queries
 
+JUDGED_AGAIN = 10
+"""The depth of the rankings whose pairs are judged again, or for the first time."""
+
 
 class DecisionRefused(Refusal):
     """No such decision can be made on this drop."""
@@ -180,10 +183,6 @@ def _facts(note: RunNote) -> dict[str, str | None]:
         "verdict": note.verdict,
         "cost": None if note.cost is None else str(note.cost),
     }
-
-
-JUDGED_AGAIN = 10
-"""The depth of the rankings whose pairs are judged again, or for the first time."""
 
 
 class ClosingRefused(Refusal):

@@ -32,6 +32,7 @@ from apps.retrieval.selectors.runs import run_in
 OVER = frozenset({JobState.FAILED, JobState.CANCELLED})
 
 AnyRequested = TypeVar("AnyRequested", bound=Requested)
+SCORE_ALL = "evaluation.score_all"
 
 
 class RequestKind(NamedTuple):
@@ -75,8 +76,6 @@ def has_stopped(row: Requested) -> bool:
 
 
 SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
-
-SCORE_ALL = "evaluation.score_all"
 
 
 class EvaluationRefused(Refusal):
@@ -201,18 +200,17 @@ def score_missing(
     version: Version,
     split: str,
     hit: str = BY_GRADES,
-    measures: Sequence[str] = (),
     lacking: str = "",
     actor: User,
     at: datetime,
 ) -> list[Evaluation]:
     """Request the missing scores on this split of every complete run on the version's snapshot.
 
-    `measures` are by default those requested last on this split of any version of the gold set. Runs on another
+    By the measures requested last on this split of any version of the gold set. Runs on another
     snapshot are left out: the grades do not apply to their texts. With `lacking` only runs without a score of that
     measure are included. Empty when nothing is missing.
     """
-    requested = _request_missing(version, split, hit, measures, actor, at, lacking)
+    requested = _request_missing(version, split, hit, actor, at, lacking)
     if requested:
         _log_look(version, split, f"scores of {len(requested)} runs", actor, at)
     return requested
@@ -222,17 +220,23 @@ def _request_missing(
     version: Version,
     split: str,
     hit: str,
-    measures: Sequence[str],
     actor: User,
     at: datetime,
     lacking: str = "",
     *,
     is_queued: bool = True,
 ) -> list[Evaluation]:
-    names = list(measures) or usual_names(version, split, hit)
-    project = version.gold_set.project
-    ground = (version.pk, split, hit, " ".join(names), DEFAULT_SEED)
+    names = usual_names(version, split, hit)
     runs = runs_to_score(version, split, hit, [lacking] if lacking in names else names)
+    return _request_usual(version, split, hit, runs, actor, at, is_queued=is_queued)
+
+
+def _request_usual(
+    version: Version, split: str, hit: str, runs: Sequence[Run], actor: User, at: datetime, *, is_queued: bool
+) -> list[Evaluation]:
+    """Request the scores of runs by the usual measures."""
+    ground = (version.pk, split, hit, " ".join(usual_names(version, split, hit)), DEFAULT_SEED)
+    project = version.gold_set.project
     return [_request(project, run.pk, *ground, actor, at, is_queued=is_queued) for run in runs]
 
 
@@ -256,7 +260,7 @@ def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Eva
     for the first version of a gold set.
     """
     grounds = leaderboard.earlier_grounds(version)
-    requested = [_request_missing(version, split, hit, (), actor, at, is_queued=False) for split, hit in grounds]
+    requested = [_request_missing(version, split, hit, actor, at, is_queued=False) for split, hit in grounds]
     evaluations = [evaluation for scores in requested for evaluation in scores]
     if waiting := [one.pk for one in evaluations if not one.is_scored]:
         job = enqueue(
@@ -279,11 +283,8 @@ def request_for_job(*, version: Version, runs: Sequence[Run], actor: User, at: d
     """
     requested = []
     for split, hit in leaderboard.earlier_grounds(version):
-        wanted = " ".join(usual_names(version, split, hit))
         able = [run for run in runs if rules.ground_refusal(run, version, split, hit) is None]
-        ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
-        project = version.gold_set.project
-        requested += [_request(project, run.pk, *ground, actor, at, is_queued=False) for run in able]
+        requested += _request_usual(version, split, hit, able, actor, at, is_queued=False)
     return requested
 
 

@@ -4,15 +4,13 @@ from typing import Any, ClassVar
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
-from apps.common.web.paging import only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -30,7 +28,10 @@ from apps.evaluation.serializers.evaluations import (
     RunNoteSerializer,
     comparison_facts,
 )
+from apps.retrieval.api.runs import CURSOR, newest_first
 from apps.retrieval.selectors.runs import run_in
+
+PAGE_SIZE = 50
 
 
 class ComparisonDetail(ProjectAPIView):
@@ -73,9 +74,6 @@ class LedgerLine(ProjectAPIView):
         return Response(RunNoteSerializer(note).data)
 
 
-PAGE_SIZE = 50
-
-
 class EvaluationList(ProjectAPIView):
     """Lists evaluations, newest first; requests new ones."""
 
@@ -84,20 +82,11 @@ class EvaluationList(ProjectAPIView):
 
     @extend_schema(
         operation_id="evaluations_list",
-        parameters=[OpenApiParameter("before", int, description="`next` of the page before.")],
+        parameters=[CURSOR],
         responses=EvaluationListSerializer,
     )
     def get(self, request: Request, **ids: Any) -> Response:
-        only_known(request.query_params, {"before"})
-        rows = evaluations.every_evaluation_in(self.project)
-        if before := request.query_params.get("before"):
-            if not (before.isascii() and before.isdecimal()) or int(before) > evaluations.LARGEST_KEY:
-                raise ValidationError({"before": ["Not the number of a page."]})
-            rows = rows.filter(pk__lt=int(before))
-        fetched = list(rows[: PAGE_SIZE + 1])
-        page = fetched[:PAGE_SIZE]
-        more = page[-1].pk if len(fetched) > PAGE_SIZE else None
-        return Response({"results": EvaluationSerializer(page, many=True).data, "next": more})
+        return newest_first(request, evaluations.every_evaluation_in(self.project), EvaluationSerializer, PAGE_SIZE)
 
     @extend_schema(
         operation_id="evaluations_request",

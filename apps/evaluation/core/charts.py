@@ -31,6 +31,11 @@ ROW, GAP, NAMES, BARS, COUNTS, WHOLE = 24, 10, 84.0, 196.0, 480.0, 592.0
 MOST_KINDS = 8
 LETTERS = 16
 FILLS = {USED: "part-review", NOW: "part-disputed", NEXT: "part-dropped", LEFT: "part-dropped"}
+CELL_WIDTH, INSET = 300, 14.0
+DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
+LEAST_DELTAS, WIDEST_BAR = 480.0, 36.0
+STRATUM_WIDTH = 240
+CHARACTER = 7.2
 
 
 def tau_head(low: float) -> str:
@@ -110,13 +115,6 @@ def rotation_bar(turns: Sequence[Turn], names: dict[str, str]) -> str:
         x += size
     words = ", ".join(f"{turn.questions} {turn.state}" for turn in turns)
     return drawing(WHOLE, 62, f"{total} questions by quarter: {words}", parts)
-
-
-CELL_WIDTH, INSET = 300, 14.0
-DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
-LEAST_DELTAS, WIDEST_BAR = 480.0, 36.0
-STRATUM_WIDTH = 240
-CHARACTER = 7.2
 
 
 class Bounds(NamedTuple):

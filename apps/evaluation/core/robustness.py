@@ -23,6 +23,9 @@ from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, ch
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7
 FEWEST_RUNS = 2
+KIND = "variant"
+UNNAMED = "other wording"
+EVERY_KIND = "all kinds"
 
 
 class SliceSignal(NamedTuple):
@@ -76,11 +79,6 @@ def _told_apart(values: Floats) -> int:
 
 def _rounded(means: Floats) -> Floats:
     return np.round(means, EQUAL_PLACES)
-
-
-KIND = "variant"
-UNNAMED = "other wording"
-EVERY_KIND = "all kinds"
 
 
 class Variant(NamedTuple):

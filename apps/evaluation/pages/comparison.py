@@ -51,6 +51,8 @@ from apps.metrics.comparison import MeasureComparison
 from apps.retrieval.models import Pool
 
 DEPTH = 10
+SIDE_WIDTH, SIDE_INSET = 112.0, 12.0
+"""Of the drawn differences where two tables stand side by side."""
 
 
 class Placement(NamedTuple):
@@ -178,10 +180,6 @@ class SideBySide:
         before = queries[order[at - 1]] if at else None
         after = queries[order[at + 1]] if at + 1 < len(order) else None
         return before, after
-
-
-SIDE_WIDTH, SIDE_INSET = 112.0, 12.0
-"""Of the drawn differences where two tables stand side by side."""
 
 
 @require_safe

@@ -46,6 +46,11 @@ from apps.metrics.comparison import is_lower_better
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
 
+USUAL_DEPTH = 10
+PEOPLE_LINE = 18.0
+SECTION = {"section": "Scores"}
+QUERIES_A_PAGE = 100
+
 
 @require_POST
 @member_view(Role.LEAD)
@@ -61,10 +66,6 @@ def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
     messages.info(request, f"{names} {verb} being run on {version.snapshot.name} and scored on {version.label}.")
     gold_set = version.gold_set.slug
     return redirect("goldsets:version", slug=project.slug, gold_set=gold_set, number=version.number)
-
-
-USUAL_DEPTH = 10
-PEOPLE_LINE = 18.0
 
 
 class MeasureRow(NamedTuple):
@@ -199,10 +200,6 @@ def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
     words = f"{gap.kind}: gap {signed(gap.gap)}, {interval(gap.interval, 3, differences=True)}, n {gap.n:,}"
     row = DrawnEstimate(gap.kind, gap.gap, low, high, gap.n, open=not gap.is_settled)
     return charts.estimate_cell(row, bounds, words=words, with_zero=True)
-
-
-SECTION = {"section": "Scores"}
-QUERIES_A_PAGE = 100
 
 
 @require_safe

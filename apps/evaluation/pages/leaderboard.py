@@ -50,6 +50,7 @@ MOST_CHOICES = 200
 MOST_NAMED = 4
 MOST_LANES = 5
 """Of brackets side by side. More of them are written as small letters."""
+IN_PROGRESS_SHOWN = 20
 
 
 class BoardRow(NamedTuple):
@@ -275,9 +276,6 @@ def _joined(words: Sequence[str], last: str = "and") -> str:
 
 def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
     return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
-
-
-IN_PROGRESS_SHOWN = 20
 
 
 @require_safe

@@ -49,6 +49,9 @@ from apps.metrics.statistics import places
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import run_in
 
+LEDGER = "Ledger"
+RUNS_A_PAGE = 50
+
 
 class TrendRow(NamedTuple):
     """One run of a trend."""
@@ -300,10 +303,6 @@ def ledger_columns(version: Version, grounds: Iterable[tuple[str, str]]) -> list
         for board, split, hit in scored
         if board.runs
     ]
-
-
-LEDGER = "Ledger"
-RUNS_A_PAGE = 50
 
 
 @require_safe

@@ -48,6 +48,7 @@ BAR, GAP = 24.0, 2.0
 LONGEST_KIND = 26
 KINDS_FROM, KINDS_TO, KIND_STEP = 200.0, 432.0, 36.0
 WORDS_AT, COUNTS_AT = 448.0, 188.0
+BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; grades and queries play no part there."
 
 
 def rank_chart(names: Sequence[str], runs: Sequence[Sequence[RankBin]], cutoff: int | None) -> SafeString:
@@ -357,9 +358,6 @@ def _often(p: float) -> str:
         return "less than once in 1,000"
     times = round(p * 1000)
     return "every time" if times >= 1000 else f"about {times} time{'' if times == 1 else 's'} in 1,000"
-
-
-BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; grades and queries play no part there."
 
 
 def compared(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet | HitComparison:

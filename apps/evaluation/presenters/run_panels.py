@@ -29,6 +29,10 @@ from apps.retrieval.presenters import RunPanel
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.runs import returned_of
 
+QUERIES_A_PAGE = 10
+SHOWN, ALL_SHOWN = 10, 100
+BY_ID, WORST_FIRST = "id", "worst"
+
 
 class Panel(NamedTuple):
     """A template and its rows."""
@@ -42,11 +46,6 @@ on_evaluation_page: Registered[Callable[[Evaluation], Panel]] = Registered()
 
 on_slices_page: Registered[Callable[[Version], Panel]] = Registered()
 """The panels of the page of the slices of every version."""
-
-
-QUERIES_A_PAGE = 10
-SHOWN, ALL_SHOWN = 10, 100
-BY_ID, WORST_FIRST = "id", "worst"
 
 
 class ScoredVersion(NamedTuple):

@@ -31,6 +31,9 @@ from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, ComparedStratum, c
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
+SPLIT, WORDING = "split", "wording"
+CLEAN = "clean"
+MULTIPLES = 9
 
 
 def conventions_of(measures: Iterable[str]) -> str:
@@ -183,11 +186,6 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
         label = f"{row.name} ({place})" if shared[row.name] > 1 else row.name
         named[row.position] = Named(row.block_id, row.name, place, label, row.version)
     return named
-
-
-SPLIT, WORDING = "split", "wording"
-CLEAN = "clean"
-MULTIPLES = 9
 
 
 def strata_context(

@@ -23,6 +23,8 @@ from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import complete_runs_on
 
+LARGEST_KEY = 2**63 - 1
+
 
 def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
     """The current grades of each person who judged in the version's rounds, for the pairs of one split.
@@ -46,9 +48,6 @@ def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
     ).reshape(-1, 4)
     person, query, block, grade = (table[:, column].copy() for column in range(4))
     return given_on(ground.judged, person, query, block, grade)
-
-
-LARGEST_KEY = 2**63 - 1
 
 
 class SlicePart(NamedTuple):

@@ -28,6 +28,8 @@ from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 
+ELSEWHERE = 20
+
 
 @dataclass
 class RankedRun:
@@ -66,9 +68,6 @@ def _place(ranked: RankedRun, measures: Sequence[str]) -> tuple[float, str]:
     if score is None or score.mean is None:
         return (math.inf, ranked.run.tag)
     return (score.mean if is_lower_better(measures[0]) else -score.mean, ranked.run.tag)
-
-
-ELSEWHERE = 20
 
 
 class ScoredRuns(NamedTuple):

@@ -38,10 +38,12 @@ from apps.retrieval.selectors.runs import returned_of
 from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateBlock, MissNote
 from apps.triples.models import ExpectedBlock
-from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.triples import asked_queries
 
 NOTE, CANDIDATE, EXPECTED = range(3)
+MOST_OFFERED = 6
+MOST_COMPARED = 300
+OTHERS_NAMED = 3
 
 
 class SaidSince:
@@ -105,11 +107,6 @@ def _rows(triple_ids: Collection[int]) -> list[tuple]:
             all=True,
         )
     )
-
-
-MOST_OFFERED = 6
-MOST_COMPARED = 300
-OTHERS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -189,8 +186,8 @@ class Miss:
     # Expected
 
     @cached_property
-    def expected(self) -> list[PinnedBlock]:
-        blocks = PinnedBlock.objects.filter(revision=self.row.revision_id).order_by("order", "pk")
+    def expected(self) -> list[ExpectedBlock]:
+        blocks = ExpectedBlock.objects.filter(revision=self.row.revision_id).order_by("order", "pk")
         return list(blocks.select_related("version__block__document"))
 
     @cached_property
@@ -214,9 +211,7 @@ class Miss:
         if not self.returned:
             return None
         rank = min(max(self.wanted, 1), len(self.returned))
-        passage = self.returned[rank - 1]
-        entry = self._entries.get(passage.id)
-        return ReadPassage(rank, passage, entry, entry.version.text if entry and not passage.text else passage.text)
+        return _read(rank, self.returned[rank - 1], self._entries)
 
     @cached_property
     def _steps(self) -> list[Step]:
@@ -227,9 +222,7 @@ class Miss:
     def _entries(self) -> dict[str, SnapshotBlock]:
         """The blocks of the ladder by outside id, as the run's snapshot has them."""
         ids = {self.returned[step.first - 1].id for step in self._steps if not step.is_gap and not step.is_cutoff}
-        entries = SnapshotBlock.objects.filter(snapshot=self.evaluation.run.snapshot_id, block__outside_id__in=ids)
-        entries = entries.select_related("version__block__document", "block__document")
-        return {entry.block.outside_id: entry for entry in entries}
+        return _entries(self.evaluation.run, ids)
 
     @cached_property
     def ladder(self) -> list[Rung]:
@@ -359,11 +352,11 @@ def miss_rows(evaluation: Evaluation, missed: Sequence[Missed], member: Member) 
     """The misses with what was returned, in a number of queries that does not depend on how many they are."""
     triple_ids = [one.row.triple_id for one in missed]
     asked = asked_queries(one.row.revision_id for one in missed)
-    query_of = {one.row.triple_id: _query_of(asked, one.row) for one in missed}
-    queries = [query for query in query_of.values() if query is not None]
-    from_them = hidden_queries(member.user, evaluation.version.snapshot, queries)
+    rows_asked = [one.row for one in missed if one.row.revision_id in asked]
+    query_of = {row.triple_id: asked[row.revision_id].query_id for row in rows_asked}
+    from_them = hidden_queries(member.user, evaluation.version.snapshot, query_of.values())
     hidden = {triple for triple, query in query_of.items() if query in from_them}
-    shown = {triple: query for triple, query in query_of.items() if triple not in hidden and query is not None}
+    shown = {triple: query for triple, query in query_of.items() if triple not in hidden}
     run = evaluation.run
     returned = dict(returned_of(run, list(shown.values()), with_text=run.returns_passages))
     tops = {triple: returned[query][0] for triple, query in shown.items() if returned.get(query)}
@@ -375,29 +368,20 @@ def miss_rows(evaluation: Evaluation, missed: Sequence[Missed], member: Member) 
         if triple in hidden:
             rows.append(MissRow(one, is_hidden=True))
             continue
-        first = _first(tops.get(triple), entries)
+        first = _read(1, tops[triple], entries) if triple in tops else None
         count = len(returned.get(shown.get(triple, 0), []))
-        known = _known(since, one.row, first) if first else ""
+        known = since.about(one.row, first.digest, first.version_id) if first else ""
         rows.append(MissRow(one, False, count, first, known, since.doubts(one.row)))
     return rows
-
-
-def _query_of(asked: dict, row: VersionTriple) -> int | None:
-    return asked[row.revision_id].query_id if row.revision_id in asked else None
 
 
 def _entries(run: Run, ids: Collection[str]) -> dict[str, SnapshotBlock]:
     """Blocks by their outside ids, as the run's snapshot has them."""
     rows = SnapshotBlock.objects.filter(snapshot=run.snapshot_id, block__outside_id__in=ids)
-    return {entry.block.outside_id: entry for entry in rows.select_related("version", "block__document")}
+    rows = rows.select_related("version__block__document", "block__document")
+    return {entry.block.outside_id: entry for entry in rows}
 
 
-def _first(top: Returned | None, entries: dict[str, SnapshotBlock]) -> ReadPassage | None:
-    if top is None:
-        return None
-    entry = entries.get(top.id)
-    return ReadPassage(1, top, entry, entry.version.text if entry and not top.text else top.text)
-
-
-def _known(since: SaidSince, row: VersionTriple, first: ReadPassage) -> str:
-    return since.about(row, first.digest, first.version_id)
+def _read(rank: int, passage: Returned, entries: dict[str, SnapshotBlock]) -> ReadPassage:
+    entry = entries.get(passage.id)
+    return ReadPassage(rank, passage, entry, entry.version.text if entry and not passage.text else passage.text)

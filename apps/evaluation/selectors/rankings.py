@@ -14,6 +14,10 @@ from apps.metrics.scoring import JUDGED_AT_10
 from apps.retrieval.core import ranking
 from apps.retrieval.models import Ranking, Run
 
+AT_ONCE = 2_000
+UNJUDGED_AT = (5, 10, 20)
+"""The depths at which unjudged results are counted."""
+
 
 def versions_at(version: Version, positions: Sequence[int]) -> dict[int, int]:
     """The block version at each of the positions."""
@@ -33,12 +37,7 @@ def _at(version: Version, positions: Sequence[int], column: str) -> dict[int, An
     return by_position
 
 
-AT_ONCE = 2_000
-
-
 JUDGED_NAME = str(JUDGED_AT_10)
-UNJUDGED_AT = (5, 10, 20)
-"""The depths at which unjudged results are counted."""
 
 
 def version_queries(version: Version, split: str) -> list[VersionQuery]:

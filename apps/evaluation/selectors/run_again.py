@@ -23,6 +23,8 @@ from apps.retrieval.core import ranking
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Ranking, Run, System
 
+_COLUMNS = ("system", "pk", "snapshot__number")
+
 
 def versions_for(run: Run, member: Member) -> list[Version]:
     """The versions on the run's snapshot to score it on, as far as this person may see them, newest first."""
@@ -185,9 +187,6 @@ def _former_runs(version: Version) -> dict[int, FormerRun]:
     labels = {one.snapshot_id: one.label for one in versions.order_by("number")}
     runs = Run.objects.filter(pk__in=older).select_related("system", "snapshot__corpus").order_by("system__name")
     return {run.system_id: FormerRun(run, labels[run.snapshot_id], run.system) for run in runs}
-
-
-_COLUMNS = ("system", "pk", "snapshot__number")
 
 
 def _requested_runs(version: Version) -> list[Run]:

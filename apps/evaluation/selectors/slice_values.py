@@ -23,6 +23,7 @@ from apps.retrieval.models import Run
 FIRST_RANK = "RR"
 MOST_RUNS = 40
 """Runs beyond these, the oldest, are left out: the intervals of the page are drawn anew at each look."""
+FEWEST_RUNS = 2
 
 
 class StoredValues(NamedTuple):
@@ -95,9 +96,6 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
 def _dev_items(version: Version, hit: str) -> set[str]:
     """What the dev scores are of: the labels of triples by a hit rule, else the outside ids of queries."""
     return {row.label for row in dev_triples(version)} if hit else {row.outside_id for row in dev_queries(version)}
-
-
-FEWEST_RUNS = 2
 
 
 def fallen_in(version: Version) -> list[FoundQuestion]:

@@ -10,6 +10,7 @@ from apps.evaluation.rules import MOST_LETTERS
 from apps.retrieval.models import Pool
 
 LONGEST_QUOTE = 20_000
+LONGEST_NAME = 200
 
 
 class FirstOut(serializers.Serializer):
@@ -75,9 +76,6 @@ class ProposalOut(serializers.Serializer):
     id = serializers.IntegerField(source="pk")
     triple_id = serializers.IntegerField()
     state = serializers.CharField()
-
-
-LONGEST_NAME = 200
 
 
 class MeasureInput(serializers.Serializer[Any]):

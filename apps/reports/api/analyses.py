@@ -44,6 +44,7 @@ from apps.reports.serializers import (
 
 FORMAT = OpenApiParameter("format", str, enum=list(FORMS), default=HTML)
 FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenApiTypes.BINARY}
+NUMBERS = ("run", "hard", "easy", "depth", "seed")
 
 
 class ReportView(ProjectAPIView):
@@ -242,9 +243,6 @@ class NegativeEffects(ProjectAPIView):
         )
         status = 200 if all(report.is_computed for report in reports) else 202
         return Response(NegativesReportSerializer(reports, many=True).data, status=status)
-
-
-NUMBERS = ("run", "hard", "easy", "depth", "seed")
 
 
 class Negatives(ProjectAPIView):

@@ -19,6 +19,8 @@ NARROW, INSET, NARROW_ROW, HEADING = 340, 6.0, 36.0, 20.0
 NAMES_AT, LEFT, RIGHT = 190.0, 400.0, WIDTH - 150.0
 ROW, GAP, TOP = 24.0, 10.0, 8.0
 MOST_NAME, MOST_NARROW = 28, 44
+PLACES = 4
+UNDEFINED = "not defined"
 
 
 class Layout(NamedTuple):
@@ -177,10 +179,6 @@ class Document(NamedTuple):
                     yield block
                 elif isinstance(block, ReportChart):
                     yield block.figures
-
-
-PLACES = 4
-UNDEFINED = "not defined"
 
 
 class Mean(NamedTuple):

@@ -43,6 +43,24 @@ Bools = NDArray[np.bool_]
 
 # Whether each block of the first column is a near-duplicate of any block of the second.
 Alike = Callable[[Ints, Ints], Bools]
+MEASURES = "RR P@1 nDCG@10"
+"""Measures in which a passage that is not relevant has no part but its place: taking one out never lowers them."""
+FIGURES = ("before", "after", "change")
+FOUND_HEAD = (
+    "Split",
+    "Graded queries",
+    "With hard negatives",
+    "Judged not relevant",
+    "Hard",
+    "Like a relevant passage",
+    "As high, not judged",
+)
+READING = (
+    "Before: each ranking without the hard negatives, the results below moving up. After: the ranking as it is, so the"
+    " ordinary score. The rest of what a score lacks is due to passages that nobody judged, or that were not found."
+)
+ALIKE_WORDS = "Near-duplicates of a relevant passage are left out."
+EQUAL_WORDS = "Passages with the text of a relevant one are left out; the index of near-duplicates was not built."
 
 
 class NegativesChoice(NamedTuple):
@@ -121,10 +139,6 @@ def alike_by(texts: Mapping[int, str], signatures: Signatures | None) -> Alike:
         return same | (share >= ALIKE).any(axis=1)
 
     return alike
-
-
-MEASURES = "RR P@1 nDCG@10"
-"""Measures in which a passage that is not relevant has no part but its place: taking one out never lowers them."""
 
 
 class HardNegatives(NamedTuple):
@@ -213,9 +227,6 @@ class NegativeEffect(NamedTuple):
         return cls(measure=facts["measure"], **figures, worse=facts["worse"])
 
 
-FIGURES = ("before", "after", "change")
-
-
 def effects_of(measures: Sequence[Measure], before: Floats, after: Floats) -> list[NegativeEffect]:
     """From values of the shape (queries, measures) of the measures in `MEASURES`: each has a value for every query."""
     rows = zip(measures, summaries(before), summaries(after), differences(before, after), strict=True)
@@ -225,23 +236,6 @@ def effects_of(measures: Sequence[Measure], before: Floats, after: Floats) -> li
 def _effect(measure: str, before: Summary, after: Summary, change: Difference) -> NegativeEffect:
     moved = Estimate.of(change.mean, change.interval, change.n, PERCENTILE, "" if change.interval else NO_INTERVAL)
     return NegativeEffect(measure, before.estimate(), after.estimate(), moved, change.worse)
-
-
-FOUND_HEAD = (
-    "Split",
-    "Graded queries",
-    "With hard negatives",
-    "Judged not relevant",
-    "Hard",
-    "Like a relevant passage",
-    "As high, not judged",
-)
-READING = (
-    "Before: each ranking without the hard negatives, the results below moving up. After: the ranking as it is, so the"
-    " ordinary score. The rest of what a score lacks is due to passages that nobody judged, or that were not found."
-)
-ALIKE_WORDS = "Near-duplicates of a relevant passage are left out."
-EQUAL_WORDS = "Passages with the text of a relevant one are left out; the index of near-duplicates was not built."
 
 
 class MeasuredSplit(NamedTuple):

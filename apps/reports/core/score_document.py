@@ -40,6 +40,9 @@ SUPPLEMENT_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
     "difference in standard deviations, are for comparison."
 )
+CODE = frozenset({0})
+FIELD_WORDS = {"query_type": "type"}
+"""The names on pages of columns of strata, where they differ."""
 
 
 def lead_of_comparisons(card: Scorecard) -> str:
@@ -220,11 +223,6 @@ def _decision(card: Scorecard, measure: str, change: QueryChange) -> list[str]:
     if card.decisions is None:
         return []
     return [card.decisions.get((measure, change.query_id), "not explained yet")]
-
-
-CODE = frozenset({0})
-FIELD_WORDS = {"query_type": "type"}
-"""The names on pages of columns of strata, where they differ."""
 
 
 def scored_document(

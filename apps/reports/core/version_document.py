@@ -37,6 +37,12 @@ from apps.reports.core.document import (
 from apps.reports.core.score_document import definitions_of
 
 HEAD = ["Gate", "State", "Value", "95 % interval", "n", "Result"]
+MOST_DRAWN = 40
+NAMED = 12
+TOO_FEW = (
+    f"Strata are not scored where a mean would tell of fewer than {FEWEST_IN_STRATUM} questions of dev or of test; the"
+    " known gaps name the small ones."
+)
 
 
 class ReportedGate(NamedTuple):
@@ -62,14 +68,6 @@ def _row(one: ReportedGate) -> list[str]:
     value = f"{formatted_value(one.rule, one.value)}{unit(one.rule)}"
     ends = " to ".join(formatted_value(one.rule, end) for end in one.interval) if one.interval else interval(None)
     return [one.rule.name, one.state, value, ends, "" if one.n is None else f"{one.n:,}", one.words]
-
-
-MOST_DRAWN = 40
-NAMED = 12
-TOO_FEW = (
-    f"Strata are not scored where a mean would tell of fewer than {FEWEST_IN_STRATUM} questions of dev or of test; the"
-    " known gaps name the small ones."
-)
 
 
 class Stratum(NamedTuple):

@@ -24,6 +24,8 @@ from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.rules import LONGEST, LoadRefused
 from apps.retrieval.selectors.systems import indexing_job, loaded_index_in, system_in
 
+LONGEST_ADDRESS = 1_000
+
 
 @transaction.atomic
 def request_indexes(*, project: Project, snapshot_id: int, actor: User, at: datetime) -> Job:
@@ -35,9 +37,6 @@ def request_indexes(*, project: Project, snapshot_id: int, actor: User, at: date
         return unfinished
     title = f"Index {snapshot.name}"
     return enqueue(kind=INDEX, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at, title=title)
-
-
-LONGEST_ADDRESS = 1_000
 
 
 @transaction.atomic

@@ -115,14 +115,14 @@ class RunDetail(ProjectAPIView):
         return Response(RunSerializer(run_in(self.project, pk)).data)
 
 
-def newest_first(request: Request, rows: Any, serializer: Any) -> Response:
+def newest_first(request: Request, rows: Any, serializer: Any, size: int = PAGE_SIZE) -> Response:
     """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
     only_known(request.query_params, {"before"})
     before = request.query_params.get("before", "")
     if before:
-        if not before.isdecimal() or len(before) > 18:
+        if not (before.isascii() and before.isdecimal()) or len(before) > 18:
             raise exceptions.ValidationError({"before": ["Give an id, a whole number."]})
         rows = rows.filter(pk__lt=int(before))
-    page = list(rows[: PAGE_SIZE + 1])
-    after = page[PAGE_SIZE - 1].pk if len(page) > PAGE_SIZE else None
-    return Response({"results": serializer(page[:PAGE_SIZE], many=True).data, "next": after})
+    page = list(rows[: size + 1])
+    after = page[size - 1].pk if len(page) > size else None
+    return Response({"results": serializer(page[:size], many=True).data, "next": after})

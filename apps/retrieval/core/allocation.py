@@ -159,7 +159,7 @@ def _bandit(candidates: Union, known: KnownCandidates, budget: Budget, rng: np.r
     runs, run = np.unique(candidates.run, return_inverse=True)
     pair = np.repeat(np.arange(len(candidates.query)), candidates.found_by())
     place = (number[pair], run)
-    good, bad = _beta_parameters(candidates, known, place, pair, (len(queries), len(runs)))
+    good, bad = _beta_parameters(known, place, pair, (len(queries), len(runs)))
     starts = np.searchsorted(candidates.query, queries)
     remaining = _budget_by_query(queries, budget)
     total = budget if isinstance(budget, int) else int(remaining.sum())
@@ -189,7 +189,7 @@ def _bandit(candidates: Union, known: KnownCandidates, budget: Budget, rng: np.r
 
 
 def _beta_parameters(
-    candidates: Union, known: KnownCandidates, place: tuple[Ints, Ints], pair: Ints, shape: tuple[int, int]
+    known: KnownCandidates, place: tuple[Ints, Ints], pair: Ints, shape: tuple[int, int]
 ) -> tuple[Floats, Floats]:
     """Both parameters of the Beta distributions, as tables of queries × runs."""
     relevant, judged = np.zeros(shape), np.zeros(shape)

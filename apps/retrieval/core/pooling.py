@@ -7,6 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+NEAR_FROM = 0.9
+MARGIN = 0.2
+"""Signatures only estimate: texts within this margin below the limit, or above it, are compared by their shingles."""
 
 
 class Rankings(NamedTuple):
@@ -132,10 +135,6 @@ def most_each(lengths: Ints, depth: int, blocks: int) -> Ints:
     """
     return np.minimum(np.minimum(lengths, depth).sum(axis=0), blocks)
 
-
-NEAR_FROM = 0.9
-MARGIN = 0.2
-"""Signatures only estimate: texts within this margin below the limit, or above it, are compared by their shingles."""
 
 Minima = Mapping[int, NDArray[np.uint32]]
 Alike = Callable[[int, int], float]

@@ -45,6 +45,9 @@ UNKNOWN_FOR = timedelta(days=1)
 """An index of a system that was made a moment ago may not be among those that somebody has listed before."""
 
 log = logging.getLogger(__name__)
+MOST_OPEN = 8
+RESTING_DAYS = 7
+"""An index that was not used for so long can be cleared by hand: probably nobody waits for it."""
 
 
 class NotShared(Exception):
@@ -201,11 +204,6 @@ def _send(shared: Bucket, name: str, folder: Path) -> None:
             pack(folder, stream)
     except Refusal as problem:
         log.warning("The index %s could not be put in the store: %s", shared.address_of(name), problem)
-
-
-MOST_OPEN = 8
-RESTING_DAYS = 7
-"""An index that was not used for so long can be cleared by hand: probably nobody waits for it."""
 
 
 def engine_of(system: System) -> Engine:

@@ -37,6 +37,9 @@ from apps.retrieval.selectors.snapshots import version_ids
 
 FAR_DOWN = 100
 NOTHING = np.zeros(0, dtype=np.int64)
+COMPARED = 100_000
+POOLED_AT_ONCE = 200
+ROWS_AT_ONCE = 500
 
 
 class SamplingFrame(NamedTuple):
@@ -112,9 +115,6 @@ def _stored(pool: Pool, query_ids: Sequence[int], versions: Ints) -> tuple[dict[
     return counts, positions
 
 
-COMPARED = 100_000
-
-
 class SameTexts:
     """Finds the same texts in a snapshot. For jobs only: it builds the signatures when they are not on disk."""
 
@@ -167,10 +167,6 @@ def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: Sam
         for entry in entries:
             if (original := duplicates.get(entry.version_id)) is not None:
                 entry.sampled = {"how": SAME, "as": original.text, "exact": original.is_exact}
-
-
-POOLED_AT_ONCE = 200
-ROWS_AT_ONCE = 500
 
 
 def collect_pairs(

@@ -51,6 +51,16 @@ from apps.retrieval.selectors.snapshots import position_of_blocks
 
 NUMBERED = re.compile(r"@[0-9]+\Z")
 """The number at the end of a tag that tells a run from earlier ones."""
+FORMAT = 4
+PIECE = 1024 * 1024
+PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt", "by_text", "returns")
+"""The fields of a draft that go into JSON as they are."""
+AT_ONCE_BYTES = 1_000_000
+AT_ONCE_LINES = 50_000
+AT_ONCE_BLOCKS = 100_000
+REPORT_EVERY = 10_000
+READING = ".reading"
+READINGS_STORED_DAYS = 7
 
 
 def add_run(
@@ -150,11 +160,7 @@ def add_system(
     return system
 
 
-FORMAT = 4
-PIECE = 1024 * 1024
 DIGEST_BYTES = hashlib.sha256().digest_size
-PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt", "by_text", "returns")
-"""The fields of a draft that go into JSON as they are."""
 
 
 def store(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
@@ -226,13 +232,6 @@ def _is_whole(file: BinaryIO) -> bool:
     file.seek(0)
     return is_whole
 
-
-AT_ONCE_BYTES = 1_000_000
-AT_ONCE_LINES = 50_000
-AT_ONCE_BLOCKS = 100_000
-REPORT_EVERY = 10_000
-READING = ".reading"
-READINGS_STORED_DAYS = 7
 
 Progress = Callable[[int], object]
 

@@ -34,6 +34,7 @@ VALUE_LABELS = {
     "mean": "the mean of all",
     "cls": "the first token",
 }
+IF_EMPTY = "If empty, the tag in the file, or the name of a file without tags."
 
 
 class SystemForm(KaratForm):
@@ -235,9 +236,6 @@ class RunForm(QueryChoiceForm):
         if reason := choice_refusal(self.choice):
             self.add_error("questions", reason)
         return self.cleaned_data
-
-
-IF_EMPTY = "If empty, the tag in the file, or the name of a file without tags."
 
 
 class UploadForm(KaratForm):

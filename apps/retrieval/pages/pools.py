@@ -45,6 +45,9 @@ from apps.retrieval.selectors.question_sets import queries_in
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190
 LEFT, RIGHT, TOP, BASE = 40, 640, 16, 150
+SECTION = {"section": "Runs"}
+SNAPSHOTS_OFFERED = 8
+MOST_NAMED = 10
 
 
 class Bin(NamedTuple):
@@ -94,11 +97,6 @@ def sizes_chart(sizes: Sequence[int]) -> SafeString:
     drawn = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
     rows = [(bar.label, f"{bar.queries:,}") for bar in bars]
     return mark_safe(drawn + charts.figures(("Pairs per query", "Queries"), rows))
-
-
-SECTION = {"section": "Runs"}
-SNAPSHOTS_OFFERED = 8
-MOST_NAMED = 10
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -23,6 +23,8 @@ from apps.retrieval.forms.remote import FORMS, LoadForm, PaceForm, RemoteForm
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, searching_systems, system_in
 
+SECTION = {"section": "Runs"}
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
@@ -91,9 +93,6 @@ def search(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     )
     messages.success(request, f"{system.name} is ready. Run it on its snapshot.")
     return redirect("retrieval:system", slug=project.slug, pk=system.pk)
-
-
-SECTION = {"section": "Runs"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

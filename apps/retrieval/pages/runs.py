@@ -45,6 +45,13 @@ from apps.retrieval.selectors.question_sets import QueryChoice, asked_in, querie
 from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
 
 AT_ONCE = 2_000
+SECTION = {"section": "Runs"}
+MISTAKES_SHOWN = 50
+SNAPSHOTS_LISTED = 5
+LONGEST_TAG = 200
+OF_TAG = {"tag_taken", "bad_tag", "too_long"}
+SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
+SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 
 
 @require_safe
@@ -121,15 +128,6 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     context = {**SECTION, "form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
     return render(request, "retrieval/new_fusion.html", context, status=400 if form.errors else 200)
-
-
-SECTION = {"section": "Runs"}
-MISTAKES_SHOWN = 50
-SNAPSHOTS_LISTED = 5
-LONGEST_TAG = 200
-OF_TAG = {"tag_taken", "bad_tag", "too_long"}
-SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
-SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

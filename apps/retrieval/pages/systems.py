@@ -28,6 +28,32 @@ from apps.retrieval.selectors.systems import fused_systems, system_in, systems_i
 
 SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
+AUTHS = {
+    "bearer": "as a Bearer token",
+    "api_key": "as an ApiKey",
+    "basic": "as the password of",
+    "header": "in the header",
+}
+LABELS = {
+    "url": "address",
+    "index": "index",
+    "search_type": "search",
+    "snapshot": "snapshot",
+    "server": "server",
+    "method": "method",
+    "query": "query type",
+    "fields": "fields",
+    "body": "body",
+    "ids": "path to the ids",
+    "scores": "path to the scores",
+    "documents": "path to the documents",
+    "texts": "path to the texts",
+    "first_pages": "path to the first pages",
+    "last_pages": "path to the last pages",
+    "strip": "prefix removed from ids",
+    "prepend": "prefix added to ids",
+    "version": "version",
+}
 
 
 @require_safe
@@ -154,34 +180,6 @@ def _as_text(value: object) -> object:
     if value == "":
         return "nothing"
     return VALUE_LABELS.get(value, value) if isinstance(value, str) else value
-
-
-AUTHS = {
-    "bearer": "as a Bearer token",
-    "api_key": "as an ApiKey",
-    "basic": "as the password of",
-    "header": "in the header",
-}
-LABELS = {
-    "url": "address",
-    "index": "index",
-    "search_type": "search",
-    "snapshot": "snapshot",
-    "server": "server",
-    "method": "method",
-    "query": "query type",
-    "fields": "fields",
-    "body": "body",
-    "ids": "path to the ids",
-    "scores": "path to the scores",
-    "documents": "path to the documents",
-    "texts": "path to the texts",
-    "first_pages": "path to the first pages",
-    "last_pages": "path to the last pages",
-    "strip": "prefix removed from ids",
-    "prepend": "prefix added to ids",
-    "version": "version",
-}
 
 
 def _remote_facts(system: System) -> list[tuple[str, str]]:

@@ -16,6 +16,11 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.models import Pool, PoolQuery
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 
+OPEN_ROUND = (
+    "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
+    "not. They are shown once the round is closed; a lead closes it on its page."
+)
+
 
 class Hidden(NamedTuple):
     """The queries that `rows` lead to by `column`, null for none, and why their results are hidden from a person."""
@@ -28,10 +33,6 @@ class Hidden(NamedTuple):
 PoolCheck = Callable[[User], QuerySet]
 QueryCheck = Callable[[User, Project], list[Hidden]]
 
-OPEN_ROUND = (
-    "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
-    "not. They are shown once the round is closed; a lead closes it on its page."
-)
 
 pool_checks: Registered[PoolCheck] = Registered()
 """Each selects the keys of the pools of which the person has, or may be assigned, a pair."""

@@ -27,6 +27,9 @@ WithdrawnCheck = Callable[[Project], QuerySet[Pool]]
 
 withdrawn_checks: Registered[WithdrawnCheck] = Registered()
 """Each selects the pools that came with grades whose import was undone."""
+RELEVANT_FROM = 1
+"""The lowest grade that counts as relevant, the default of all measures."""
+MOST_PROPOSED = 5
 
 
 def without_withdrawn(pools: QuerySet[Pool], project: Project) -> QuerySet[Pool]:
@@ -92,9 +95,6 @@ def estimate_pool(
     return PoolForecast(len(query_ids), from_runs + sampled, to_run, reused, shallow, partial, sampled)
 
 
-RELEVANT_FROM = 1
-"""The lowest grade that counts as relevant, the default of all measures."""
-
 Grades = Mapping[tuple[int, int], int]
 GradeSource = Callable[[Pool], Grades]
 
@@ -105,9 +105,6 @@ grade_sources: Registered[GradeSource] = Registered()
 def grades_of(pool: Pool) -> dict[tuple[int, int], int]:
     """The agreed grades on the pool's snapshot, from any pool, by (query id, block version id). Slow: for jobs."""
     return {pair: grade for source in grade_sources for pair, grade in source(pool).items()}
-
-
-MOST_PROPOSED = 5
 
 
 def missing_job(pool: Pool) -> Job | None:

@@ -90,11 +90,3 @@ def test_a_cost_below_zero_is_refused(client, scene):
 
     assert answer.status_code == 400
     assert not RunNote.objects.exists()
-
-
-def test_only_leads_write_the_ledger(client, scene):
-    client.force_login(make_member(scene.project, Role.VIEWER))
-
-    answer = client.post(address(scene, "ledger", scene.runs["base"].pk), {}, content_type="application/json")
-
-    assert answer.status_code == 403

@@ -3,13 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from apps.accounts.enums import Role
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState
 from apps.retrieval.models import Run
 from tests.evaluation.factories import make_scene, score
 from tests.evaluation.test_run_again import drafted_after, newer_snapshot, release, scored_system
-from tests.factories import lead_of, make_member
+from tests.factories import lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs
 
@@ -115,15 +114,3 @@ def test_a_system_that_is_not_offered_is_refused_and_one_has_to_be_named(ask, la
 
     assert (strange.status_code, strange.json()["code"]) == (409, "run_again_refused")
     assert (none.status_code, list(none.json()["errors"])) == (400, ["systems"])
-
-
-def test_only_leads_of_its_project_have_a_version_scored_and_run_again(ask, scene):
-    viewer, other = make_member(scene.project, Role.VIEWER), make_scene(queries=1, test_share=0.0)
-    theirs = other.version
-    theirs.gold_set.project = scene.project  # their version at our address
-
-    for name, body in (("score-rest", {}), ("run-again", {"systems": [1]})):
-        refused = [ask(viewer, scene.version, name, sent).status_code for sent in (None, body)]
-        strange = [ask(scene.lead, theirs, name, sent).status_code for sent in (None, body)]
-
-        assert (refused, strange) == ([403, 403], [404, 404])

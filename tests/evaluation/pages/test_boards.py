@@ -1,6 +1,5 @@
 """Leaderboard with ties, trend, quality against cost, and the ledger."""
 
-from copy import deepcopy
 from decimal import Decimal
 
 import numpy as np
@@ -22,20 +21,13 @@ from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import make_bench, make_version
+from tests.reading import words
 from tests.retrieval.factories import make_run, make_snapshot
+from tests.test_statements import statements_of
 
 pytestmark = pytest.mark.django_db
+SCENE = {"queries": 6, "test_share": 0.0}
 PAGES = ("trend", "costs", "ledger")
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=6, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 @pytest.fixture
@@ -48,10 +40,6 @@ def scored(scene):
 
 def url(scene, name, *args):
     return reverse(f"evaluation:{name}", args=[scene.project.slug, *args])
-
-
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def read(client, scene, name, *args, user=None, **query) -> str:
@@ -80,17 +68,16 @@ def test_a_version_without_scores_says_so(client, scene, page):
     assert "Nothing has been scored on v1 yet, dev split." in read(client, scene, page)
 
 
-def test_the_board_begins_with_what_its_pairs_tell_apart(client, scored):
+def test_the_board_begins_with_what_its_pairs_tell_apart_and_ties_nothing_that_is(client, scored):
     said = read(client, scored, "overview")
 
     assert "better is better than base." in said
     assert "first place is better. 1 pair, paired t-test over queries by nDCG@10, Holm over all of them." in said
     assert "<small>better than B</small>" in said
     assert "<small>worse than A</small>" in said
-
-
-def test_the_share_judged_has_its_interval(client, scored):
-    assert "75 %<small>75 to 75 %</small>" in read(client, scored, "overview")
+    assert "75 %<small>75 to 75 %</small>" in said, "the share judged has its interval"
+    assert "bracket" not in said
+    assert 'class="ties"' not in said
 
 
 def test_runs_that_are_not_told_apart_share_their_places(client):
@@ -111,13 +98,6 @@ def test_runs_that_are_not_told_apart_share_their_places(client):
     assert said.count("1 to 2<small>of 3</small>") == 2
     assert said.count("3<small>of 3</small>") == 1
     assert said.count("<small>not told apart from") == 2
-
-
-def test_a_board_of_runs_that_are_all_told_apart_has_no_bracket(client, scored):
-    said = read(client, scored, "overview")
-
-    assert "bracket" not in said
-    assert 'class="ties"' not in said
 
 
 def test_more_brackets_than_fit_side_by_side_are_written_as_letters(client, scored, monkeypatch):
@@ -163,24 +143,16 @@ def test_the_letters_of_a_board_go_on_after_z():
     assert [letter_of(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
 
 
-def test_a_trend_is_in_the_order_runs_were_made(scored):
+def test_a_trend_has_runs_in_the_order_they_were_made_and_every_published_version(client, scored):
     found = Trend(scored.version, "")
-
     assert [row.ranked.run.tag for row in found.rows] == ["base", "better"]
     assert found.unscored == []
+    assert "RR over time" in read(client, scored, "trend", measure="RR")
 
-
-def test_a_trend_draws_every_published_version(client, scored):
     version = next_version(scored)
 
-    found = Trend(version, "")
-
-    assert [one.label for one in found.versions] == ["v1", "v2"]
+    assert [one.label for one in Trend(version, "").versions] == ["v1", "v2"]
     assert "v1, v2" in Trend(scored.version, "").drawing or ">v1</text>" in Trend(scored.version, "").drawing
-
-
-def test_a_trend_of_another_measure(client, scored):
-    assert "RR over time" in read(client, scored, "trend", measure="RR")
 
 
 def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
@@ -194,10 +166,10 @@ def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
     assert "Not scored yet" not in read(client, scene, "trend")
 
 
-def test_a_run_on_the_trend_is_not_listed_as_missing_from_it(client, scene):
+def test_only_what_is_missing_from_the_trend_is_listed_and_requested(client, scene):
     score(scene, "base", measures="nDCG@10 RR")
     score(scene, "better", measures="nDCG@10")
-    add_run(scene, "third", {"Q01": GOOD})
+    third = add_run(scene, "third", {"Q01": GOOD})
 
     said = read(client, scene, "trend", measure="nDCG@10")
     found = Trend(scene.version, "", "nDCG@10")
@@ -206,16 +178,7 @@ def test_a_run_on_the_trend_is_not_listed_as_missing_from_it(client, scene):
     assert [run.tag for run in found.unscored] == ["third"]
     assert [run.tag for run in Trend(scene.version, "", "RR").unscored] == ["better", "third"]
     assert "Score 1 run on v1" in said
-
-
-def test_only_the_scores_missing_from_the_trend_are_requested(client, scene):
-    score(scene, "base", measures="nDCG@10 RR")
-    score(scene, "better", measures="nDCG@10")
-    third = add_run(scene, "third", {"Q01": GOOD})
-    client.force_login(scene.lead)
-
     client.post(url(scene, "score-rest", scene.version.pk), {"split": "", "measure": "nDCG@10"})
-
     assert Evaluation.objects.get(run=third).measures == ["nDCG@10"]
     assert Evaluation.objects.filter(run=scene.runs["better"]).count() == 1
 
@@ -279,6 +242,7 @@ def test_the_ledger_shows_runs_with_their_lines_and_scores(client, scored):
 
     for part in ("Longer blocks", "a1b2c3", "Kept", "1.25", "n 6"):
         assert part in said
+    assert "<code>nDCG@10</code> by grades, dev and test together." in said
     assert ">Write</a>" not in said
 
 
@@ -295,16 +259,15 @@ def test_the_ledger_shows_a_version_of_questions_alone(client):
     assert "by grades" not in said
 
 
-def test_the_ledger_names_each_score_by_what_it_was_measured_on(client, scored):
-    assert "<code>nDCG@10</code> by grades, dev and test together." in read(client, scored, "ledger")
-
-
 def test_a_lead_writes_a_line(client, scored):
-    run = scored.runs["base"]
+    run, strange = scored.runs["base"], make_scene(queries=1, test_share=0.0).runs["base"]
     assert "Ledger entry of" in read(client, scored, "ledger-note", run.pk)
 
+    refused = client.post(url(scored, "ledger-note", run.pk), {"cost": "-1"})
     response = client.post(url(scored, "ledger-note", run.pk), {"tried": "Stemming", "cost": "0.75"})
 
+    assert (refused.status_code, "greater than or equal to 0" in words(refused)) == (400, True)
+    assert client.get(url(scored, "ledger-note", strange.pk)).status_code == 404
     assert response.status_code == 302
     assert (RunNote.objects.get().tried, RunNote.objects.get().cost) == ("Stemming", Decimal("0.75"))
 
@@ -316,50 +279,6 @@ def test_a_line_starts_from_what_was_noted_when_the_run_was_made(client, scene):
 
     assert "First try</textarea>" in said
     assert 'value="c0ffee"' in said
-
-
-def test_a_cost_below_zero_is_reported_at_its_field(client, scored):
-    client.force_login(scored.lead)
-
-    response = client.post(url(scored, "ledger-note", scored.runs["base"].pk), {"cost": "-1"})
-
-    assert response.status_code == 400
-    assert "greater than or equal to 0" in words(response)
-
-
-def test_a_run_of_another_project_has_no_line_here(client, scored):
-    strange = make_scene(queries=1, test_share=0.0)
-    client.force_login(scored.lead)
-
-    assert client.get(url(scored, "ledger-note", strange.runs["base"].pk)).status_code == 404
-
-
-@pytest.mark.parametrize("page", ["overview", *PAGES])
-def test_a_page_runs_as_many_queries_for_one_run_as_for_four(client, django_assert_max_num_queries, page):
-    scene = make_scene(queries=4, test_share=0.0)
-    client.force_login(scene.lead)
-
-    def count() -> int:
-        client.get(url(scene, page))
-        with django_assert_max_num_queries(60) as seen:
-            assert client.get(url(scene, page)).status_code == 200
-        return len(seen)
-
-    score(scene, "base")
-    write(scene, "base", tried="x", cost=Decimal("1"))
-    score(scene, "better")
-    before = count()
-    other = make_snapshot(scene.project, {"a": "Other text"})
-    add_run(scene, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
-    one_elsewhere = count()
-    for number, results in enumerate((GOOD, BAD)):
-        scene.runs[f"n{number}"] = add_run(scene, f"n{number}", {"Q01": {**results, "d": number + 1.5}})
-        score(scene, f"n{number}")
-        write(scene, f"n{number}", tried="x", cost=Decimal("1"))
-        add_run(scene, f"strange{number}", {"Q01": {"a": number + 2.0}}, snapshot=other)
-
-    assert count() == one_elsewhere
-    assert one_elsewhere - before <= 1
 
 
 def test_a_run_has_the_day_it_was_started_on_every_page(client, scene):
@@ -377,3 +296,28 @@ def test_a_run_has_the_day_it_was_started_on_every_page(client, scene):
     assert f'<td class="num faint" data-label="Started">{started}</td></tr>' in runs
     shown = words(client.get(reverse("retrieval:run", args=[scene.project.slug, run.pk])))
     assert f"<dt>started</dt><dd>{started} by" in shown
+
+
+def test_the_pages_run_as_many_statements_for_two_runs_as_for_four(client):
+    scene = make_scene(queries=4, test_share=0.0)
+    client.force_login(scene.lead)
+
+    def count() -> list[int]:
+        return [statements_of(client, url(scene, page)) for page in ("overview", *PAGES)]
+
+    score(scene, "base")
+    write(scene, "base", tried="x", cost=Decimal("1"))
+    score(scene, "better")
+    before = count()
+    other = make_snapshot(scene.project, {"a": "Other text"})
+    add_run(scene, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
+    one_elsewhere = count()
+    for number, results in enumerate((GOOD, BAD)):
+        scene.runs[f"n{number}"] = add_run(scene, f"n{number}", {"Q01": {**results, "d": number + 1.5}})
+        score(scene, f"n{number}")
+        write(scene, f"n{number}", tried="x", cost=Decimal("1"))
+        add_run(scene, f"strange{number}", {"Q01": {"a": number + 2.0}}, snapshot=other)
+
+    assert count() == one_elsewhere
+    assert all(one - two <= 1 for one, two in zip(one_elsewhere, before, strict=True))
+    assert all(before)

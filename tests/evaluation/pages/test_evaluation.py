@@ -11,6 +11,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import make_member
+from tests.reading import words
 
 pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR P@2"
@@ -23,10 +24,6 @@ def open_page(client, scene, evaluation, person=None, **query):
     response = client.get(reverse("evaluation:evaluation", args=[scene.project.slug, evaluation.pk]), query)
     assert response.status_code == 200
     return response
-
-
-def words(response) -> str:
-    return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def make_worded(clean):

@@ -1,6 +1,5 @@
 """The ledger, and the scores that trends go on with."""
 
-from copy import deepcopy
 from decimal import Decimal
 
 import pytest
@@ -13,21 +12,12 @@ from apps.evaluation.selectors.leaderboard import runs_elsewhere, unscored_on
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Run
-from tests.evaluation.factories import GOOD, add_run, make_scene, score
+from tests.evaluation.factories import GOOD, add_run, score
 from tests.factories import AT
 from tests.retrieval.factories import make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _scene(module_rows):
-    return make_scene(queries=4, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
+SCENE = {"queries": 4, "test_share": 0.0}
 
 
 def write(scene, tag="base", **words):
@@ -120,7 +110,7 @@ def test_runs_on_other_texts_are_named_and_never_scored(scene):
     other = make_snapshot(scene.project, {"a": "Other text", "z": "More"})
     scene.runs["strange"] = add_run(scene, "strange", {"Q01": {"a": 1.0}}, snapshot=other)
 
-    asked = rest(scene, measures=["P@5"])
+    asked = rest(scene)
 
     assert {one.run.tag for one in asked} == {"base", "better"}
     assert [run.tag for run in runs_elsewhere(scene.version)] == ["strange"]

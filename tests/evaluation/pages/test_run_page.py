@@ -2,7 +2,6 @@
 
 import json
 import re
-from copy import deepcopy
 from html import unescape
 
 import pytest
@@ -35,11 +34,6 @@ def _scene(module_rows):
     qrels = qrels_of(4)
     runs = {"base": dict.fromkeys(qrels, BAD), "mixed": dict.fromkeys(qrels, GOOD) | {"Q03": {"d": 1.0}}}
     return make_scene(qrels=qrels, runs=runs, test_share=0.0)
-
-
-@pytest.fixture
-def scene(db, _scene):
-    return deepcopy(_scene)
 
 
 def open_page(client, run, person=None, **query) -> str:

@@ -1,19 +1,17 @@
 import pytest
 
 from apps.retrieval.core.engines.base import BadParameters
-from apps.retrieval.core.engines.registry import ENGINES, defaults, make
+from apps.retrieval.core.engines.registry import ENGINES, make, parameters_of
 
 READY = [name for name, engine in ENGINES.items() if not engine.needs_model]
 
 
 @pytest.mark.parametrize("name", READY)
-def test_every_engine_without_a_model_can_be_made_from_its_defaults(name):
-    assert make(name) == make(name, defaults(name))
+def test_an_engine_without_a_model_is_made_from_its_defaults_and_tells_them_all(name):
+    defaults = {parameter.name: parameter.default for parameter in parameters_of(name)}
 
-
-@pytest.mark.parametrize("name", READY)
-def test_identity_includes_every_parameter(name):
-    assert set(defaults(name)) | {"engine", "revision"} == set(make(name).identity())
+    assert make(name) == make(name, defaults)
+    assert set(defaults) | {"engine", "revision"} == set(make(name).identity())
 
 
 def test_another_parameter_is_another_identity():

@@ -35,6 +35,7 @@ from apps.retrieval.enums import SystemKind
 NOT_MEASURED = (
     "What they do to scores has not been measured: a lead can start that under Training negatives of the version."
 )
+ALL = ("All", "all questions")
 
 
 def negative_blocks(version: Version) -> list[Block]:
@@ -105,9 +106,6 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
     scored = [ranked for ranked in board.runs if board.measures[0] in ranked.scores]
     others = sorted(scored[1:], key=lambda ranked: ranked.run.system.kind != SystemKind.BM25)
     return [*scored[:1], *others[:1]]
-
-
-ALL = ("All", "all questions")
 
 
 def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:

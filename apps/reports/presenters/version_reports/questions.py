@@ -34,6 +34,21 @@ BETWEEN_TEXTS = re.compile(r"\n\s*\n|\n(?=[ \t]*(?:[-*+]|\d+[.)])\s|#)")
 HEADING = re.compile(r"\A#+\s*")
 LIST_ITEM = re.compile(r"\A[-*+]\s+")
 STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)\1", re.DOTALL)
+PAIRS, TRIPLES = "Judged pairs", "Q&As"
+NOT_KEPT = "It was frozen before Karat kept how far people differed."
+BY_GRADES: Mapping[str, str] = {
+    Resolution.SINGLE: "the only judge",
+    Resolution.UNANIMOUS: "the judges, who agreed",
+    Resolution.MAJORITY: "more than half of the judges",
+    Resolution.ADJUDICATED: "a lead",
+    Resolution.CARRIED: "the judges of an earlier text",
+}
+BY_VERDICTS: Mapping[str, str] = {
+    ResolutionKind.CONSENSUS: "both reviewers at once",
+    ResolutionKind.REVISED: "the author, in new words that both reviewers confirmed",
+    ResolutionKind.POLICY: "the reviewer who had flagged, by the policy",
+    ResolutionKind.ADJUDICATED: "a lead who had no part in it",
+}
 
 
 def lead(version: Version) -> str:
@@ -204,23 +219,6 @@ def in_order(values: Floats, ids: Sequence[str], names: Sequence[str]) -> Floats
     """Values of the questions `ids` in the order of `names`; NaN for those without."""
     found = dict(zip(ids, values.tolist(), strict=True))
     return np.array([found.get(name, np.nan) for name in names], dtype=np.float64)
-
-
-PAIRS, TRIPLES = "Judged pairs", "Q&As"
-NOT_KEPT = "It was frozen before Karat kept how far people differed."
-BY_GRADES: Mapping[str, str] = {
-    Resolution.SINGLE: "the only judge",
-    Resolution.UNANIMOUS: "the judges, who agreed",
-    Resolution.MAJORITY: "more than half of the judges",
-    Resolution.ADJUDICATED: "a lead",
-    Resolution.CARRIED: "the judges of an earlier text",
-}
-BY_VERDICTS: Mapping[str, str] = {
-    ResolutionKind.CONSENSUS: "both reviewers at once",
-    ResolutionKind.REVISED: "the author, in new words that both reviewers confirmed",
-    ResolutionKind.POLICY: "the reviewer who had flagged, by the policy",
-    ResolutionKind.ADJUDICATED: "a lead who had no part in it",
-}
 
 
 def decision_blocks(questions: VersionQuestions, manifest: Mapping[str, Any]) -> list[Block]:

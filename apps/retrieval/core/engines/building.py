@@ -43,6 +43,10 @@ _SPANISH = """
 a al como con de del donde e el ella ellas ellos en entre era es esa ese esta este esto ha la las le les lo los más me
 mi no nos o para pero por que qué se si sin sobre son su sus también te tu u un una unas uno unos y ya
 """
+TOKENIZERS = ("words_or_bigrams", "words", "trigrams")
+STEMMERS = ("none", "s")
+_BLOCKS_AT_ONCE = 20_000
+_POSTINGS_AT_ONCE = 1_000_000
 
 
 def _words(text: str) -> frozenset[str]:
@@ -58,9 +62,6 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 }
 
 _WORD = re.compile(r"\w+")
-
-TOKENIZERS = ("words_or_bigrams", "words", "trigrams")
-STEMMERS = ("none", "s")
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,6 @@ def _singular(token: str) -> str:
     if token.endswith("es"):
         return token if token.endswith(("aes", "ees", "oes")) else token[:-1]
     return token if token.endswith(("us", "ss")) else token[:-1]
-
-
-_BLOCKS_AT_ONCE = 20_000
-_POSTINGS_AT_ONCE = 1_000_000
 
 
 class _Stored(NamedTuple):

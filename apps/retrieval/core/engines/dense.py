@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _ROUNDS = 5
 _ROWS_AT_ONCE = 20_000
 _ARRAYS = ("boost", "axes", "vectors")
+_BLOCKS_AT_ONCE = 512
+_BYTES = 4
 
 
 class Space(NamedTuple):
@@ -113,10 +115,6 @@ def _matrix(postings: Postings) -> csr_array:
 
     shape = (postings.blocks, len(postings.vocabulary))
     return csr_array(csc_array((postings.weights.whole, postings.positions.whole, postings.indptr), shape=shape))
-
-
-_BLOCKS_AT_ONCE = 512
-_BYTES = 4
 
 
 @dataclass(frozen=True)

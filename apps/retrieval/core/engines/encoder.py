@@ -15,6 +15,19 @@ from apps.common.digests import digest_of_lines
 from apps.retrieval.core.engines.base import NotReady, Ranked
 from apps.retrieval.core.engines.postings import floor
 
+TOKENIZER = "tokenizer.json"
+POOLING = ("mean", "cls")
+PACKAGES = ("onnxruntime", "tokenizers")
+MISSING = (
+    "Dense embeddings need packages that are not installed here. Install karat[dense] where Karat runs, then start it"
+    " again; docs/reference/systems.md says how."
+)
+_TEXTS_AT_ONCE = 32
+_TOKENS_AT_ONCE = 16_384
+_TOKEN_VECTORS = ("last_hidden_state", "token_embeddings")
+_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """The vector at length 1, or None when it has no direction."""
@@ -46,7 +59,6 @@ def nearest(rows: NDArray[np.float32], vector: NDArray[np.float64], k: int) -> R
     return candidates[order], scores[order]
 
 
-TOKENIZER = "tokenizer.json"
 _PLACES = (Path("model.onnx"), Path("onnx", "model.onnx"))
 
 
@@ -87,20 +99,6 @@ def sha256_of(folder: Path) -> str:
 def _file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-POOLING = ("mean", "cls")
-PACKAGES = ("onnxruntime", "tokenizers")
-MISSING = (
-    "Dense embeddings need packages that are not installed here. Install karat[dense] where Karat runs, then start it"
-    " again; docs/reference/systems.md says how."
-)
-
-_TEXTS_AT_ONCE = 32
-_TOKENS_AT_ONCE = 16_384
-_TOKEN_VECTORS = ("last_hidden_state", "token_embeddings")
-_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def is_installed() -> bool:

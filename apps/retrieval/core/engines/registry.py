@@ -181,11 +181,6 @@ def parameters_of(name: str) -> tuple[Parameter, ...]:
     return ENGINES[name].parameters
 
 
-def defaults(name: str) -> Parameters:
-    """The default value of each of the engine's parameters."""
-    return {parameter.name: parameter.default for parameter in parameters_of(name)}
-
-
 def make(name: str, values: Mapping[str, Any] | None = None, models: Path = Path("models")) -> Engine:
     """Build an engine; parameters that are not given have their defaults. Raises BadParameters.
 

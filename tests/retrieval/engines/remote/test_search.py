@@ -16,7 +16,7 @@ from apps.retrieval.core.engines.remote.base import (
     Reply,
     merged,
 )
-from apps.retrieval.core.engines.remote.search import Pace, RateLimiter, RemoteConnection, ranked, search, search_all
+from apps.retrieval.core.engines.remote.search import Pace, RateLimiter, RemoteConnection, ranked, search_all
 from apps.retrieval.core.ranking import is_ranked
 
 ENGINE = make_remote(
@@ -195,16 +195,6 @@ def test_stopping_the_work_stops_the_requests():
         search_all(ENGINE, line(send, Pace(at_once=1, per_second=50)), queries(*"abcdefghijklmnopqrstuvwxyz"), 10, beat)
 
     assert len(asked) < 5
-
-
-def test_searching_as_every_engine_does_raises_for_what_was_not_answered():
-    assert search(ENGINE, line(lambda request: answer(["a", 1])), ["x"], 5).of(0)[0].tolist() == [0]
-
-    def refuse(request):
-        raise RemoteError("Refused.")
-
-    with pytest.raises(RemoteError, match="Refused"):
-        ENGINE.search(line(refuse), ["x"], 5)
 
 
 # What becomes of the hits

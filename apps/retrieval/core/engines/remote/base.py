@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -14,6 +14,31 @@ from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 NAMED = 20
 SHOWN_OF_ID = 120
+AUTHS = ("none", "bearer", "api_key", "basic", "header")
+RESERVED_HEADERS = {
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+}
+LONGEST_ID = 300
+MOST_HEADERS = 20
+MOST_VALUES = 1_000_000
+"""Of a JSON answer. Empty lists need some thirty times the memory of their text."""
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+FINAL = {
+    401: "The server does not accept the secret (401). Check how it expects you to sign in, or replace the secret.",
+    403: "The server does not allow this with the given secret (403).",
+    404: "There is nothing at this address (404). Check the path.",
+    405: "The server does not support this method at this address (405).",
+}
 
 
 @dataclass
@@ -65,24 +90,6 @@ def merged(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> dict[str,
     return total
 
 
-AUTHS = ("none", "bearer", "api_key", "basic", "header")
-RESERVED_HEADERS = {
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "host",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-}
-LONGEST_ID = 300
-MOST_HEADERS = 20
-MOST_VALUES = 1_000_000
-"""Of a JSON answer. Empty lists need some thirty times the memory of their text."""
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
@@ -155,7 +162,6 @@ class RemoteEngine(Protocol):
     """An engine without an index: it builds the request for a query and reads the reply."""
 
     name: ClassVar[str]
-    needs_index: ClassVar[bool]
 
     @property
     def address(self) -> str: ...
@@ -271,15 +277,6 @@ def checked_score(value: Any, number: int) -> float:
     return score
 
 
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-FINAL = {
-    401: "The server does not accept the secret (401). Check how it expects you to sign in, or replace the secret.",
-    403: "The server does not allow this with the given secret (403).",
-    404: "There is nothing at this address (404). Check the path.",
-    405: "The server does not support this method at this address (405).",
-}
-
-
 def check_status(reply: Reply, detail: str = "") -> None:
     """Raise RemoteError for any status but success; `detail` is a reason that is safe to show, "" for none."""
     if 200 <= reply.status < 300:
@@ -305,8 +302,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (then - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-def numbered_queries(queries: Sequence[str]) -> list[RemoteQuery]:
-    """Queries with the numbers 1, 2, … as ids."""
-    return [RemoteQuery(str(number), text) for number, text in enumerate(queries, 1)]

@@ -24,13 +24,14 @@ from apps.retrieval.core.engines.remote.base import (
     parsed,
 )
 from apps.retrieval.core.engines.remote.own_passages import MayCutPassages
-from apps.retrieval.core.engines.remote.search import search
 
 _STEP = re.compile(
     r"""(?P<name>[^.\[\]"\s]+) | \[(?P<every>\*)\] | \[(?P<index>\d{1,6})\] | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]""",
     re.VERBOSE,
 )
 LONGEST = 300
+METHODS = ("POST", "GET")
+LONGEST_AFFIX = 200
 
 
 class Every(Enum):
@@ -139,10 +140,6 @@ def written(path: Path) -> str:
     return text
 
 
-METHODS = ("POST", "GET")
-LONGEST_AFFIX = 200
-
-
 @dataclass(frozen=True)
 class HttpJson(MayCutPassages):
     """`url` and `body` are templates with `{{query}}`; `ids` and `scores` are the paths of the ranking in the answer.
@@ -172,8 +169,6 @@ class HttpJson(MayCutPassages):
 
     name: ClassVar[str] = "http"
     revision: ClassVar[int] = 1
-    needs_index: ClassVar[bool] = False
-    search = search
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""

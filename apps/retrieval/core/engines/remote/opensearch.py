@@ -19,7 +19,6 @@ from apps.retrieval.core.engines.remote.base import (
     parsed,
 )
 from apps.retrieval.core.engines.remote.own_passages import MayCutPassages
-from apps.retrieval.core.engines.remote.search import search
 
 HITS: http_json.Path = ("hits", "hits", http_json.Every.ITEM)
 SOURCE = "_source."
@@ -54,8 +53,6 @@ class OpenSearch(MayCutPassages):
 
     name: ClassVar[str] = "opensearch"
     revision: ClassVar[int] = 1
-    needs_index: ClassVar[bool] = False
-    search = search
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""

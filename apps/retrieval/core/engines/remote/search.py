@@ -21,7 +21,6 @@ from apps.retrieval.core.engines.remote.base import (
     RemoteQuery,
     RemoteReport,
     Send,
-    numbered_queries,
 )
 from apps.retrieval.core.ranking import in_order
 
@@ -36,6 +35,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "whole": (0.1, 600),
     "stop_after": (1, 1_000),
 }
+MOST_HITS = 10_000
+"""As many as search servers return at most, unless they are set up otherwise."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,6 @@ class RateLimiter:
         return not self._stopped.wait(seconds) if seconds > 0 else not self.is_stopped
 
 
-MOST_HITS = 10_000
-"""As many as search servers return at most, unless they are set up otherwise."""
-
-
 @dataclass
 class RemoteConnection:
     """An open connection to a remote system, the handle of an engine without an index.
@@ -154,14 +151,6 @@ class Answers(NamedTuple):
     stopped: str
     report: RemoteReport
     passages: list[list[Returned]] | None = None
-
-
-def search(engine: RemoteEngine, handle: RemoteConnection, queries: Sequence[str], k: int) -> Hits:
-    """Implements `Engine.search`. Raises RemoteError when a query fails."""
-    answers = search_all(engine, handle, numbered_queries(queries), k)
-    if answers.failed:
-        raise RemoteError(answers.failed[0].sentence)
-    return answers.hits
 
 
 def search_all(

@@ -10,7 +10,6 @@ from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import templates
 from apps.retrieval.core.engines.remote.base import Auth, RemoteAnswer, RemoteError, RemoteQuery, Reply, Request, parsed
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
-from apps.retrieval.core.engines.remote.search import search
 
 OPENSEARCH, ELASTICSEARCH = "opensearch", "elasticsearch"
 TITLES = {OPENSEARCH: "OpenSearch", ELASTICSEARCH: "Elasticsearch"}
@@ -24,6 +23,21 @@ HYBRID_SINCE = {OPENSEARCH: (2, 11), ELASTICSEARCH: (8, 4)}
 """OpenSearch: the hybrid query. Elasticsearch: query and kNN in one request."""
 
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})\.\d{1,3}(?:-[A-Za-z0-9.]{1,20})?")
+BM25, KNN, HYBRID = "bm25", "knn", "hybrid"
+SEARCHES = {BM25: "BM25", KNN: "kNN", HYBRID: "BM25 and kNN"}
+FIELDS = ("title", "section", "text")
+FEWEST_CANDIDATES, MOST_CANDIDATES = 100, 10_000
+NORMALISED = {
+    "phase_results_processors": [
+        {
+            "normalization-processor": {
+                "normalization": {"technique": "min_max"},
+                "combination": {"technique": "arithmetic_mean"},
+            }
+        }
+    ]
+}
+"""Without it, OpenSearch adds scores of the parts of a hybrid query that have nothing to do with each other."""
 
 
 class Server(NamedTuple):
@@ -143,23 +157,6 @@ def _contains(there: Any, wanted: Any) -> bool:
     return bool(there == wanted) or (isinstance(wanted, bool) and there == str(wanted).lower())
 
 
-BM25, KNN, HYBRID = "bm25", "knn", "hybrid"
-SEARCHES = {BM25: "BM25", KNN: "kNN", HYBRID: "BM25 and kNN"}
-FIELDS = ("title", "section", "text")
-FEWEST_CANDIDATES, MOST_CANDIDATES = 100, 10_000
-NORMALISED = {
-    "phase_results_processors": [
-        {
-            "normalization-processor": {
-                "normalization": {"technique": "min_max"},
-                "combination": {"technique": "arithmetic_mean"},
-            }
-        }
-    ]
-}
-"""Without it, OpenSearch adds scores of the parts of a hybrid query that have nothing to do with each other."""
-
-
 @dataclass(frozen=True)
 class LoadedSearch:
     """`search_type` is one of SEARCHES; `vectors` the digest of the dense system whose model made those of the index,
@@ -177,9 +174,7 @@ class LoadedSearch:
 
     name: ClassVar[str] = "loaded"
     revision: ClassVar[int] = 1
-    needs_index: ClassVar[bool] = False
     returns_passages: ClassVar[bool] = False
-    search = search
 
     def __post_init__(self) -> None:
         """Raises BadParameters."""
