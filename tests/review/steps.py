@@ -24,7 +24,7 @@ from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
 from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
 from apps.review.selectors.seats import open_load
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     copy_wording,
     refresh_staleness,

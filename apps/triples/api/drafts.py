@@ -21,7 +21,7 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.triples import rules
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     AlreadyStarted,
     DraftRefused,
@@ -31,7 +31,7 @@ from apps.triples.actions.triples import (
     withdraw_draft,
 )
 from apps.triples.core.checks import FIELD
-from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
+from apps.triples.forms import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Wording, checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, candidates_of
