@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.paging import cut, cut_list, only_known, whole
 from apps.corpus.actions import corpora
 from apps.corpus.imports.api import PAGING
@@ -61,13 +62,12 @@ class SnapshotList(ProjectAPIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Freeze a corpus as it is now; for a large one, returns 202 and the job that does it."""
-        serializer = FreezeSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        corpus = corpora_in(self.project).filter(slug=serializer.validated_data["corpus"]).first()
+        given = given_in(request.data, FreezeSerializer)
+        corpus = corpora_in(self.project).filter(slug=given["corpus"]).first()
         if corpus is None:
             raise ValidationError({"corpus": ["No corpus is called that."]})
         requested = corpora.request_freeze(
-            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=serializer.validated_data["name"]
+            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=given["name"]
         )
         return Response(FrozenSerializer(requested).data, status=202 if requested.snapshot is None else 201)
 
@@ -160,9 +160,7 @@ class TextRedact(ProjectAPIView):
     @extend_schema(operation_id="texts_redact", request=RedactionSerializer, responses=TextSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         version = version_in(self.project, pk)
-        sent = RedactionSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        reason = sent.validated_data["reason"]
+        reason = given_in(request.data, RedactionSerializer)["reason"]
         redacted = corpora.redact_version(
             version_id=version.pk, reason=reason, actor=self.member.user, at=timezone.now()
         )

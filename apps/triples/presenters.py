@@ -20,8 +20,7 @@ from apps.triples import rules
 from apps.triples.actions import triples
 from apps.triples.core.checks import STOP, Answers, Check, answers_in, stop_sentence, stored_answers
 from apps.triples.core.evidence import Piece, Span, snippet
-from apps.triples.forms.bench import ALL, BenchForm, Expected, initial_of
-from apps.triples.forms.block_fieldset import changed, whole
+from apps.triples.forms import ALL, BenchForm, Expected, changed, initial_of, whole
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Work, marked, run_checks
 from apps.triples.selectors.retriever_hits import Hits, panel, top_hits

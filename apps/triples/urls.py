@@ -7,7 +7,7 @@ from apps.corpus.imports.api import import_urls
 from apps.triples.api import drafts
 from apps.triples.api import triples as triples_api
 from apps.triples.imports import TripleImport
-from apps.triples.pages import bench, candidates, triples
+from apps.triples.pages import bench, triples
 
 pages = [
     path("", triples.triples, name="list"),
@@ -18,14 +18,14 @@ pages = [
     path("bench/autosave/", bench.autosave, name="autosave-new"),
     path("bench/chosen/", bench.chosen, name="chosen"),
     path("bench/queries/", bench.queries, name="queries"),
-    path("bench/hits/", candidates.hits, name="hits"),
-    path("bench/hits/build/", candidates.build_hits, name="build-hits"),
+    path("bench/hits/", bench.hits, name="hits"),
+    path("bench/hits/build/", bench.build_hits, name="build-hits"),
     path("bench/find/", bench.find, name="find"),
     path("bench/blocks/<int:block_id>/", bench.block, name="block"),
-    path("candidates/", candidates.candidates, name="candidates"),
-    path("candidates/<int:pk>/", candidates.candidate, name="candidate"),
-    path("candidates/<int:pk>/adopt/", candidates.adopt, name="adopt"),
-    path("candidates/<int:pk>/reject/", candidates.reject, name="reject"),
+    path("candidates/", triples.candidates, name="candidates"),
+    path("candidates/<int:pk>/", triples.candidate, name="candidate"),
+    path("candidates/<int:pk>/adopt/", triples.adopt, name="adopt"),
+    path("candidates/<int:pk>/reject/", triples.reject, name="reject"),
     path("<int:pk>/bench/", bench.edit, name="edit"),
     path("<int:pk>/save/", bench.save, name="save"),
     path("<int:pk>/autosave/", bench.autosave, name="autosave"),

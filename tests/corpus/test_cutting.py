@@ -159,10 +159,6 @@ def test_a_new_title_renames_nothing():
     assert ids(text) == ids(text.replace("Old", "New"))
 
 
-def test_what_is_before_the_title_belongs_to_its_section():
-    assert [passage.text for passage in cut("A badge.\n\n# Guide\n\nHello.\n")] == ["A badge.\n\n# Guide\n\nHello."]
-
-
 def test_a_long_section_is_cut_at_paragraphs_and_its_first_part_keeps_the_plain_id():
     text = "# Guide\n\n" + "\n\n".join(f"Paragraph {n}. " + "word " * 60 for n in range(30))
 
@@ -210,16 +206,16 @@ def test_sections_know_their_pages():
     assert [(passage.page_start, passage.page_end) for passage in passages] == [(1, 1), (2, 3)]
 
 
-def test_whole_documents_keep_their_headings():
-    (passage,) = cut("# Guide\n\nHello.\n\n## Keys\n\nText.\n", "whole")
-
-    assert passage.text == "# Guide\n\nHello.\n\n## Keys\n\nText."
-
-
-def test_plain_text_has_no_headings():
-    (passage,) = cut("# not a heading\n\ntext", kind="text")
-
-    assert passage.text == "# not a heading\n\ntext"
+@pytest.mark.parametrize(
+    ("text", "recipe", "kind"),
+    [
+        ("# Guide\n\nHello.\n\n## Keys\n\nText.", "whole", "markdown"),
+        ("# not a heading\n\ntext", "headings", "text"),
+        ("A badge.\n\n# Guide\n\nHello.", "headings", "markdown"),
+    ],
+)
+def test_whole_documents_plain_text_and_what_is_before_a_title_stay_together(text, recipe, kind):
+    assert [passage.text for passage in cut(f"{text}\n", recipe, kind=kind)] == [text]
 
 
 def test_a_table_of_html_with_blank_lines_is_one_unit():

@@ -151,30 +151,3 @@ def test_two_dates_of_cloud_govs_answers_one_after_the_other(shared_data):
     both = before.keys() & after.keys()
     assert sum(before[name] != after[name] for name in both) == 38
     assert sum(before[name] == after[name] for name in both) == 30
-
-
-@pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_the_answers_of_xquad_are_at_their_offsets_in_the_passages(shared_data, language):
-    path = shared_data / "xquad" / f"xquad.{language}.json"
-    data = json.loads(path.read_text())["data"]
-
-    item = imported(read(path.read_bytes(), path.name))
-    texts = dict(passages())
-
-    assert item.result["counts"]["new"] == len(texts) == 240
-    wrong = [
-        answer
-        for article in data
-        for place, paragraph in enumerate(article["paragraphs"], 1)
-        for question in paragraph["qas"]
-        for answer in question["answers"]
-        if not texts[f"{article['title']}/{place}"].startswith(answer["text"], answer["answer_start"])
-    ]
-    assert wrong == []
-
-
-def test_cranfield_is_recognised_and_has_1400_passages(shared_data):
-    item = imported(read((shared_data / "cranfield" / "cran.all.1400").read_bytes(), "cran.all.1400"))
-
-    assert item.result["counts"]["new"] == 1_400
-    assert [name for name, text in passages() if not text] == ["471", "995"]

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
-from django.utils.datastructures import MultiValueDict
 
 from apps.audit.models import Event
 from apps.corpus.actions.imports import change_options, confirm_import, discard_import, take_fix
@@ -16,10 +14,9 @@ from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.registry import KINDS, Kind, read_markdown
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.models import Block, Corpus, Document, Import
-from apps.corpus.selectors.import_kinds import kind_named
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.corpus.formats.documents.pdfs import make_pdf
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -80,14 +77,6 @@ def test_the_plan_counts_what_was_read_and_lists_what_was_not():
     assert [sample["id"] for sample in plan["samples"] if sample["has_code"]] == ["deploy/pin#pin"]
 
 
-def test_the_same_files_again_change_nothing():
-    first = imported(make_document_import(zipped(SITE)))
-
-    again = make_document_import(zipped(SITE), project=first.project, corpus="handbook")
-
-    assert again.plan["changes_nothing"]
-
-
 def test_with_the_address_of_the_site_each_passage_links_to_its_page():
     imported(make_document_import(zipped(SITE), base_url="https://docs.example.org/"))
 
@@ -104,13 +93,6 @@ def test_an_upload_without_anything_readable_is_one_mistake_that_says_why():
     assert [error["message"] for error in item.plan["errors"]] == [
         "none of its files can be read (picture: 1 file, no reader for .exe files: 1 file)"
     ]
-
-
-def test_a_single_markdown_file_needs_no_zip():
-    item = make_document_import(b"# Keys\n\nKeys are rotated.\n", "keys.md")
-    imported(item)
-
-    assert texts_by_id() == {"keys": "Keys are rotated."}
 
 
 def test_another_recipe_warns_that_ids_change():
@@ -244,18 +226,6 @@ def test_the_preview_offers_to_read_unread_files_as_text(client):
     assert item.options["also_text"] == ""
 
 
-def test_an_upload_into_a_corpus_is_read_as_the_one_before():
-    project = imported(make_document_import(zipped(SETTINGS), also_text="toml")).project
-    kind = kind_named("corpus")
-    data = {"format": "auto", "ids": "file", "corpus": "handbook", "mode": "replace"}
-
-    files = MultiValueDict({"file": [SimpleUploadedFile("docs.zip", zipped(SETTINGS))]})
-    form = kind.form_class(data, files, project=project)
-
-    assert form.is_valid(), form.errors
-    assert form.options()["also_text"] == "toml"
-
-
 def test_an_upload_of_nothing_but_unknown_endings_has_the_cure_at_hand():
     item = make_document_import(zipped({"b.yaml": "port: 80\n", "c.yaml": "port: 81\n"}))
     assert item.state == ImportState.FAULTY
@@ -276,25 +246,18 @@ def test_a_reading_that_was_damaged_is_made_again():
     assert item.plan["rows"] == 2
 
 
-def test_a_large_upload_is_read_by_a_job(monkeypatch):
+def test_a_large_upload_is_read_by_a_job_also_in_another_way(monkeypatch):
+    small = make_document_import(zipped(SITE))
     monkeypatch.setattr("apps.corpus.execution.document_reading.AT_ONCE_FILES", 1)
-    item = make_document_import(zipped(SITE))
-    assert item.state == ImportState.READING
+    large = make_document_import(zipped(SITE))
+    options = small.options | {"base_url": "https://example.org"}
+    small = change_options(import_id=small.pk, options=options, actor=lead_of(small.project), at=AT)
+    assert (small.state, large.state) == (ImportState.READING, ImportState.READING)
 
     run_jobs()
-    item.refresh_from_db()
+    small.refresh_from_db(), large.refresh_from_db()
 
-    assert (item.state, item.plan["rows"]) == (ImportState.READY, 4)
-
-
-def test_what_was_read_in_another_way_is_not_taken_for_small(monkeypatch):
-    item = make_document_import(zipped(SITE))
-    monkeypatch.setattr("apps.corpus.execution.document_reading.AT_ONCE_FILES", 1)
-    options = item.options | {"base_url": "https://example.org"}
-
-    item = change_options(import_id=item.pk, options=options, actor=lead_of(item.project), at=AT)
-
-    assert item.state == ImportState.READING
+    assert (small.state, large.state, large.plan["rows"]) == (ImportState.READY, ImportState.READY, 4)
 
 
 def test_a_reader_that_fails_leaves_its_file_unread_and_the_others_whole(monkeypatch):
@@ -362,30 +325,6 @@ def test_what_was_read_is_stored_beside_the_upload_and_goes_with_it(django_captu
         discard_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
 
     assert not stored.exists()
-
-
-def test_the_page_takes_a_zip_as_it_is(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    form = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "recipe": "headings"}
-    upload = SimpleUploadedFile("docs.zip", zipped(SITE))
-
-    answer = client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form | {"file": upload})
-
-    assert client.get(answer.url).status_code == 200
-    assert Import.objects.get().plan["rows"] == 4
-
-
-def test_a_recipe_that_is_none_is_refused_in_words(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    form = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "recipe": "chapters"}
-    upload = SimpleUploadedFile("docs.zip", zipped(SITE))
-
-    answer = client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form | {"file": upload})
-
-    assert answer.status_code == 400
-    assert "chapters is not a recipe" in answer.text
 
 
 def test_the_two_editions_of_cloud_govs_documents(shared_data):

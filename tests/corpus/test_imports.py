@@ -22,7 +22,6 @@ from apps.corpus.selectors.corpora import corpora_in
 from tests.corpus.factories import TEXTS, make_corpus, make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
 from tests.races import overlapping
-from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -70,35 +69,6 @@ def test_a_block_that_is_in_the_file_twice_is_named_with_both_lines():
 
 def change(item: Import, **options) -> Import:
     return imports.change_options(import_id=item.pk, options=item.options | options, actor=lead_of(item.project), at=AT)
-
-
-def test_a_faulty_file_is_read_again_with_other_options():
-    item = make_import(b".I 1\n.W\nKeys are rotated.\n")
-    assert item.state == ImportState.FAULTY
-
-    item = change(item, format="smart")
-
-    assert (item.state, item.plan["rows"], item.options["format"]) == (ImportState.READY, 1, "smart")
-    event = Event.objects.get(action="import.options_changed")
-    assert (event.before["format"], event.after["format"]) == ("jsonl", "smart")
-
-
-def test_options_that_do_not_fit_make_a_ready_import_faulty():
-    item = change(make_import(), format="csv")
-
-    assert item.state == ImportState.FAULTY
-
-
-def test_a_large_file_is_read_again_in_a_job(monkeypatch):
-    item = make_import()
-    monkeypatch.setattr("apps.corpus.selectors.import_kinds.READ_AT_ONCE", Extent(10, 10))
-
-    item = change(item, name="Staff handbook")
-    assert (item.state, item.plan) == (ImportState.READING, {})
-    run_jobs()
-
-    item.refresh_from_db()
-    assert (item.state, item.plan["rows"]) == (ImportState.READY, 1)
 
 
 @pytest.mark.parametrize(("name", "at_once"), [("guide.rst", False), ("guide.md", True)])
@@ -159,6 +129,7 @@ def test_undoing_puts_back_texts_titles_and_what_was_removed():
     corpus = make_corpus(texts={})
     applied(corpus, {"b1": "one", "b2": "two", "b3": "three"}, title="Rules")
     item = applied(corpus, {"b1": "one", "b2": "changed", "b4": "new"}, title="New rules")
+    assert {row.block.outside_id for row in item.former_versions.all()} == {"b2", "b3"}
     assert texts_now(corpus) == {"b1": "one", "b2": "changed", "b4": "new"}
 
     undo(item)
@@ -168,17 +139,6 @@ def test_undoing_puts_back_texts_titles_and_what_was_removed():
     item.refresh_from_db()
     assert (item.state, item.outcome) == (ImportState.APPLIED, "undone")
     assert Event.objects.filter(action="import.undone").count() == 1
-
-
-def test_only_what_was_there_before_has_a_row_for_undoing():
-    corpus = make_corpus(texts={})
-    applied(corpus, {"b1": "one", "b2": "two"})
-
-    item = applied(corpus, {"b1": "one", "b2": "changed", "b3": "new", "b4": "new"})
-
-    assert [row.block.outside_id for row in item.former_versions.all()] == ["b2"]
-    undo(item)
-    assert texts_now(corpus) == {"b1": "one", "b2": "two"}
 
 
 @pytest.mark.parametrize("later", [{"b1": "two"}, {"b2": "other"}])
@@ -244,32 +204,11 @@ def test_the_page_of_an_undone_first_import_says_what_became_of_its_corpus_and_t
     assert "is no longer listed" not in client.get(url).content.decode()
 
 
-def test_imports_are_undone_from_the_last_one_on():
+@pytest.mark.parametrize("seconds", [0, 5])
+def test_what_a_snapshot_holds_is_not_undone_also_when_the_freeze_had_waited_for_the_import(seconds):
     corpus = make_corpus(texts={})
-    first = applied(corpus, {"b1": "one"})
-    second = applied(corpus, {"b1": "two"})
-
-    with pytest.raises(ImportRefused, match="Another import has changed the same passages since"):
-        undo(first)
-    undo(second)
-    undo(first)
-
-    assert texts_now(corpus) == {}
-
-
-def test_what_a_snapshot_holds_is_not_undone():
-    corpus = make_corpus(texts={})
-    item = applied(corpus, {"b1": "one"})
+    item = applied(corpus, {"b1": "one"}, at=AT + timedelta(seconds=seconds))
     make_snapshot(corpus=corpus)
-
-    with pytest.raises(ImportRefused, match="was frozen after it"):
-        undo(item)
-
-
-def test_a_freeze_that_waited_for_an_import_keeps_it_though_its_own_time_is_earlier():
-    corpus = make_corpus(texts={})
-    item = applied(corpus, {"b1": "one"}, at=AT + timedelta(seconds=5))
-    assert make_snapshot(corpus=corpus).frozen_at < item.applied_at
 
     with pytest.raises(ImportRefused, match="was frozen after it"):
         undo(item)
@@ -339,20 +278,6 @@ def test_another_way_to_read_files_is_undone_with_its_passages():
     corpus.refresh_from_db()
     assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": "", "first_row": ""}
     assert texts_now(corpus) == by_heading
-
-
-def test_undoing_forgets_what_the_import_read_as_text():
-    zip_ = zipped({"a.md": "Text.", "b.toml": "port = 80\n"})
-    first = confirmed(make_document_import(zip_))
-    corpus = Corpus.objects.get()
-    again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, also_text="toml"))
-    corpus.refresh_from_db()
-    assert corpus.also_text == "toml"
-
-    undo(again)
-
-    corpus.refresh_from_db()
-    assert (corpus.also_text, texts_now(corpus)) == ("", {"a": "Text."})
 
 
 def test_the_page_offers_undoing_or_says_why_not(client):

@@ -12,28 +12,20 @@ def ids(snapshot, text, **options):
     return [entry.block.outside_id for entry in search_blocks(snapshot, text, **options)]
 
 
-def test_search_finds_blocks_by_any_word_best_first():
-    snapshot = make_snapshot(texts={"b1": "rotate keys", "b2": "keys and doors and windows", "b3": "lunch"})
+@pytest.mark.parametrize(
+    ("texts", "sought", "found"),
+    [
+        (["rotate keys", "keys and doors and windows", "lunch"], "rotate keys", ["b1", "b2"]),  # the best first
+        (["Keys are rotated every quarter.", "lunch"], "rotating key", ["b1"]),  # in other forms
+        (["encryption at rest", "lunch"], "encr", ["b1"]),  # the last word is a beginning
+        (["see b2 b2 b2", "lunch"], "b2", ["b2", "b1"]),  # an id comes first
+    ],
+)
+def test_search_finds_blocks_by_any_word_and_by_id(texts, sought, found):
+    snapshot = make_snapshot(texts={f"b{number}": text for number, text in enumerate(texts, 1)})
 
-    assert ids(snapshot, "rotate keys") == ["b1", "b2"]
-
-
-def test_search_knows_other_forms_of_a_word():
-    snapshot = make_snapshot(texts={"b1": "Keys are rotated every quarter.", "b2": "lunch"})
-
-    assert ids(snapshot, "rotating key") == ["b1"]
-
-
-def test_the_last_word_counts_as_a_beginning():
-    snapshot = make_snapshot(texts={"b1": "encryption at rest", "b2": "lunch"})
-
-    assert ids(snapshot, "encr") == ["b1"]
-
-
-def test_a_typed_id_comes_first():
-    snapshot = make_snapshot(texts={"b1": "see b2 b2 b2", "b2": "lunch"})
-
-    assert ids(snapshot, "b2")[0] == "b2"
+    assert ids(snapshot, sought) == found
+    assert ids(snapshot, sought, limit=1) == found[:1]
 
 
 @pytest.mark.parametrize(
@@ -63,9 +55,3 @@ def test_a_redacted_text_is_no_longer_found():
     corpora.redact_version(version_id=version.pk, reason="asked for", actor=lead_of(snapshot.corpus.project), at=AT)
 
     assert ids(snapshot, "secret words") == ["b2"]
-
-
-def test_the_limit_is_respected():
-    snapshot = make_snapshot(texts={f"b{n}": "words" for n in range(30)})
-
-    assert len(ids(snapshot, "words", limit=7)) == 7

@@ -6,6 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.audit.models import Event
 from apps.common.files.linefiles import Extent
 from apps.corpus.actions.imports import confirm_import
 from apps.corpus.enums import ImportState
@@ -41,21 +42,14 @@ def upload_file(client, project, content: bytes, filename: str = "blocks.jsonl",
     return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
 
 
-def test_an_empty_project_says_what_to_do(client):
+@pytest.mark.parametrize(("role", "is_offered"), [(Role.LEAD, True), (Role.ANNOTATOR, False)])
+def test_an_empty_project_says_what_to_do_and_offers_a_lead_the_import(client, role, is_offered):
     project = make_project()
 
-    answer = signed_in(client, project).get(reverse("corpus:list", args=[project.slug]))
+    answer = signed_in(client, project, role).get(reverse("corpus:list", args=[project.slug]))
 
     assert "No corpus yet" in answer.text
-    assert reverse("corpus:import-new", args=[project.slug, "corpus"]) in answer.text
-
-
-def test_only_a_lead_is_offered_the_import(client):
-    project = make_project()
-
-    answer = signed_in(client, project, Role.ANNOTATOR).get(reverse("corpus:list", args=[project.slug]))
-
-    assert reverse("corpus:import-new", args=[project.slug, "corpus"]) not in answer.text
+    assert (reverse("corpus:import-new", args=[project.slug, "corpus"]) in answer.text) is is_offered
 
 
 def test_a_corpus_without_a_snapshot_leads_to_its_first_one(client):
@@ -123,16 +117,17 @@ def test_changes_take_the_same_queries_for_one_and_three(client, django_assert_n
         client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]))
 
 
-def test_freeze_leads_to_the_snapshot(client):
+def test_freeze_leads_to_the_snapshot_whose_name_is_text(client):
     corpus = make_corpus()
     signed_in(client, corpus.project)
 
     answer = client.post(
-        reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug]), {"name": "Spring"}, follow=True
+        reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug]), {"name": "<b>Spring"}, follow=True
     )
 
-    assert Snapshot.objects.get().name == "Spring"
-    assert "Spring is frozen: 3 passages. Next: <a href=" in answer.text
+    assert Snapshot.objects.get().name == "<b>Spring"
+    assert "&lt;b&gt;Spring is frozen: 3 passages. Next: <a href=" in answer.text
+    assert "<b>Spring" not in answer.text
     for name, words in (("queries:list", "add queries"), ("retrieval:overview", "run a system")):
         assert f'<a href="{reverse(name, args=[corpus.project.slug])}">{words}</a>' in answer.text
 
@@ -147,18 +142,6 @@ def test_a_second_freeze_leads_to_what_the_edition_touches(client):
 
     edition = reverse("editions:snapshot", args=[corpus.project.slug, corpus.snapshots.get(number=2).pk])
     assert f'Next: <a href="{edition}">see what it touches</a>' in answer.text
-
-
-def test_the_name_of_a_snapshot_is_text_in_the_message_after_a_freeze(client):
-    corpus = make_corpus()
-    signed_in(client, corpus.project)
-
-    answer = client.post(
-        reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug]), {"name": "<b>Spring"}, follow=True
-    )
-
-    assert "&lt;b&gt;Spring is frozen" in answer.text
-    assert "<b>Spring" not in answer.text
 
 
 def test_a_freeze_that_is_refused_says_why_before_and_after_the_click(client):
@@ -369,47 +352,23 @@ def test_one_mistake_in_many_lines_is_one_message(client):
 def test_the_stored_file_is_read_again_with_other_options(client):
     project = make_project()
     signed_in(client, project)
-    answer = upload_file(client, project, b".I 1\n.W\nKeys are rotated.\n", filename="texts.txt")
+    answer = upload_file(client, project, b".I 1\n.W\nKeys are rotated.\n", filename="texts.jsonl")
     item = Import.objects.get()
     url = reverse("corpus:import-options", args=[project.slug, item.pk])
     assert url in client.get(answer.url).text
     assert 'type="file"' not in client.get(url).text
 
     refused = client.post(url, item.options | {"ids": "position"})
+    contradicted = client.post(url, item.options | {"format": "csv"})
     answer = client.post(url, item.options | {"format": "smart"}, follow=True)
 
     assert "Ids by position are for SMART files only." in refused.text
+    assert "texts.jsonl has a file name that says JSONL." in contradicted.text
     assert "Preview of the changes" in answer.text
     item.refresh_from_db()
     assert (item.state, item.options["format"], item.plan["rows"]) == (ImportState.READY, "smart", 1)
-
-
-def test_the_name_of_the_stored_file_still_contradicts_another_format(client):
-    project = make_project()
-    signed_in(client, project)
-    upload_file(client, project, lines(TEXTS))
-    item = Import.objects.get()
-
-    answer = client.post(
-        reverse("corpus:import-options", args=[project.slug, item.pk]), item.options | {"format": "csv"}
-    )
-
-    assert "blocks.jsonl has a file name that says JSONL." in answer.text
-
-
-def test_an_import_can_be_discarded_once(client):
-    project = make_project()
-    signed_in(client, project)
-    upload_file(client, project, lines(TEXTS))
-    item = Import.objects.get()
-
-    client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]))
-    again = client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
-
-    item.refresh_from_db()
-    assert item.state == ImportState.DISCARDED
-    assert again.status_code == 409
-    assert Block.objects.count() == 0
+    event = Event.objects.get(action="import.options_changed")
+    assert (event.before["format"], event.after["format"]) == ("jsonl", "smart")
 
 
 def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(client):
@@ -489,6 +448,7 @@ def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
         ({"ids": "position"}, "Ids by position are for SMART files only."),
         ({"name": "!!!"}, "A new corpus needs a name"),
         ({"format": "xls"}, "Select a valid choice"),
+        ({"format": "auto", "recipe": "chapters"}, "chapters is not a recipe"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(client, options, said):

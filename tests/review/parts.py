@@ -20,7 +20,7 @@ from apps.review.actions.disputes import adjudicate, drop_triple, split_triple, 
 from apps.review.actions.submitting import re_pin, revise, reword, submit_triple
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     TriplesOnPermissions,
     refresh_staleness,

@@ -25,7 +25,7 @@ from apps.review.selectors.queues import disputes_of_others, disputes_to_answer,
 from apps.review.selectors.reviews import rounds_of
 from apps.review.selectors.seats import open_load
 from apps.review.selectors.tracking import tallies
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     copy_wording,
     refresh_staleness,

@@ -14,7 +14,7 @@ from apps.review.actions.seating import give_back_seat, pull_seat, reseat, resea
 from apps.review.actions.submitting import give_verdict, submit_triple
 from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import retire_triple, save_draft, start_draft, withdraw_draft
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import Triple

@@ -12,7 +12,7 @@ from apps.jobs.models import Notification
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import submit_triple
 from apps.review.models import ReviewSeat
-from apps.triples.actions.adoption import CandidateRefused, adopt_candidate, reject_candidate
+from apps.triples.actions.imports import CandidateRefused, adopt_candidate, reject_candidate
 from apps.triples.actions.triples import DraftRefused, save_draft, start_draft, withdraw_draft
 from apps.triples.enums import State
 from apps.triples.models import Rejection, Triple

@@ -13,7 +13,7 @@ from apps.corpus.actions import imports
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.review.actions.submitting import submit_triple
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import DraftRefused, save_draft, withdraw_draft
 from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Rejection, Triple

@@ -21,6 +21,7 @@ from apps.corpus.formats.rows import BlockRow, digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 
 CHUNK = 2_000
+WORDS = ["new", "changed", "unchanged", "gone"]
 VERSION_COLUMNS = (
     "id", "block_id", "digest", "text_digest", "metadata_digest", "title", "section_path", "page_start", "page_end",
     "text", "metadata", "created_at", "redaction_reason",
@@ -36,19 +37,6 @@ class KnownBlock(NamedTuple):
     document_title: str
     digest: str | None
     metadata_digest: str | None
-
-
-class DigestedRow(NamedTuple):
-    row: BlockRow
-    digests: BlockDigests
-    metadata_digest: str
-
-
-class DigestedPart(NamedTuple):
-    """Some rows of a file. `doubled`: where the block of a row was named first, by the row's place, if before it."""
-
-    rows: list[DigestedRow]
-    doubled: dict[int, int]
 
 
 class BlockChange(NamedTuple):
@@ -79,22 +67,16 @@ def plan_blocks(
     progress: Progress = lambda done: None,
 ) -> ImportPlan:
     """The plan of importing these rows; writes nothing. `corpus` is None for a new one."""
-    plan = ImportPlan(["new", "changed", "unchanged", "gone"])
-    still_present = wordless = 0
-    has_common = False
-    mistakes = ErrorList()
-    for chunk in _compared(corpus, _digested(rows, errors), source, mistakes):
-        has_common = has_common or _has_common_documents(corpus, chunk)
-        for change in chunk:
-            still_present += change.known is not None and change.known.digest is not None
-            wordless += change.keeps_its_words
-            plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
-        progress(plan.rows)
-    if corpus is not None and mode == ImportMode.REPLACE:
+    plan, mistakes = ImportPlan(WORDS), ErrorList()
+
+    def gone() -> int:
+        if corpus is None or mode != ImportMode.REPLACE:
+            return 0
         current = Block.objects.filter(corpus=corpus, current__isnull=False)
-        plan.counts["gone"] = current.count() - still_present
-    plan.removes_all = bool(plan.rows and plan.counts["gone"]) and not has_common
-    _note_wordless(plan, wordless)
+        return current.count() - plan.counts["changed"] - plan.counts["unchanged"]
+
+    for _ in _counted(plan, corpus, _compared(corpus, rows, source, errors, mistakes), gone):
+        progress(plan.rows)
     errors.absorb(mistakes)
     plan.take_errors(errors)
     return plan
@@ -109,7 +91,7 @@ class BlockIntake:
 
     def __init__(self, corpus: Corpus, writes: Writes, *, mode: str, at: datetime) -> None:
         self.corpus = corpus
-        self.plan = ImportPlan(["new", "changed", "unchanged", "gone"])
+        self.plan = ImportPlan(WORDS)
         self._writes = writes
         self._mode = mode
         self._made_at = BlockVersion._meta.get_field("created_at").get_db_prep_save(at, connection)
@@ -120,25 +102,19 @@ class BlockIntake:
         """Compare all rows, and write or prepare what changes."""
         blocks = Block.objects.filter(corpus=self.corpus, current__isnull=False).values_list("pk")
         self._current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
-        wordless = 0
-        has_common = False
         mistakes = ErrorList()
-        for chunk in _compared(self.corpus, _digested(rows, errors), source, mistakes, self._documents):
-            has_common = has_common or _has_common_documents(self.corpus, chunk)
-            for change in chunk:
-                wordless += change.keeps_its_words
-                self.plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
-            known = [(change.known.pk,) for change in chunk if change.known is not None]
+        parts = _compared(self.corpus, rows, source, errors, mistakes, self._documents)
+        for part in _counted(self.plan, self.corpus, parts, self._gone):
+            known = [(change.known.pk,) for change in part if change.known is not None]
             self._current.write("DELETE FROM current WHERE block = ?", known)
             if not (errors or mistakes):
-                self._write(chunk)
+                self._write(part)
                 self._writes.check()
-        if self._mode == ImportMode.REPLACE:
-            self.plan.counts["gone"] = self._current.value("SELECT COUNT(*) FROM current")
-        self.plan.removes_all = bool(self.plan.rows and self.plan.counts["gone"]) and not has_common
-        _note_wordless(self.plan, wordless)
         errors.absorb(mistakes)
         self.plan.take_errors(errors)
+
+    def _gone(self) -> int:
+        return self._current.value("SELECT COUNT(*) FROM current") if self._mode == ImportMode.REPLACE else 0
 
     def is_valid(self) -> bool:
         """Whether what was prepared may still be written, so far as keys go."""
@@ -260,40 +236,48 @@ def _has_common_documents(corpus: Corpus | None, changes: list[BlockChange]) -> 
     return corpus is not None and Document.objects.filter(corpus=corpus, outside_id__in=names).exists()
 
 
-def _note_wordless(plan: ImportPlan, count: int) -> None:
-    if count:
-        have = "1 changed passage has" if count == 1 else f"{count:,} changed passages have"
+def _counted(
+    plan: ImportPlan, corpus: Corpus | None, parts: Iterable[list[BlockChange]], gone: Callable[[], int]
+) -> Iterator[list[BlockChange]]:
+    """The parts, each counted in the plan before it is written, and in the end the blocks that are `gone`."""
+    wordless, has_common = 0, False
+    for part in parts:
+        has_common = has_common or _has_common_documents(corpus, part)
+        for change in part:
+            wordless += change.keeps_its_words
+            plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
+        yield part
+    plan.counts["gone"] = gone()
+    plan.removes_all = bool(plan.rows and plan.counts["gone"]) and not has_common
+    if wordless:
+        have = "1 changed passage has" if wordless == 1 else f"{wordless:,} changed passages have"
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
-
-
-def _digested(rows: Iterable[BlockRow], errors: ErrorList) -> Iterator[DigestedPart]:
-    """The rows in parts: what needs no database, and takes most of the time."""
-    first_lines = FirstLines()
-    for chunk in chunks(until_broken(rows, errors), CHUNK):
-        doubled = first_lines.take([(row.block_id, row.line) for row in chunk])
-        yield DigestedPart([DigestedRow(row, digests_of(row), metadata_digest(row.metadata)) for row in chunk], doubled)
 
 
 def _compared(
     corpus: Corpus | None,
-    parts: Iterable[DigestedPart],
+    rows: Iterable[BlockRow],
     source: TableFile,
     errors: ErrorList,
+    mistakes: ErrorList,
     documents: Documents | None = None,
 ) -> Iterator[list[BlockChange]]:
+    """The rows in parts, each compared with the corpus. `errors` are of reading them, `mistakes` of comparing."""
     has_blocks = corpus is not None and corpus.blocks.exists()
-    for rows, doubled in parts:
-        known = _known_blocks(corpus, [row.block_id for row, _, _ in rows]) if corpus and has_blocks else {}
+    first_lines = FirstLines()
+    for part in chunks(until_broken(rows, errors), CHUNK):
+        doubled = first_lines.take([(row.block_id, row.line) for row in part])
+        known = _known_blocks(corpus, [row.block_id for row in part]) if corpus and has_blocks else {}
         if documents is not None:
             known = _retitled(known, documents)
         changes = []
-        for place, one in enumerate(rows):
+        for place, row in enumerate(part):
             try:
                 if place in doubled:
-                    raise _twice(one.row, doubled[place], source)
-                changes.append(_compare(one, known.get(one.row.block_id), source))
+                    raise _twice(row, doubled[place], source)
+                changes.append(_compare(row, known.get(row.block_id), source))
             except InputError as error:
-                errors.add(error)
+                mistakes.add(error)
         yield changes
 
 
@@ -322,8 +306,8 @@ def _twice(row: BlockRow, first: int, source: TableFile) -> InputError:
     return source.error(row.line, "block_id", row.block_id, message)
 
 
-def _compare(one: DigestedRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
-    row, digests, facts = one
+def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
+    digests, facts = digests_of(row), metadata_digest(row.metadata)
     if known is None:
         return BlockChange(row, digests, facts, None, "new")
     if known.document_id != row.document_id:

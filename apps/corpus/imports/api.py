@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
+from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField, body_fields, checked, offer
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
@@ -236,11 +237,6 @@ class ImportView(ProjectAPIView):
     def out(self, item: Import, status: int = 200) -> Response:
         return Response(ImportOut(import_out(item)).data, status=status)
 
-    def validated(self, serializer: serializers.Serializer) -> dict[str, Any]:
-        serializer.is_valid(raise_exception=True)
-        values: dict[str, Any] = serializer.validated_data
-        return values
-
 
 class ImportList(ImportView):
     """Imports of this kind, oldest first. Leads upload a file here.
@@ -272,11 +268,14 @@ class ImportOptions(ImportView):
 
     def post(self, request: Request, slug: str, pk: int) -> Response:
         item = self.item(pk)
-        sent = self.validated(self.options_input(data=request.data, partial=True))
+        sent = self.options_input(data=request.data, partial=True)
+        sent.is_valid(raise_exception=True)
         name = item.upload.filename
         stored = {key: item.options[key] for key in item.options if key in self.options_input().fields}
         form = checked(
-            self.kind.form_class({**stored, **sent}, project=self.project, uploaded=name, initial=item.options)
+            self.kind.form_class(
+                {**stored, **sent.validated_data}, project=self.project, uploaded=name, initial=item.options
+            )
         )
         return self.out(
             imports.change_options(import_id=item.pk, options=form.options(), actor=self.member.user, at=timezone.now())
@@ -288,7 +287,7 @@ class ImportFix(ImportView):
 
     def post(self, request: Request, slug: str, pk: int) -> Response:
         item = self.item(pk)
-        name = self.validated(FixInput(data=request.data))["fix"]
+        name = given_in(request.data, FixInput)["fix"]
         return self.out(imports.take_fix(import_id=item.pk, name=name, actor=self.member.user, at=timezone.now()))
 
 
@@ -297,7 +296,7 @@ class ImportColumns(ImportView):
 
     def post(self, request: Request, slug: str, pk: int) -> Response:
         item = self.item(pk)
-        choice = table_choice(item, self.validated(ColumnsInput(data=request.data)))
+        choice = table_choice(item, given_in(request.data, ColumnsInput))
         return self.out(
             imports.choose_columns(
                 import_id=item.pk, choice=choice, is_final=False, actor=self.member.user, at=timezone.now()
@@ -359,7 +358,7 @@ class ImportUndo(ImportView):
 
     def post(self, request: Request, slug: str, pk: int) -> Response:
         item = self.item(pk)
-        sent = self.validated(UndoInput(data=request.data))
+        sent = given_in(request.data, UndoInput)
         undo = imports.undo_untouched if sent.get("only") else imports.undo_import
         return self.out(undo(import_id=item.pk, actor=self.member.user, at=timezone.now()))
 

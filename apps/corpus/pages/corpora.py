@@ -91,27 +91,16 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     if snapshot is None:
         return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
     passages = "1 passage" if snapshot.block_count == 1 else f"{snapshot.block_count:,} passages"
-    text = format_html(
-        '{} is frozen: {}. Next: <a href="{}">add queries</a> or <a href="{}">run a system</a>.',
-        snapshot.name,
-        passages,
-        reverse("queries:list", args=[project.slug]),
-        reverse("retrieval:overview", args=[project.slug]),
-    )
-    if snapshot.number > 1:
-        text = format_html(
-            '{} is frozen: {}. Next: <a href="{}">see what it touches</a>, and take the grades along.',
-            snapshot.name,
-            passages,
-            reverse("editions:snapshot", args=[project.slug, snapshot.pk]),
-        )
-    if "edition" in request.POST and snapshot.number > 1:
-        messages.success(request, f"{snapshot.name} is frozen: {passages}.")
-        return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
-    if then := own_page(request, request.POST.get("then", "")):
-        messages.success(request, f"{snapshot.name} is frozen: {passages}.")
+    said = f"{snapshot.name} is frozen: {passages}."
+    edition = reverse("editions:snapshot", args=[project.slug, snapshot.pk]) if snapshot.number > 1 else ""
+    if then := (edition if "edition" in request.POST else "") or own_page(request, request.POST.get("then", "")):
+        messages.success(request, said)
         return redirect(then)
-    messages.success(request, text)
+    following = '{} Next: <a href="{}">add queries</a> or <a href="{}">run a system</a>.'
+    pages = [reverse(name, args=[project.slug]) for name in ("queries:list", "retrieval:overview")]
+    if edition:
+        following, pages = '{} Next: <a href="{}">see what it touches</a>, and take the grades along.', [edition]
+    messages.success(request, format_html(following, said, *pages))
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 
 

@@ -14,8 +14,7 @@ from apps.goldsets.formats.content import (
     TripleRow,
     in_order,
 )
-from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_values
-from apps.triples.formats.jsonl import line
+from apps.triples.formats.entry import Entry, EntryBlock, Evidence, as_line, as_values
 
 CORPUS = "jsonl/corpus.jsonl"
 GRADE = ("query_id", "block_id", "grade", "resolution", "judges", "split")
@@ -24,19 +23,19 @@ GRADE = ("query_id", "block_id", "grade", "resolution", "judges", "split")
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     yield (
         CORPUS,
-        (line(_block(row)) for row in in_order(content.blocks(), lambda r: (r.block_id,))),
+        (as_line(_block(row)) for row in in_order(content.blocks(), lambda r: (r.block_id,))),
     )
     yield (
         "jsonl/judgements.jsonl",
-        (line(_grade(row)) for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id))),
+        (as_line(_grade(row)) for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id))),
     )
     yield (
         "jsonl/queries.jsonl",
-        (line(query_entry(row)) for row in in_order(content.queries(), lambda r: (r.query_id,))),
+        (as_line(query_entry(row)) for row in in_order(content.queries(), lambda r: (r.query_id,))),
     )
     yield (
         "jsonl/triples.jsonl",
-        (line(triple_entry(row)) for row in in_order(content.triples(), lambda r: (r.triple_id,))),
+        (as_line(triple_entry(row)) for row in in_order(content.triples(), lambda r: (r.triple_id,))),
     )
 
 

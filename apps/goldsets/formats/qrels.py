@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, Unwritable, in_order
-from apps.goldsets.formats.jsonl import line
+from apps.triples.formats.entry import as_line
 
 PIECE_BYTES = 1 << 16
 SPACE = re.compile(r"\s")
@@ -88,13 +88,13 @@ BEIR_HEADING = b"query-id\tcorpus-id\tscore\n"
 def beir_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     yield (
         "beir/corpus.jsonl",
-        (line(_document(r)) for r in in_order(content.blocks(), lambda r: (r.block_id,))),
+        (as_line(_document(r)) for r in in_order(content.blocks(), lambda r: (r.block_id,))),
     )
     for split in sorted({row.split for row in content.queries()}):
         yield f"beir/qrels/{split or 'all'}.tsv", _beir_qrels(content, split)
     yield (
         "beir/queries.jsonl",
-        (line(_query(r)) for r in in_order(content.queries(), lambda r: (r.query_id,))),
+        (as_line(_query(r)) for r in in_order(content.queries(), lambda r: (r.query_id,))),
     )
 
 

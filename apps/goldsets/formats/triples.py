@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from apps.goldsets.formats.content import Content, TripleRow, in_order
-from apps.goldsets.formats.jsonl import line, triple_entry
+from apps.goldsets.formats.jsonl import triple_entry
 from apps.triples.formats import yaml
+from apps.triples.formats.entry import as_line
 
 Texts = dict[str, str]
 
@@ -38,7 +39,7 @@ def _lines(
 ) -> Iterator[bytes]:
     for row in in_order(content.triples(), lambda r: (r.triple_id,)):
         if row.split == split:
-            yield line(values(row, texts))
+            yield as_line(values(row, texts))
 
 
 def _expected_texts(content: Content) -> Texts:

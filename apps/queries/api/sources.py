@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import change_in
+from apps.common.web.api import body_in, change_in, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.imports.api import PAGING
@@ -135,8 +135,7 @@ class SourceList(SourceView):
 
     @extend_schema(operation_id="queries_create_source", request=NewSourceInput, responses={201: SourceOut})
     def post(self, request: Request, slug: str) -> Response:
-        body = NewSourceInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = body_in(request, NewSourceInput)
         source = actions.create_source(project=self.project, actor=self.member.user, at=timezone.now(), **body.values())
         return Response(self.facts(source.pk), status=201)
 
@@ -169,9 +168,8 @@ class PermissionGrant(SourceView):
     @extend_schema(operation_id="queries_grant_permission", request=PermissionInput, responses={201: SourceOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         source = selectors.source_in(self.project, pk)
-        body = PermissionInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.grant_permission(source_id=source.pk, actor=self.member.user, at=timezone.now(), **body.validated_data)
+        given = given_in(request.data, PermissionInput)
+        actions.grant_permission(source_id=source.pk, actor=self.member.user, at=timezone.now(), **given)
         return Response(self.facts(pk), status=201)
 
 
@@ -181,11 +179,10 @@ class PermissionRevoke(SourceView):
     @extend_schema(operation_id="queries_revoke_permission", request=RevokeInput, responses=RevokedOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         permission = selectors.permission_in(self.project, pk)
-        body = RevokeInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, RevokeInput)
         revoked = actions.revoke_permission(
             permission_id=permission.pk,
-            reason=body.validated_data["reason"],
+            reason=given["reason"],
             actor=self.member.user,
             at=timezone.now(),
         )

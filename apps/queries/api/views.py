@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
-from apps.common.web.api import change_in
+from apps.common.web.api import change_in, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.imports.api import PAGING
@@ -199,12 +199,11 @@ class QuerySource(BulkView):
     @extend_schema(operation_id="queries_set_source", request=QuerySourceSerializer, responses=QueriesChangedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Set the source of many queries, or of none of them when one is unknown. Retired ones do not change."""
-        serializer = QuerySourceSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        named = in_columns({"source": serializer.validated_data["source"]}, self.project)
+        given = given_in(request.data, QuerySourceSerializer)
+        named = in_columns({"source": given["source"]}, self.project)
         changed = actions.change_queries(
             project=self.project,
-            query_ids=self.keys(serializer.validated_data["query_ids"]),
+            query_ids=self.keys(given["query_ids"]),
             change=BulkChange(named),
             actor=self.member.user,
             at=timezone.now(),
@@ -262,9 +261,7 @@ class QueryList(ProjectAPIView):
 
     @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
-        body = NewQueryInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        fields = in_columns(body.validated_data, self.project)
+        fields = in_columns(given_in(request.data, NewQueryInput), self.project)
         query = actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
         return Response(QuerySerializer(query).data, status=201)
 
@@ -303,8 +300,6 @@ class QueryRetire(ProjectAPIView):
     @extend_schema(operation_id="queries_retire", request=RetireQueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
-        body = RetireQueryInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        reason = body.validated_data["reason"]
+        reason = given_in(request.data, RetireQueryInput)["reason"]
         actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)

@@ -136,12 +136,18 @@ class QueryComparison:
 
 
 def plan_queries(
-    comparison: QueryComparison, rows: Iterable[QueryRow], progress: Progress = lambda done: None
+    comparison: QueryComparison,
+    rows: Iterable[QueryRow],
+    progress: Progress = lambda done: None,
+    write: Callable[[list[QueryChange]], None] = lambda changes: None,
 ) -> ImportPlan:
-    """The plan of importing these rows; writes nothing."""
+    """The plan of importing these rows. `write` gets the changes, some at a time, as long as there is no mistake."""
     plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
-        _count(plan, chunk)
+        for change in chunk:
+            plan.add(change.word, change.row.query_id, change.row.label or "", change.row.text)
+        if not comparison.errors:
+            write(chunk)
         progress(plan.rows)
     plan.take_errors(comparison.errors)
     return plan
@@ -149,31 +155,17 @@ def plan_queries(
 
 def take_queries(comparison: QueryComparison, rows: Iterable[QueryRow], *, actor: User, at: datetime) -> ImportPlan:
     """Write the rows, in the caller's transaction. Mistakes are only counted: the caller rolls back."""
-    plan = ImportPlan(WORDS)
-    for chunk in comparison.changes(rows):
-        _count(plan, chunk)
-        if comparison.errors:
-            continue
-        Query.objects.bulk_create(
-            Query(
-                project=comparison.project,
-                outside_id=change.row.query_id,
-                created_by=actor,
-                created_at=at,
-                **change.values,
-            )
-            for change in chunk
-            if change.word == "new"
-        )
-        altered = [change for change in chunk if change.word == "changed" and change.query is not None]
-        for change in altered:
-            for name, value in change.values.items():
-                setattr(change.query, name, value)
-        Query.objects.bulk_update([change.query for change in altered if change.query], FIELDS, batch_size=100)
-    plan.take_errors(comparison.errors)
-    return plan
+    own = {"project": comparison.project, "created_by": actor, "created_at": at}
 
+    def write(changes: list[QueryChange]) -> None:
+        new = [change for change in changes if change.word == "new"]
+        Query.objects.bulk_create(Query(outside_id=change.row.query_id, **own, **change.values) for change in new)
+        altered = []
+        for change in changes:
+            if change.word == "changed" and change.query is not None:
+                for name, value in change.values.items():
+                    setattr(change.query, name, value)
+                altered.append(change.query)
+        Query.objects.bulk_update(altered, FIELDS, batch_size=100)
 
-def _count(plan: ImportPlan, changes: list[QueryChange]) -> None:
-    for change in changes:
-        plan.add(change.word, change.row.query_id, change.row.label or "", change.row.text)
+    return plan_queries(comparison, rows, write=write)

@@ -23,7 +23,7 @@ from apps.review.selectors.queues import KeysetPlace, behind, page
 from apps.triples import rules as writing
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason
-from apps.triples.forms.bench import RetireForm
+from apps.triples.forms import RetireForm
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.staleness import ComparedBlock, compared
 from apps.triples.selectors.triples import newest_snapshot, triple_for, visible_triples

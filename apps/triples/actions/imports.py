@@ -1,6 +1,7 @@
 """Importing triples, the whole file or none of it, and undoing that while nobody has worked on a draft of it.
 
-A triple is never deleted, and where it came from stays on record; the same entry can be imported again.
+A triple is never deleted, and where it came from stays on record; the same entry can be imported again. What a machine
+wrote is a candidate: a person adopts it, and becomes its author, or rejects it.
 """
 
 from collections.abc import Iterable
@@ -11,9 +12,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
 from apps.audit.actions import record
 from apps.common.database.bulk import chunks
-from apps.common.errors import InputErrors
+from apps.common.errors import Forbidden, InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
@@ -22,10 +24,12 @@ from apps.corpus.models import Corpus, Import
 from apps.triples import rules
 from apps.triples.enums import State, Step
 from apps.triples.execution.ingest import take_entries
+from apps.triples.execution.staleness import candidate_adopted
 from apps.triples.formats import EntryRecord
 from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.entry_comparison import EntryComparison
-from apps.triples.workflow import move_all
+from apps.triples.selectors.triples import locked_triple
+from apps.triples.workflow import move, move_all
 
 AT_ONCE = 500
 FIRST_SAVED = 1
@@ -117,3 +121,41 @@ def import_triples(
         after = {"file": file.name, **plan.counts}
         record(project=project, actor=actor, action="triples.imported", obj=project, after=after, at=at)
     return plan
+
+
+LONGEST_REASON = 2_000
+
+
+class CandidateRefused(Refusal):
+    """The candidate can be neither adopted nor rejected."""
+
+
+@transaction.atomic
+def adopt_candidate(*, project: Project, triple_id: int, person: User, at: datetime) -> Triple:
+    """Make the person the author of the draft. Its importer has no part in it from then on."""
+    triple = _locked_candidate(project, triple_id, person)
+    triple.revisions.filter(submitted_at=None).update(author=person)
+    move(triple, Step.ADOPT, actor=person, at=at, author=person, adopted_by=person)
+    candidate_adopted(triple, by=person, at=at)
+    return triple
+
+
+@transaction.atomic
+def reject_candidate(*, project: Project, triple_id: int, person: User, reason: str, at: datetime) -> Triple:
+    """Withdraw the candidate, with the reason on the record. The same entry is not imported again."""
+    triple = _locked_candidate(project, triple_id, person)
+    reason = reason.strip()
+    if not reason:
+        raise CandidateRefused("A rejection needs a reason.", code="reason_missing")
+    if len(reason) > LONGEST_REASON:
+        raise CandidateRefused(f"A reason has at most {LONGEST_REASON:,} characters.", code="reason_too_long")
+    Rejection.objects.create(triple=triple, reason=reason, rejected_by=person, rejected_at=at)
+    return move(triple, Step.WITHDRAW, actor=person, at=at, reason=reason)
+
+
+def _locked_candidate(project: Project, triple_id: int, person: User) -> Triple:
+    triple = locked_triple(project, triple_id)
+    if reason := rules.candidate_refusal(roles_of(person, project), triple):
+        error = Forbidden if reason == rules.NEEDS_WRITER else CandidateRefused
+        raise error(reason, code="not_a_candidate")
+    return triple

@@ -14,14 +14,14 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
-from apps.common.web.api import body_with_key
+from apps.common.web.api import body_with_key, given_in
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.triples import rules
-from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     AlreadyStarted,
     DraftRefused,
@@ -31,7 +31,7 @@ from apps.triples.actions.triples import (
     withdraw_draft,
 )
 from apps.triples.core.checks import FIELD
-from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
+from apps.triples.forms import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Wording, checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, candidates_of
@@ -181,9 +181,7 @@ class DraftList(WriterView):
 
     @extend_schema(operation_id="triples_draft", request=DraftInput, responses={201: DraftOut})
     def post(self, request: Request, slug: str) -> Response:
-        body = DraftInput(data=body_with_key(request))
-        body.is_valid(raise_exception=True)
-        given = body.validated_data
+        given = given_in(body_with_key(request), DraftInput)
         snapshot = self._snapshot(given.get("corpus"))
         try:
             triple = start_draft(
@@ -229,16 +227,15 @@ class DraftDetail(WriterView):
     @extend_schema(operation_id="triples_draft_save", request=SaveInput, responses=DraftOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        body = SaveInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, SaveInput)
         snapshot = writing_snapshot(triple)
         save_draft(
             project=self.project,
             triple_id=triple.pk,
             author=self.member.user,
-            seen_version=body.validated_data["edit_version"],
+            seen_version=given["edit_version"],
             snapshot=snapshot,
-            wording=self.wording(body.validated_data, snapshot),
+            wording=self.wording(given, snapshot),
             at=timezone.now(),
         )
         return self.draft(triple.pk)
@@ -252,11 +249,10 @@ class MachineWrittenList(WriterView):
     @extend_schema(operation_id="triples_candidates", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, set(TripleListInput().fields))
-        wanted = TripleListInput(data=request.query_params)
-        wanted.is_valid(raise_exception=True)
-        limit = wanted.validated_data["limit"]
-        candidates = candidates_of(self.project).filter(number__gt=wanted.validated_data["after"])
-        if state := wanted.validated_data.get("state"):
+        wanted = given_in(request.query_params, TripleListInput)
+        limit = wanted["limit"]
+        candidates = candidates_of(self.project).filter(number__gt=wanted["after"])
+        if state := wanted.get("state"):
             candidates = candidates.filter(state=state)
         page = list(candidates[: limit + 1])
         after = page[limit - 1].number if len(page) > limit else None
@@ -278,9 +274,7 @@ class RejectView(WriterView):
     @extend_schema(operation_id="triples_reject", request=RejectInput, responses={204: None})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         candidate_in(self.project, pk)
-        body = RejectInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        reason = body.validated_data["reason"]
+        reason = given_in(request.data, RejectInput)["reason"]
         reject_candidate(project=self.project, triple_id=pk, person=self.member.user, reason=reason, at=timezone.now())
         return Response(status=204)
 

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
+from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
@@ -45,14 +46,13 @@ class RetireView(ProjectAPIView):
     @extend_schema(operation_id="triples_retire", request=RetireInput, responses=TripleOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        body = RetireInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, RetireInput)
         retire_triple(
             project=self.project,
             triple_id=triple.pk,
             lead=self.member.user,
             roles=self.member.roles,
-            reason=RetireReason(body.validated_data["reason"]),
+            reason=RetireReason(given["reason"]),
             at=timezone.now(),
         )
         return Response(triple_out(triple_for(self.member, pk)))
@@ -66,16 +66,15 @@ class RetireManyView(ProjectAPIView):
 
     @extend_schema(operation_id="triples_retire_many", request=RetireManyInput, responses=RetiredOut)
     def post(self, request: Request, slug: str) -> Response:
-        body = RetireManyInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        wanted = set(body.validated_data["triples"])
+        given = given_in(request.data, RetireManyInput)
+        wanted = set(given["triples"])
         self._all_accepted(wanted)
         retired = retire_triples(
             project=self.project,
             triple_ids=wanted,
             lead=self.member.user,
             roles=self.member.roles,
-            reason=RetireReason(body.validated_data["reason"]),
+            reason=RetireReason(given["reason"]),
             at=timezone.now(),
         )
         return Response(RetiredOut({"retired": retired}).data)
@@ -105,15 +104,14 @@ class TripleList(ProjectAPIView):
     @extend_schema(operation_id="triples_list", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, set(TripleListInput().fields))
-        filters = TripleListInput(data=request.query_params)
-        filters.is_valid(raise_exception=True)
-        triples = visible_triples(self.member).filter(number__gt=filters.validated_data["after"])
-        state = filters.validated_data.get("state")
+        filters = given_in(request.query_params, TripleListInput)
+        triples = visible_triples(self.member).filter(number__gt=filters["after"])
+        state = filters.get("state")
         if state == "stale":
             triples = triples.filter(is_stale=True)
         elif state:
             triples = triples.filter(state=state)
-        limit = filters.validated_data["limit"]
+        limit = filters["limit"]
         page = list(triples.select_related("source").prefetch_related(WITH_BLOCKS).order_by("number")[: limit + 1])
         after = page[limit - 1].number if len(page) > limit else None
         return Response({"triples": [triple_out(triple) for triple in page[:limit]], "next": after})

@@ -21,12 +21,19 @@ Progress = Callable[[int], None]
 
 
 def plan_entries(
-    comparison: EntryComparison, rows: Iterable[EntryRecord], progress: Progress = lambda done: None
+    comparison: EntryComparison,
+    rows: Iterable[EntryRecord],
+    progress: Progress = lambda done: None,
+    write: Callable[[list[EntryChange]], None] = lambda changes: None,
 ) -> ImportPlan:
-    """The plan of importing these entries; writes nothing."""
+    """The plan of importing these entries. `write` gets those to add, some at a time, as long as there is no fault."""
     plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
-        _count(plan, chunk)
+        for change in chunk:
+            entry = change.row.entry
+            plan.add(change.word, entry.id or f"line {change.row.record.line}", entry.question, entry.expected_answer)
+        if not comparison.errors:
+            write([change for change in chunk if change.word != UNCHANGED])
         progress(plan.rows)
     comparison.errors.sort()
     plan.take_errors(comparison.errors)
@@ -38,21 +45,7 @@ def take_entries(comparison: EntryComparison, rows: Iterable[EntryRecord], *, ac
 
     Faults are only counted: the caller rolls back.
     """
-    plan = ImportPlan(WORDS)
-    writer = _Writer(comparison, actor, at)
-    for chunk in comparison.changes(rows):
-        _count(plan, chunk)
-        if not comparison.errors:
-            writer.write([change for change in chunk if change.word != UNCHANGED])
-    comparison.errors.sort()
-    plan.take_errors(comparison.errors)
-    return plan
-
-
-def _count(plan: ImportPlan, changes: list[EntryChange]) -> None:
-    for change in changes:
-        entry = change.row.entry
-        plan.add(change.word, entry.id or f"line {change.row.record.line}", entry.question, entry.expected_answer)
+    return plan_entries(comparison, rows, write=_Writer(comparison, actor, at).write)
 
 
 class _Writer:

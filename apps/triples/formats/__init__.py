@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.triples.formats import jsonl, parquet, rag, yaml
-from apps.triples.formats.entry import Entry, TripleRecord, as_values
+from apps.triples.formats import rag, yaml
+from apps.triples.formats.entry import Entry, TripleRecord, as_line, as_values
 from apps.triples.formats.rag import Contexts
-from apps.triples.formats.reading import entry_of
+from apps.triples.formats.reading import entry_of, read_lines, read_rows
 
 FORMATS = {
     "jsonl": "JSONL, one entry a line",
@@ -21,11 +21,14 @@ FORMATS = {
 }
 RAG = "rag"
 _READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {
-    "jsonl": jsonl.read,
+    "jsonl": read_lines,
     "yaml": yaml.read,
-    "parquet": parquet.read,
+    "parquet": read_rows,
 }
-_WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
+_WRITERS: dict[str, Callable[[Iterable[dict[str, Any]]], Iterator[bytes]]] = {
+    "jsonl": lambda entries: map(as_line, entries),
+    "yaml": yaml.write,
+}
 WRITTEN = tuple(_WRITERS)
 """The formats that entries are written in here; the others are forms of a whole version."""
 

@@ -1,19 +1,22 @@
-"""Which form a file of entries has, and entries parsed from its values, field by field."""
+"""Which form a file of entries has, its records in JSON Lines and Parquet, and entries parsed field by field."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import is_packed_table
-from apps.common.files.parquet import is_parquet, parquet_names
-from apps.common.files.tabular import TableFile
+from apps.common.files.faults import ErrorList
+from apps.common.files.parquet import is_parquet, parquet_names, parquet_records
+from apps.common.files.tabular import TableFile, read_jsonl
 from apps.triples.formats.entry import ALL, ANY, Entry, EntryBlock, EntryFields, Evidence, TripleRecord
-from apps.triples.formats.parquet import NEEDED
 from apps.triples.formats.rag import is_rag
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 4_096
+NEEDED = frozenset({"question", "expected_answer", "expected_blocks"})
 
 
 def recognise(source: TableFile) -> str:
@@ -37,6 +40,40 @@ def _is_rag(source: TableFile) -> bool:
         return False
     finally:
         source.rewind()
+
+
+def read_lines(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
+    """The entries of JSON Lines; a line that is no object is added to `errors`, and reading continues."""
+    for line, values in read_jsonl(source, errors):
+        yield TripleRecord(line, values)
+
+
+IN_METADATA = ("domain", "difficulty", "added_by", "added_at", "reviewed_by", "resolution", "machine_written", "split")
+
+
+def read_rows(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
+    """The entries of Parquet, as a version has it: a row for each, its blocks as a list; `line` is the row."""
+    for row, values in parquet_records(source):
+        yield TripleRecord(row, _row_values(values))
+
+
+def _row_values(values: dict[str, Any]) -> dict[str, Any]:
+    """The row with the fields of an entry. Columns that no entry has stay, and are refused by name."""
+    metadata = {name: values.pop(name) for name in IN_METADATA if name in values}
+    if "triple_id" in values:
+        values["id"] = values.pop("triple_id")
+    if values.get("query_id") == "":
+        del values["query_id"]
+    blocks = values.get("expected_blocks")
+    if isinstance(blocks, list):
+        values["expected_blocks"] = [_row_block(block) if isinstance(block, dict) else block for block in blocks]
+    return {**values, "metadata": metadata}
+
+
+def _row_block(block: dict[str, Any]) -> dict[str, Any]:
+    first, last = block.pop("page_start", None), block.pop("page_end", None)
+    pages = {} if first is None else {"page_range": [first, first if last is None else last]}
+    return {**{name: value for name, value in block.items() if value is not None}, **pages}
 
 
 MOST_BLOCKS = 20

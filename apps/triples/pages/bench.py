@@ -1,4 +1,4 @@
-"""The bench: opening it, its parts as fragments, and saving."""
+"""The bench: opening it, its parts as fragments, what the retrievers find, and saving."""
 
 import json
 from typing import Any
@@ -14,12 +14,13 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
+from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
+from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
-from apps.triples.forms.bench import BenchForm
-from apps.triples.forms.block_fieldset import SentBlock, changed, whole
+from apps.triples.forms import BenchForm, SentBlock, changed, whole
 from apps.triples.models import Triple
 from apps.triples.pages.triples import READERS, WRITERS, words_sought
 from apps.triples.presenters import (
@@ -36,6 +37,7 @@ from apps.triples.presenters import (
     started_draft,
 )
 from apps.triples.selectors.draft_checks import EMPTY
+from apps.triples.selectors.retriever_hits import panel, top_hits
 from apps.triples.selectors.triples import (
     entry_of_block,
     neighbours,
@@ -46,6 +48,7 @@ from apps.triples.selectors.triples import (
 )
 
 MOST_QUERIES = 8
+LONGEST_QUESTION = 2000
 
 
 @member_view(*WRITERS)
@@ -164,6 +167,35 @@ def _saved(project: Project, triple: Triple) -> dict[str, Any]:
         "saved_at": timezone.now().isoformat(),
         "addresses": {name: reverse(view, args=[project.slug, triple.pk]) for name, view in names.items()},
     }
+
+
+def _panel(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
+    data = request.POST or request.GET
+    query = query_of(project, data.get("query", ""))
+    text = data.get("question", "").replace("\x00", "")[:LONGEST_QUESTION]
+    hits = top_hits(project, snapshot, text, query)
+    expected = [block for value in data.getlist("block") if (block := whole(value)) is not None]
+    shown = panel(snapshot, hits, expected=expected, query=query)
+    return render(request, "triples/_hits.html", shown | {"project": project})
+
+
+@member_view(*WRITERS)
+@require_safe
+def hits(request: HttpRequest, project: Project) -> HttpResponse:
+    """The top hits of every retriever for the text in the question field."""
+    return _panel(request, project, snapshot_or_404(request, project))
+
+
+@member_view(*WRITERS)
+@require_POST
+def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
+    """Enqueue a job that builds the missing indexes of the snapshot."""
+    snapshot = snapshot_or_404(request, project)
+    job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
+    if "HX-Request" in request.headers:
+        return _panel(request, project, snapshot)
+    messages.info(request, f"{job.title}: results appear once it is done.")
+    return redirect(f"{reverse('triples:bench', args=[project.slug])}?corpus={snapshot.corpus_id}")
 
 
 def wanted_block(request: HttpRequest) -> int | None:

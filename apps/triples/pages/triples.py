@@ -1,4 +1,4 @@
-"""The lists of triples, and an author's or a lead's actions on one outside of its reviews."""
+"""The lists of triples and of candidates, and what an author or a lead does with one outside of its reviews."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -9,11 +9,16 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.triples import rules
+from apps.triples.actions.imports import CandidateRefused, adopt_candidate, reject_candidate
 from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason
-from apps.triples.forms.bench import ListForm, RetireForm
-from apps.triples.forms.block_fieldset import whole
-from apps.triples.selectors.triples import page_of, triple_for, writing_snapshot
+from apps.triples.forms import ListForm, RetireForm, whole
+from apps.triples.models import Triple
+from apps.triples.selectors.draft_checks import checks_of
+from apps.triples.selectors.retriever_hits import candidate_in, next_candidate
+from apps.triples.selectors.retriever_hits import page_of as page_of_candidates
+from apps.triples.selectors.triples import expected_blocks, page_of, triple_for, writing_snapshot
 
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
@@ -58,6 +63,79 @@ def triples(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def mine(request: HttpRequest, project: Project) -> HttpResponse:
     return _listed(request, project, title="My Q&As", mine=True)
+
+
+# Candidates ---------------------------------------------------------------------------------------------------------
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    """A number from the address; 0 for anything else."""
+    return whole(request.GET.get(name, "")) or 0
+
+
+@member_view(*WRITERS)
+@require_safe
+def candidates(request: HttpRequest, project: Project) -> HttpResponse:
+    """Candidates by number, a page after `?after=` or before `?before=`."""
+    page = page_of_candidates(project, after=_number(request, "after"), before=_number(request, "before"))
+    return render(request, "triples/candidates.html", {"section": "Q&A", "page": page})
+
+
+def _candidate_page(
+    request: HttpRequest, triple: Triple, *, fault: str = "", posted: str = "", status: int = 200
+) -> HttpResponse:
+    member = member_of(request)
+    revision = triple.revision
+    context = {
+        "section": "Q&A",
+        "triple": triple,
+        "revision": revision,
+        "blocks": expected_blocks(revision),
+        "checks": checks_of(triple.project, member.user, revision),
+        "refusal": rules.candidate_refusal(member.roles, triple),
+        "following": next_candidate(triple.project, triple.number),
+        "fault": fault,
+        "posted": posted,
+    }
+    return render(request, "triples/candidate.html", context, status=status)
+
+
+@member_view(*WRITERS)
+@require_safe
+def candidate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _candidate_page(request, candidate_in(project, pk))
+
+
+@member_view(*WRITERS)
+@require_POST
+def adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Become the author, and open it on the bench."""
+    person = member_of(request).user
+    triple = adopt_candidate(project=project, triple_id=pk, person=person, at=timezone.now())
+    messages.info(request, f"{triple.label} is now your draft. Check and correct it, then submit it to two reviewers.")
+    return redirect("triples:edit", slug=project.slug, pk=triple.pk)
+
+
+@member_view(*WRITERS)
+@require_POST
+def reject(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Reject it, and show the next."""
+    pending = candidate_in(project, pk)
+    reason = request.POST.get("reason", "").replace("\x00", "")
+    person = member_of(request).user
+    try:
+        triple = reject_candidate(
+            project=project, triple_id=pending.pk, person=person, reason=reason, at=timezone.now()
+        )
+    except CandidateRefused as refusal:
+        if refusal.code not in {"reason_missing", "reason_too_long"}:
+            raise
+        return _candidate_page(request, pending, fault=refusal.sentence, posted=reason, status=400)
+    messages.info(request, f"{triple.label} is rejected; the reason is saved with it.")
+    following = next_candidate(project, triple.number)
+    if following is None:
+        return redirect("triples:candidates", slug=project.slug)
+    return redirect("triples:candidate", slug=project.slug, pk=following.pk)
 
 
 # Ends --------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.review.actions.submitting import submit_triple
 from apps.review.selectors.exports import WrongExport
-from apps.triples.actions.adoption import adopt_candidate
+from apps.triples.actions.imports import adopt_candidate
 from apps.triples.enums import State
 from tests.factories import AT, make_member
 from tests.review.exporting.taking import entries, exported

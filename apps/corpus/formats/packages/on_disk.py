@@ -14,8 +14,19 @@ from typing import BinaryIO, cast
 
 from apps.common.errors import InputError
 from apps.common.files.faults import fault
-from apps.corpus.formats.packages.paths import GIT, as_comment, common_folder, counted, hidden_by, tidy
-from apps.corpus.formats.packages.unpacking import LIMITS, TWICE, commit_at, members_of, refusal_of
+from apps.corpus.formats.packages.unpacking import (
+    GIT,
+    LIMITS,
+    TWICE,
+    as_comment,
+    commit_at,
+    common_folder,
+    counted,
+    hidden_by,
+    members_of,
+    refusal_of,
+    tidy,
+)
 
 Opener = Callable[[], BinaryIO]
 
