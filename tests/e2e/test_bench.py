@@ -263,10 +263,11 @@ def test_words_typed_right_before_a_reload_come_back_and_never_over_those_of_ano
 
 
 def test_the_search_by_keys_opens_what_was_meant_and_keeps_what_was_written(clocked, team):
+    under_way: list[Route] = []
     for is_under_way in (False, True):
         go(clocked, f"{team.home}/triples/bench/")
-        under_way: list[Route] = []
-        clocked.route("**/find/**", lambda route, held=under_way: held.append(route))
+        under_way.clear()
+        clocked.route("**/find/**", lambda route: under_way.append(route))
         address = clocked.url
         press(clocked, "/")
         if is_under_way:
@@ -279,12 +280,12 @@ def test_the_search_by_keys_opens_what_was_meant_and_keeps_what_was_written(cloc
             with clocked.expect_request("**/find/**"):
                 clocked.keyboard.press("Enter")
         expect(clocked.locator("#results li")).to_have_count(0)
-        clocked.unroute("**/find/**")
         under_way[0].continue_()
         opened(clocked, "4.2 Backups and archives")
         expect(clocked.locator("#results a").first).to_be_focused()
         assert clocked.url == address
         assert len(under_way) == 1
+        clocked.unroute("**/find/**")
 
     question(clocked).fill("How long does emergency access stay open?")
     question(clocked).blur()
@@ -351,6 +352,7 @@ def test_evidence_is_marked_by_sentences_by_words_by_mouse_and_as_text(bench):
     expect(bench.locator("#marked")).to_have_text("1 span, 8 words")
     press(bench, "u")
     expect(marks).to_have_count(0)
+    settled(bench)
 
     bench.locator("#read [data-at]").nth(1).dblclick(position={"x": 30, "y": 14})
     bench.get_by_role("button", name="Mark selection").click()
