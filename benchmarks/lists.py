@@ -2,7 +2,7 @@
 
     python benchmarks/lists.py [--few 500] [--many 50000] [--repeats 5]
 
-Every page that `tests/test_list_pages.py` names is asked for over HTTP (Django's test client, in process) by a person
+Every page that `tests/list_pages.py` names is asked for over HTTP (Django's test client, in process) by a person
 who holds every role, on SQLite in a folder of its own, or in a database of its own on PostgreSQL when DATABASE_URL is
 set. The rows are written in bulk: most triples accepted, the rest spread over the other states, each with a revision,
 a block, two seats and two verdicts. Printed for each page: the median time and the number of queries with few and with
@@ -55,7 +55,7 @@ def measure(project: Any, person: Any, repeats: int) -> dict[str, Measured]:
     from django.test.utils import CaptureQueriesContext
     from django.urls import NoReverseMatch, reverse
 
-    from tests.test_list_pages import LISTS
+    from tests.list_pages import LISTS
 
     client = Client()
     client.force_login(person)

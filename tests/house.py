@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -206,43 +207,14 @@ def reached_from(start: str, *, not_through: str = "") -> dict[str, str]:
     return came_from
 
 
-def circles() -> list[list[str]]:
-    """Modules that import each other, by whatever way round (Tarjan, SIAM Journal on Computing 1:146-160, 1972)."""
+def circle() -> list[str]:
+    """Modules that import each other, by whatever way round; empty when there are none."""
     graph = {name: [other for other in others if other in modules()] for name, others in imports().items()}
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(root: str) -> None:
-        work = [(root, iter(graph[root]))]
-        number[root] = low[root] = len(number)
-        stack.append(root)
-        while work:
-            here, others = work[-1]
-            for other in others:
-                if other not in number:
-                    number[other] = low[other] = len(number)
-                    stack.append(other)
-                    work.append((other, iter(graph[other])))
-                    break
-                if other in stack:
-                    low[here] = min(low[here], number[other])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[here])
-                if low[here] == number[here]:
-                    circle = []
-                    while (name := stack.pop()) != here:
-                        circle.append(name)
-                    if circle:
-                        found.append(sorted([*circle, here]))
-
-    for name in graph:
-        if name not in number:
-            visit(name)
-    return found
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 FIGURE_WIDTH = 100

@@ -44,9 +44,9 @@ from apps.triples.models import AskedRevision, ExpectedBlock, Revision, Triple
 from tests.corpus.factories import import_text
 from tests.editions.stories import begin_import
 from tests.endpoints import ENDPOINTS
+from tests.list_pages import LISTS
 from tests.retrieval.factories import import_lines, make_pool, make_queries, trec
 from tests.running_jobs import run_jobs
-from tests.test_list_pages import LISTS
 from tests.world import ROLE_HOLDERS, ROUTES, Things, World, build_world, latest
 
 AT_ONCE = 1_000

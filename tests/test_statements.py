@@ -28,10 +28,10 @@ from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import Bench, by_block, make_bench, make_source, make_version
 from tests.goldsets.test_training import hashed, question, train
 from tests.judging.factories import judge_all, make_round, people_of
+from tests.list_pages import LISTS, make_crowded
 from tests.retrieval.factories import import_lines, trec
 from tests.review.factories import make_in_review, reviewers_of
 from tests.running_jobs import run_jobs
-from tests.test_list_pages import LISTS, make_crowded
 from tests.triples.bench_fields import access, fields, row, rows
 from tests.triples.bench_fields import url as address
 from tests.triples.factories import make_team

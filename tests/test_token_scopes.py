@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.urls import resolve
@@ -13,7 +14,7 @@ from apps.accounts.enums import Scope
 from apps.accounts.models import Project, User
 from tests.endpoints import ENDPOINTS
 from tests.fast_client import Asker, without_words
-from tests.world import OF_PROJECTS, ROLE_HOLDERS, ROUTES, is_of_the_api
+from tests.world import OF_PROJECTS, ROLE_HOLDERS, ROUTES, is_of_the_api, namespaces
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -31,12 +32,20 @@ READ_BY_THOSE_WHO_WRITE = {
 }
 
 
-def headers_of(project: Project, standing: str, *scopes: str) -> dict[str, str]:
-    """What a machine sends that holds a token of that person with those scopes."""
-    person = User.objects.get(email=ROLE_HOLDERS[standing])
-    token = {"name": f"Scopes of {standing}", "at": timezone.now(), "lasts": timedelta(days=1)}
-    _, secret = create_token(project=project, user=person, scopes=scopes, **token)
-    return {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+class Tokens:
+    """What a machine sends that holds a token of a person with some scopes. Each is created once."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple, dict[str, str]] = {}
+
+    def of(self, project: Project, standing: str, *scopes: str) -> dict[str, str]:
+        key = (project.pk, standing, *sorted(scopes))
+        if key not in self.known:
+            person = User.objects.get(email=ROLE_HOLDERS[standing])
+            token = {"name": f"Token {len(self.known)}", "at": timezone.now(), "lasts": timedelta(days=1)}
+            _, secret = create_token(project=project, user=person, scopes=scopes, **token)
+            self.known[key] = {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+        return self.known[key]
 
 
 def required_scopes(name: str) -> dict[str, tuple[str, ...]]:
@@ -50,58 +59,56 @@ def needed(name: str, method: str) -> tuple[str, ...]:
     return required_scopes(name)["GET" if method == "head" else method.upper()]
 
 
-def allowed(name: str, method: str) -> frozenset[str]:
-    row = ENDPOINTS[name]
-    return (row.post if method == "post" else row.get) or frozenset()
+def allowed(name: str, method: str) -> frozenset[str] | None:
+    return ENDPOINTS[name].post if method == "post" else ENDPOINTS[name].get
 
 
-@pytest.mark.parametrize("name", OF_THE_API)
-def test_a_token_needs_the_scope_of_the_method_and_no_other(world, name):
-    asker, url, wrong = Asker(), world.url(name), {}
+@pytest.mark.parametrize("names", namespaces(OF_THE_API).values(), ids=namespaces(OF_THE_API))
+def test_a_token_needs_the_scope_of_the_method_and_no_other(world, names):
+    asker, tokens, wrong = Asker(), Tokens(), {}
 
     with without_words():
-        for method in METHODS:
-            standing = next((one for one in ROLE_HOLDERS if one in allowed(name, method)), None)
+        for name, method in product(names, METHODS):
+            standing = next((one for one in ROLE_HOLDERS if one in (allowed(name, method) or ())), None)
             if standing is None:
                 continue
-            scopes = needed(name, method)
+            url, scopes = world.url(name), needed(name, method)
             for scope in scopes:
-                lacking = headers_of(world.project, standing, *(set(Scope.values) - {scope}))
+                lacking = tokens.of(world.project, standing, *(set(Scope.values) - {scope}))
                 if (status := asker.status(method, url, **lacking)) != 403:
-                    wrong[f"{method} with every scope but {scope}"] = status
-            enough = headers_of(world.project, standing, *scopes)
+                    wrong[f"{method} {url} with every scope but {scope}"] = status
+            enough = tokens.of(world.project, standing, *scopes)
             if (status := asker.status(method, url, **enough)) in {401, 403}:
-                wrong[f"{method} with {scopes} alone"] = status
+                wrong[f"{method} {url} with {scopes} alone"] = status
 
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", OF_THE_API)
-def test_a_token_does_no_more_than_its_owner_may(world, name, pytestconfig):
-    asker, url, wrong = Asker(), world.url(name), {}
+@pytest.mark.parametrize("names", namespaces(OF_THE_API).values(), ids=namespaces(OF_THE_API))
+def test_a_token_does_no_more_than_its_owner_may(world, names, pytestconfig):
+    asker, tokens, wrong = Asker(), Tokens(), {}
+    standings = ROLE_HOLDERS if pytestconfig.option.all else ("viewer",)  # who may least
 
     with without_words():
-        for standing in ROLE_HOLDERS if pytestconfig.option.all else ("viewer",):  # who may least
-            everything = headers_of(world.project, standing, *Scope.values)
-            for method in METHODS:
-                status = asker.status(method, url, **everything)
-                row = ENDPOINTS[name]
-                exists = (row.post if method == "post" else row.get) is not None
-                if standing not in allowed(name, method) and status != (403 if exists else 405):
-                    wrong[f"{method} as {standing}"] = status
+        for standing, name, method in product(standings, names, METHODS):
+            who, url = allowed(name, method), world.url(name)
+            status = asker.status(method, url, **tokens.of(world.project, standing, *Scope.values))
+            if standing not in (who or ()) and status != (405 if who is None else 403):
+                wrong[f"{method} {url} as {standing}"] = status
 
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", OF_THE_API)
-def test_a_token_of_another_project_finds_nothing(world, name):
-    asker, url = Asker(), world.url(name)
+def test_a_token_of_another_project_finds_nothing(world):
+    asker, theirs = Asker(), Tokens().of(world.other, "lead", *Scope.values)
 
     with without_words():
-        theirs = headers_of(world.other, "lead", *Scope.values)
-        answers = {method: asker.status(method, url, **theirs) for method in METHODS}
+        answers = {
+            f"{method} {name}": asker.status(method, world.url(name), **theirs)
+            for name, method in product(OF_THE_API, METHODS)
+        }
 
-    assert answers == dict.fromkeys(METHODS, 404)
+    assert {where: status for where, status in answers.items() if status != 404} == {}
 
 
 def test_every_writing_endpoint_requires_a_writing_scope():
@@ -115,7 +122,7 @@ def test_every_writing_endpoint_requires_a_writing_scope():
 
 
 def test_a_token_opens_no_page(world):
-    headers = headers_of(world.project, "lead", *Scope.values)
+    headers = Tokens().of(world.project, "lead", *Scope.values)
     asker, pages = Asker(), [name for name in OF_PROJECTS if not is_of_the_api(name)]
 
     with without_words():

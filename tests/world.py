@@ -1,7 +1,7 @@
 """Two whole projects, made by the demo's walk through the real actions, and people of every standing towards one."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -76,6 +76,14 @@ def endpoints() -> Iterator[tuple[str, str]]:
 
 ROUTES = dict(endpoints())
 OF_PROJECTS = sorted(name for name, route in ROUTES.items() if "<slug:slug>" in route)
+
+
+def namespaces(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names of endpoints by what stands before the colon."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        found.setdefault(name.rpartition(":")[0], []).append(name)
+    return found
 
 
 def is_of_the_api(name: str) -> bool:

@@ -117,13 +117,3 @@ def signed_in(context: BrowserContext, live_server):
 @pytest.fixture
 def witness(page: Page) -> looking.Witness:
     return looking.Witness(page)
-
-
-@pytest.fixture
-def axe_clean():
-    return looking.axe_clean
-
-
-@pytest.fixture
-def look_at():
-    return looking.look_at

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
@@ -100,12 +101,21 @@ def faults_in_both_themes(page: Page) -> list[str]:
     return faults + axe_faults(page)
 
 
-def axe_clean(page: Page) -> None:
+def clean(page: Page, name: str = "", *, full: bool = True) -> None:
+    """Axe finds nothing in light. With KARAT_LOOK=1 a named page leaves screenshots."""
+    if name:
+        look_at(page, name, full=full)
     assert axe_faults(page) == [], page.url
 
 
-def clean_in_both_themes(page: Page) -> None:
+def looks_well(page: Page, name: str = "", *, widths: Sequence[int] = (390,), full: bool = True) -> None:
+    """Axe finds nothing in either theme, and in no window of these widths the page scrolls sideways."""
+    if name:
+        look_at(page, name, full=full)
+    before = page.viewport_size
     assert faults_in_both_themes(page) == [], page.url
+    assert [fault for width in widths for fault in faults_at_width(page, width)] == [], page.url
+    page.set_viewport_size(before or WIDE)
 
 
 def theme(page: Page, scheme: str) -> None:

@@ -21,7 +21,7 @@ def make_judged():
 project = shared(make_judged)
 
 
-def test_an_archived_project_is_read_and_comes_back(page, project, signed_in, witness):
+def test_a_project_is_archived_comes_back_and_is_deleted_with_its_name_typed(page, project, signed_in, witness):
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/settings/")
     page.get_by_role("button", name="Archive the project").click()
@@ -29,33 +29,25 @@ def test_an_archived_project_is_read_and_comes_back(page, project, signed_in, wi
         page.get_by_role("dialog").get_by_role("button", name="Archive").click()
 
     page.get_by_text("Archived: 1").click()
-    looking.look_at(page, "projects-archived")
-    looking.clean_in_both_themes(page)
+    looking.looks_well(page, "projects-archived", widths=())
     with turned(page):
         page.get_by_role("link", name=project.name).click()
     expect(page.get_by_text("This project is archived")).to_be_visible()
     expect(page.get_by_text("Nothing while the project is archived.")).to_be_visible()
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 390) == []
+    looking.looks_well(page)
 
     page.set_viewport_size(looking.WIDE)
     with turned(page):
         page.get_by_role("link", name="Bring it back").click()
-    looking.look_at(page, "settings-archived")
     with turned(page):
         page.get_by_role("button", name="Bring the project back").click()
     expect(page.get_by_text("This project is archived")).to_have_count(0)
     assert witness.drain() == []
 
-
-def test_a_project_is_deleted_with_its_name_typed(page, project, signed_in, witness):
-    signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/settings/")
     with turned(page):
         page.get_by_role("link", name="Delete the project").click()
-    looking.look_at(page, "project-delete")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 390) == []
+    looking.looks_well(page, "project-delete")
 
     page.set_viewport_size(looking.WIDE)
     page.get_by_label("Name of the project").fill("another name")

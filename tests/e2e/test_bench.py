@@ -86,51 +86,45 @@ def blur(page: Page) -> None:
     page.evaluate("document.activeElement.blur()")
 
 
-def test_a_new_draft_saves_itself_and_gets_its_address_without_losing_the_place(bench, team):
-    question(bench).focus()
-    bench.keyboard.type("How long does emergency access stay open?")
-
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-
-    triple = Triple.objects.get()
-    assert bench.url.endswith(f"/triples/{triple.pk}/bench/")
-    expect(question(bench)).to_be_focused()
-    bench.keyboard.type(" Really?")
-    press(bench, "Tab")
-    expect(bench.locator("[data-label]")).to_have_text("T-0001")
-    expect(bench.locator("[name=seen_version]")).to_have_value("2")
-    assert Triple.objects.get() == triple
-    triple.refresh_from_db()
-    assert triple.current.question == "How long does emergency access stay open? Really?"
-
-    bench.reload()
-    expect(question(bench)).to_have_value("How long does emergency access stay open? Really?")
-
-
-def test_an_untouched_bench_saves_nothing(clocked):
+def test_a_draft_saves_itself_once_it_is_touched_and_gets_its_address(clocked, team):
     sent = autosaves(clocked)
     question(clocked).focus()
     press(clocked, "Tab", "Tab")
     clocked.clock.run_for(LONG)
     settled(clocked)
-
     assert sent == []
     assert not Triple.objects.exists()
 
+    question(clocked).focus()
+    clocked.keyboard.type("How long does emergency access stay open?")
+    clocked.clock.run_for(LONG)
+    expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
+    triple = Triple.objects.get()
+    assert clocked.url.endswith(f"/triples/{triple.pk}/bench/")
+    expect(question(clocked)).to_be_focused()
+    clocked.keyboard.type(" Really?")
+    press(clocked, "Tab")
+    expect(clocked.locator("[data-label]")).to_have_text("T-0001")
+    expect(clocked.locator("[name=seen_version]")).to_have_value("2")
+    assert Triple.objects.get().current.question == "How long does emergency access stay open? Really?"
 
-@pytest.mark.slow
-def test_the_buttons_of_a_draft_that_saved_itself_go_to_that_draft(bench):
-    question(bench).fill("What is a root key?")
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    bench.get_by_label("Expected answer").fill("A key.")
-    with turned(bench):
-        bench.get_by_role("button", name="Save draft").click()
-
-    expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
-    assert Triple.objects.get().current.answer == "A key."
+    clocked.reload()
+    ready(clocked)
+    expect(question(clocked)).to_have_value("How long does emergency access stay open? Really?")
+    clocked.get_by_label("Expected answer").fill("Eight hours.")
+    with turned(clocked):
+        clocked.get_by_role("button", name="Save draft").click()
+    expect(clocked.locator("#notices")).to_contain_text("T-0001 is saved")
+    assert Triple.objects.get().current.answer == "Eight hours."
 
 
-def test_pressing_save_while_it_saves_itself_makes_one_draft_and_no_conflict(bench):
+def test_saving_bears_races_and_lost_connections_and_warns_only_of_what_is_unsaved(bench, context, team):
+    make_in_review(team.project, author=team.jun, snapshot=team.snapshot, key="SEC-3.6", question="What is kept?")
+    asked: list[str] = []
+    bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    alert = bench.locator("[data-unsaved]")
+    own = Triple.objects.filter(state=State.DRAFT)
+
     under_way: list[Route] = []
     bench.route("**/autosave/", lambda route: under_way.append(route), times=1)
     with bench.expect_request("**/autosave/"):
@@ -139,151 +133,40 @@ def test_pressing_save_while_it_saves_itself_makes_one_draft_and_no_conflict(ben
     with turned(bench):
         bench.get_by_role("button", name="Save draft").click()
         under_way[0].continue_()
+    expect(bench.locator("#notices")).to_contain_text("is saved")
+    assert own.count() == 1
 
-    expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
-    assert Triple.objects.count() == 1
-
-
-def test_the_second_tab_shows_a_message_keeps_its_text_and_stops_saving(clocked, context):
-    question(clocked).fill("First words?")
-    clocked.clock.run_for(LONG)
-    expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
-    other = context.new_page()
-    go(other, clocked.url)
-    question(other).fill("Second words?")
-    question(other).blur()
-    expect(other.locator("[name=seen_version]")).to_have_value("2")
-
-    question(clocked).fill("Third words?")
-    question(clocked).blur()
-
-    alert = clocked.locator("[data-unsaved]")
-    expect(alert).to_contain_text("saved elsewhere")
-    expect(alert.get_by_role("link", name="See what is saved")).to_be_visible()
-    sent = autosaves(clocked)
-    question(clocked).fill("Fourth words?")
-    question(clocked).blur()
-    clocked.clock.run_for(LONG)
-    settled(clocked)
-    expect(alert).to_contain_text("saved elsewhere")
-    expect(question(clocked)).to_have_value("Fourth words?")
-    assert sent == []
-    assert Triple.objects.get().current.question == "Second words?"
-
-
-@pytest.mark.slow
-def test_words_typed_right_before_a_reload_are_there_again_and_saved(bench):
-    bench.on("dialog", lambda dialog: dialog.accept())
-    question(bench).fill("First words?")
-    bench.reload()
-    expect(question(bench)).to_have_value("First words?")
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    assert Triple.objects.get().current.question == "First words?"
-
-    question(bench).fill("Second words?")
-    bench.reload()
-    expect(question(bench)).to_have_value("Second words?")
-    question(bench).press("End")
-    bench.keyboard.type(" And more?")
+    lost: list[str] = []
+    bench.route("**/autosave/", lambda route: (route.fetch(), lost.append(route.request.url), route.abort()), times=1)
+    question(bench).fill("Did it arrive?")
     question(bench).blur()
+    expect(alert).to_contain_text("Not saved")
+    question(bench).fill("Did it arrive, and this too?")
+    looking.try_now(bench)
+    expect(alert).to_be_hidden()
     saved(bench)
-    assert Triple.objects.get().current.question == "Second words? And more?"
-    expect(bench.locator("[data-unsaved]")).to_be_hidden()
+    assert len(lost) == 1
+    assert own.get().current.question == "Did it arrive, and this too?"
 
-
-@pytest.mark.slow
-def test_a_save_that_arrives_after_the_page_was_rendered_again_is_not_a_conflict(bench):
-    bench.on("dialog", lambda dialog: dialog.accept())
-    find(bench, "backup encryption", "4.2 Backups and archives")
-    question(bench).fill("What is kept?")
-    blur(bench)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    drawn_before = bench.request.get(bench.url).text()
-    press(bench, "e")
-    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
-    question(bench).fill("What is kept, and where?")
-    bench.route(bench.url, lambda route: route.fulfill(body=drawn_before, content_type="text/html"), times=1)
-    bench.reload()
-
-    expect(bench.locator("[data-brought-back]")).to_be_visible()
-    expect(question(bench)).to_have_value("What is kept, and where?")
-    expect(bench.locator("#chosen .expected-block")).to_contain_text("4.2 Backups")
-    question(bench).fill("What is kept, where and why?")
-    blur(bench)
-    saved(bench)
-    assert Triple.objects.get().current.question == "What is kept, where and why?"
-    assert stored_blocks() == [("SEC-4.2", 0)]
-    expect(bench.locator("[data-unsaved]")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_words_brought_back_do_not_write_over_what_another_tab_saved(bench, context):
-    bench.on("dialog", lambda dialog: dialog.accept())
-    question(bench).fill("First words?")
-    blur(bench)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    other = context.new_page()
-    go(other, bench.url)
-    bench.route("**/autosave/", lambda route: route.abort())
-    question(bench).fill("Second words?")
-    question(other).fill("Other words?")
-    blur(other)
-    expect(other.locator("[name=seen_version]")).to_have_value("2")
-    bench.reload()
-    bench.unroute("**/autosave/")
-
-    expect(bench.locator("[data-unsaved]")).to_contain_text("saved elsewhere")
-    expect(question(bench)).to_have_value("Second words?")
-    assert Triple.objects.get().current.question == "Other words?"
-    bench.reload()
-    expect(question(bench)).to_have_value("Other words?")
-
-
-def test_a_lost_connection_is_reported_and_retried(bench, context):
-    question(bench).fill("What is kept?")
-    blur(bench)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
     context.set_offline(True)
     question(bench).fill("What is kept when the line is cut?")
     question(bench).blur()
-
-    alert = bench.locator("[data-unsaved]")
     expect(alert).to_contain_text("Not saved: there is no connection.")
-    assert Triple.objects.get().current.question == "What is kept?"
-
+    assert own.get().current.question == "Did it arrive, and this too?"
     context.set_offline(False)
     expect(alert).to_be_hidden()
-    assert Triple.objects.get().current.question == "What is kept when the line is cut?"
+    assert own.get().current.question == "What is kept when the line is cut?"
 
-
-def test_an_answer_that_got_lost_makes_neither_a_second_draft_nor_a_conflict(bench):
-    lost = []
-
-    def lose(route):
-        route.fetch()
-        lost.append(route.request.url)
-        route.abort()
-
-    bench.route("**/autosave/", lose, times=1)
-    question(bench).fill("Did it arrive?")
-    question(bench).blur()
-    expect(bench.locator("[data-unsaved]")).to_contain_text("Not saved")
-    question(bench).fill("Did it arrive, and this too?")
-    looking.try_now(bench)
-
-    expect(bench.locator("[data-unsaved]")).to_be_hidden()
-    expect(bench.locator("[name=seen_version]")).to_have_value("2")
-    assert len(lost) == 1
-    assert Triple.objects.get().current.question == "Did it arrive, and this too?"
-
-
-@pytest.mark.slow
-def test_leaving_warns_only_while_something_is_unsaved(bench, team):
-    asked = []
-    bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    question(bench).fill("What is kept?")
-    blur(bench)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
+    # A check that arrives after the last save is no unsaved change.
+    held_back: list[Route] = []
+    bench.route("**/checks/", lambda route: held_back.append(route))
+    with bench.expect_request("**/checks/"):
+        question(bench).fill("What is kept?")
+        blur(bench)
+    saved(bench)
+    bench.unroute("**/checks/")
+    expect(bench.locator("#checks [data-why]")).to_be_visible()
+    saved(bench)
     go(bench, f"{team.home}/triples/")
     assert asked == []
 
@@ -296,45 +179,128 @@ def test_leaving_warns_only_while_something_is_unsaved(bench, team):
     assert asked == ["beforeunload"]
 
 
-def test_a_check_that_arrives_after_the_last_save_is_not_an_unsaved_change(bench, team):
-    make_in_review(team.project, author=team.jun, snapshot=team.snapshot, key="SEC-3.6", question="What is kept?")
-    asked = []
-    bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    held_back: list[Route] = []
-    bench.route("**/checks/", lambda route: held_back.append(route))
-    with bench.expect_request("**/checks/"):
-        question(bench).fill("What is kept?")
-        blur(bench)
+def test_two_tabs_never_overwrite_each_other(clocked, context):
+    question(clocked).fill("First words?")
+    clocked.clock.run_for(LONG)
+    expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
+    other = context.new_page()
+    go(other, clocked.url)
+    question(other).fill("Second words?")
+    question(other).blur()
+    expect(other.locator("[name=seen_version]")).to_have_value("2")
+
+    question(clocked).fill("Third words?")
+    question(clocked).blur()
+    alert = clocked.locator("[data-unsaved]")
+    expect(alert).to_contain_text("saved elsewhere")
+    expect(alert.get_by_role("link", name="See what is saved")).to_be_visible()
+    sent = autosaves(clocked)
+    question(clocked).fill("Fourth words?")
+    question(clocked).blur()
+    clocked.clock.run_for(LONG)
+    settled(clocked)
+    expect(alert).to_contain_text("saved elsewhere")
+    assert sent == []
+
+    with turned(clocked):
+        clocked.get_by_role("button", name="Save draft").click()
+    expect(clocked.get_by_role("alert").first).to_contain_text("saved elsewhere")
+    expect(question(clocked)).to_have_value("Fourth words?")
+    assert Triple.objects.get().current.question == "Second words?"
+
+
+def test_words_typed_right_before_a_reload_come_back_and_never_over_those_of_another_tab(bench, context):
+    bench.on("dialog", lambda dialog: dialog.accept())
+    question(bench).fill("First words?")
+    bench.reload()
+    expect(question(bench)).to_have_value("First words?")
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    bench.unroute("**/checks/")
-    expect(bench.locator("#checks [data-why]")).to_be_visible()
+    assert Triple.objects.get().current.question == "First words?"
+    question(bench).fill("Second words?")
+    bench.reload()
+    expect(question(bench)).to_have_value("Second words?")
+    question(bench).press("End")
+    bench.keyboard.type(" And more?")
+    question(bench).blur()
     saved(bench)
-    go(bench, f"{team.home}/triples/")
+    assert Triple.objects.get().current.question == "Second words? And more?"
+    expect(bench.locator("[data-unsaved]")).to_be_hidden()
 
-    assert asked == []
+    # A save that arrives after the page was rendered again is no conflict.
+    find(bench, "backup encryption", "4.2 Backups and archives")
+    drawn_before = bench.request.get(bench.url).text()
+    press(bench, "e")
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
+    question(bench).fill("What is kept, and where?")
+    bench.route(bench.url, lambda route: route.fulfill(body=drawn_before, content_type="text/html"), times=1)
+    bench.reload()
+    expect(bench.locator("[data-brought-back]")).to_be_visible()
+    expect(question(bench)).to_have_value("What is kept, and where?")
+    expect(bench.locator("#chosen .expected-block")).to_contain_text("4.2 Backups")
+    question(bench).fill("What is kept, where and why?")
+    blur(bench)
+    saved(bench)
+    assert Triple.objects.get().current.question == "What is kept, where and why?"
+    assert stored_blocks() == [("SEC-4.2", 0)]
+    expect(bench.locator("[data-unsaved]")).to_be_hidden()
+
+    other = context.new_page()
+    go(other, bench.url)
+    bench.route("**/autosave/", lambda route: route.abort())
+    question(bench).fill("Words that nobody saved?")
+    seen = other.locator("[name=seen_version]")
+    before = seen.input_value()
+    question(other).fill("Other words?")
+    blur(other)
+    expect(seen).not_to_have_value(before)
+    bench.reload()
+    bench.unroute("**/autosave/")
+    expect(bench.locator("[data-unsaved]")).to_contain_text("saved elsewhere")
+    expect(question(bench)).to_have_value("Words that nobody saved?")
+    assert Triple.objects.get().current.question == "Other words?"
+    bench.reload()
+    expect(question(bench)).to_have_value("Other words?")
 
 
-@pytest.mark.parametrize("is_under_way", [False, True])
-def test_enter_before_the_list_arrived_opens_its_first_passage(bench, is_under_way):
+def test_the_search_by_keys_opens_what_was_meant_and_keeps_what_was_written(clocked, team):
     under_way: list[Route] = []
-    bench.route("**/find/**", lambda route: under_way.append(route))
-    address = bench.url
-    press(bench, "/")
-    if is_under_way:
-        with bench.expect_request("**/find/**"):
-            bench.keyboard.type("backup encryption")
-        bench.keyboard.press("Enter")
-    else:
-        bench.keyboard.type("backup encryption")
-        with bench.expect_request("**/find/**"):
-            bench.keyboard.press("Enter")
-    expect(bench.locator("#results li")).to_have_count(0)
-    under_way[0].continue_()
+    for is_under_way in (False, True):
+        go(clocked, f"{team.home}/triples/bench/")
+        under_way.clear()
+        clocked.route("**/find/**", lambda route: under_way.append(route))
+        address = clocked.url
+        press(clocked, "/")
+        if is_under_way:
+            with clocked.expect_request("**/find/**"):
+                clocked.keyboard.type("backup encryption")
+                clocked.clock.run_for(LONG)
+            clocked.keyboard.press("Enter")
+        else:
+            clocked.keyboard.type("backup encryption")
+            with clocked.expect_request("**/find/**"):
+                clocked.keyboard.press("Enter")
+        expect(clocked.locator("#results li")).to_have_count(0)
+        under_way[0].continue_()
+        opened(clocked, "4.2 Backups and archives")
+        expect(clocked.locator("#results a").first).to_be_focused()
+        assert clocked.url == address
+        assert len(under_way) == 1
+        clocked.unroute("**/find/**")
 
-    opened(bench, "4.2 Backups and archives")
-    expect(bench.locator("#results a").first).to_be_focused()
-    assert bench.url == address
-    assert len(under_way) == 1
+    question(clocked).fill("How long does emergency access stay open?")
+    question(clocked).blur()
+    clocked.locator("#id_q_find").fill("")
+    press(clocked, "/")
+    clocked.keyboard.type("break glass session")
+    expect(clocked.locator("#results [data-found-for='break glass session'] li").first).to_contain_text("3.6 Break")
+    press(clocked, "Escape")
+    expect(clocked.locator("#id_q_find")).not_to_be_focused()
+    expect(clocked.locator("#id_q_find")).to_have_value("break glass session")
+    clocked.clock.run_for(LONG)
+    settled(clocked)
+    press(clocked, "j", "Enter")
+    opened(clocked, "3.6 Break-glass access")
+    expect(question(clocked)).to_have_value("How long does emergency access stay open?")
 
 
 def test_enter_lists_the_passages_without_javascript(new_context, team, live_server):
@@ -348,23 +314,6 @@ def test_enter_lists_the_passages_without_javascript(new_context, team, live_ser
     expect(page.locator("#results li").first).to_contain_text("4.2 Backups")
 
 
-@pytest.mark.slow
-def test_escape_leaves_the_search_field_with_its_text_and_results(clocked):
-    press(clocked, "/")
-    clocked.keyboard.type("backup encryption")
-    expect(clocked.locator("#results li").first).to_contain_text("4.2 Backups")
-
-    press(clocked, "Escape")
-    expect(clocked.locator("#id_q_find")).not_to_be_focused()
-    expect(clocked.locator("#id_q_find")).to_have_value("backup encryption")
-    clocked.clock.run_for(LONG)
-    settled(clocked)
-    expect(clocked.locator("#results [data-found-for='backup encryption'] li").first).to_contain_text("4.2 Backups")
-    press(clocked, "j", "Enter")
-    opened(clocked, "4.2 Backups and archives")
-
-
-@pytest.mark.slow
 def test_ctrl_enter_submits_from_a_warning_s_field_and_from_outside_of_fields(bench):
     bench.route("**/submit/", lambda route: route.fulfill(status=204))
     find(bench, "break glass session", "3.6 Break-glass access")
@@ -388,7 +337,45 @@ def test_ctrl_enter_submits_from_a_warning_s_field_and_from_outside_of_fields(be
     assert [sent.value.method for sent in (first, second)] == ["POST", "POST"]
 
 
-def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
+def test_evidence_is_marked_by_sentences_by_words_by_mouse_and_as_text(bench):
+    find(bench, "break glass session", "3.6 Break-glass access")
+    marks = bench.locator("#read mark")
+    bench.locator("#main").focus()
+    press(bench, "m", "ArrowDown", "ArrowDown", "Shift+ArrowDown")
+    assert bench.evaluate("getSelection().toString()").endswith("did not approve the first.")
+    press(bench, "Shift+ArrowUp")
+    assert bench.evaluate("getSelection().toString()") == "A session lasts at most eight hours."
+    press(bench, "Shift+ArrowRight")
+    assert bench.evaluate("getSelection().toString().trim()") == "A session lasts at most eight hours. It"
+    press(bench, "m")
+    expect(marks).to_have_text("A session lasts at most eight hours. It")
+    expect(bench.locator("#marked")).to_have_text("1 span, 8 words")
+    press(bench, "u")
+    expect(marks).to_have_count(0)
+    settled(bench)
+
+    bench.locator("#read [data-at]").nth(1).dblclick(position={"x": 30, "y": 14})
+    bench.get_by_role("button", name="Mark selection").click()
+    expect(marks).to_have_count(1)
+    assert " " not in marks.inner_text()
+    press(bench, "u")
+    expect(marks).to_have_count(0)
+
+    if not bench.locator("#chosen .expected-block").count():
+        press(bench, "e")
+    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
+    settled(bench)
+    bench.locator("#chosen summary").click()
+    bench.get_by_label("Evidence as text").fill("Everything typed in a\nNever said")
+    blur(bench)
+    expect(bench.locator("#chosen .error")).to_have_text("Line 2 is not in the text of the passage.")
+    bench.get_by_label("Evidence as text").fill("Everything typed in a session is recorded.")
+    blur(bench)
+    expect(marks).to_have_text("Everything typed in a session is recorded.")
+    expect(bench.locator("#chosen .error")).to_have_count(0)
+
+
+def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team, witness):
     find(bench, "backup encryption", "4.2 Backups and archives")
     press(bench, "m", "ArrowDown", "m")
     expect(bench.locator("#read mark")).to_have_count(1)
@@ -410,62 +397,29 @@ def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
     bench.keyboard.type("How are backups protected?")
     blur(bench)
     saved(bench)
-
     assert stored_blocks() == [("SEC-9.3", 1), ("SEC-4.2", 1)]
     assert Triple.objects.get().current.needs_all_blocks
 
+    expect(bench.locator("[data-start]")).to_have_count(0)  # the first save takes away what a triple starts from
+    for details in bench.locator("main details").all():
+        details.locator("summary").click()
+    looking.looks_well(bench, "bench-several", widths=(), full=False)
     bench.get_by_role("button", name="Remove: 4.2 Backups and archives").focus()
     press(bench, "Enter")
     expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     expect(bench.get_by_role("radio", name="All of them are needed")).to_have_count(0)
     saved(bench)
     assert stored_blocks() == [("SEC-9.3", 1)]
+    assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_the_selection_grows_by_sentences_and_by_words(bench):
-    find(bench, "break glass session", "3.6 Break-glass access")
-    bench.locator("#main").focus()
-    press(bench, "m", "ArrowDown", "ArrowDown", "Shift+ArrowDown")
-    assert bench.evaluate("getSelection().toString()").endswith("did not approve the first.")
-    press(bench, "Shift+ArrowUp")
-    assert bench.evaluate("getSelection().toString()") == "A session lasts at most eight hours."
-    press(bench, "Shift+ArrowRight")
-    assert bench.evaluate("getSelection().toString().trim()") == "A session lasts at most eight hours. It"
-
-    press(bench, "m")
-
-    expect(bench.locator("#read mark")).to_have_text("A session lasts at most eight hours. It")
-    press(bench, "u")
-    expect(bench.locator("#read mark")).to_have_count(0)
-
-
-@pytest.mark.slow
-def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
-    find(bench, "break glass session", "3.6 Break-glass access")
-    press(bench, "e")
-    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
-    settled(bench)
-    bench.locator("#chosen summary").click()
-    bench.get_by_label("Evidence as text").fill("Everything typed in a\nNever said")
-    blur(bench)
-    expect(bench.locator("#chosen .error")).to_have_text("Line 2 is not in the text of the passage.")
-
-    bench.get_by_label("Evidence as text").fill("Everything typed in a session is recorded.")
-    blur(bench)
-
-    expect(bench.locator("#read mark")).to_have_text("Everything typed in a session is recorded.")
-    expect(bench.locator("#chosen .error")).to_have_count(0)
-
-
-def test_a_triple_starts_from_a_query_searched_on_the_bench(clocked, team):
+def test_a_triple_starts_from_a_query_searched_on_the_bench_or_from_a_block(clocked, team):
     make_query(team.project, outside_id="Q17", text="who rotates a root key")
     sent = autosaves(clocked)
     clocked.get_by_text("Start from an imported query").click()
     clocked.get_by_label("Search the queries").fill("rotates")
     with turned(clocked):
         clocked.get_by_role("link", name="Q17 who rotates a root key").click()
-
     expect(question(clocked)).to_have_value("who rotates a root key")
     expect(clocked.locator("#results li").first).to_contain_text("6.3 Rotation")
     clocked.clock.run_for(LONG)
@@ -476,22 +430,17 @@ def test_a_triple_starts_from_a_query_searched_on_the_bench(clocked, team):
     expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
     assert Triple.objects.get().query == Query.objects.get()
 
-
-def test_a_block_leads_to_the_bench_with_it_expected(page, team, signed_in):
     block = team.block("SEC-3.6")
     block.current = block.versions.get()
     block.save()
-    signed_in(team.jun)
-    go(page, f"{team.home}/corpus/blocks/{block.pk}/")
-    with turned(page):
-        page.get_by_role("link", name="Write a Q&A about this passage").click()
-
-    opened(page, "3.6 Break-glass access")
-    expect(page.locator("#chosen .expected-block")).to_contain_text("3.6 Break-glass access")
+    go(clocked, f"{team.home}/corpus/blocks/{block.pk}/")
+    with turned(clocked):
+        clocked.get_by_role("link", name="Write a Q&A about this passage").click()
+    opened(clocked, "3.6 Break-glass access")
+    expect(clocked.locator("#chosen .expected-block")).to_contain_text("3.6 Break-glass access")
 
 
-@pytest.mark.slow
-def test_the_bench_on_a_phone_writes_a_whole_triple(page, team, signed_in, axe_clean):
+def test_the_bench_on_a_phone_writes_a_whole_triple(page, team, signed_in):
     page.set_viewport_size(looking.NARROW)
     signed_in(team.jun)
     go(page, f"{team.home}/triples/bench/?q=break+glass&block={team.block('SEC-3.6').pk}")
@@ -504,28 +453,10 @@ def test_the_bench_on_a_phone_writes_a_whole_triple(page, team, signed_in, axe_c
     question(page).fill("How long may emergency access last?")
     page.get_by_label("Expected answer").fill("At most eight hours.")
     expect(page.locator("#finish")).to_contain_text("Goes to two reviewers")
-    axe_clean(page)
+    expect(page.locator(".checks")).to_contain_text("found in the evidence")
+    looking.clean(page)
     with turned(page):
         page.get_by_role("button", name="Submit").last.click()
 
     expect(page.locator("#notices")).to_contain_text("went to two reviewers")
     assert Triple.objects.get().state == State.IN_REVIEW
-
-
-@pytest.mark.slow
-def test_the_bench_with_several_blocks_is_clean_in_both_themes(bench, look_at, witness):
-    find(bench, "backup encryption", "4.2 Backups and archives")
-    press(bench, "e")
-    expect(bench.locator("#chosen .expected-block")).to_have_count(1)
-    find(bench, "supplier copies", "9.3 Supplier annex: storage")
-    press(bench, "e")
-    expect(bench.locator("#chosen .expected-block")).to_have_count(2)
-    expect(bench.locator("[data-saved]")).to_have_text(SAVED)
-    settled(bench)
-    expect(bench.locator("[data-start]")).to_have_count(0)  # the first save takes away what a triple starts from
-    for details in bench.locator("main details").all():
-        details.locator("summary").click()
-
-    looking.clean_in_both_themes(bench)
-    look_at(bench, "bench-several", full=False)
-    assert witness.drain() == []

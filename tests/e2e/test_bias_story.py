@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 small_world = shared(world.build)
 
 
-def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, signed_in, axe_clean):
+def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, signed_in):
     project = small_world.project
     version = project.evaluations.first().version
     pool = version.rounds.order_by("number").first().pool
@@ -28,15 +28,13 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, 
     go(page, reverse("retrieval:pool", args=[project.slug, pool.pk]))
     with turned(page):
         page.get_by_role("link", name="Bias").first.click()
-    axe_clean(page)
-    looking.look_at(page, "bias-reports")
+    looking.clean(page, "bias-reports")
     with turned(page):
         page.get_by_role("button", name="Start bias report").click()
     page.get_by_text("waiting for a worker").wait_for()
     worked(page)
     page.get_by_role("heading", name="Unjudged results").wait_for()
-    axe_clean(page)
-    looking.look_at(page, "bias")
+    looking.clean(page, "bias")
 
     page.get_by_role("spinbutton", name="Judge these first").fill("7")
     with turned(page):
@@ -50,8 +48,7 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, 
     go(page, reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
     with turned(page):
         page.get_by_role("link", name="Training negatives").click()
-    axe_clean(page)
-    looking.look_at(page, "negatives")
+    looking.clean(page, "negatives")
     with page.expect_download() as download:
         page.get_by_role("link", name="JSONL").click()
     lines = download.value.path().read_text().splitlines()

@@ -47,7 +47,7 @@ def page(browser):
     page.close()
 
 
-def test_every_sheet_gives_the_rules_of_its_files(page):
+def test_every_sheet_gives_the_rules_of_its_files_and_every_script_can_be_read(page):
     """Their spaces around signs aside, which a browser keeps in the values of custom properties."""
     for path in SHEETS:
         files = imported(path) or [path]
@@ -55,9 +55,6 @@ def test_every_sheet_gives_the_rules_of_its_files(page):
 
         assert len(rules) > 0, path.name
         assert page.evaluate(RULES, bundle(path)) == rules, path.name
-
-
-def test_every_script_can_be_read(page):
     assert [path.name for path in SCRIPTS if not page.evaluate(IS_SCRIPT, bundle(path))] == []
 
 

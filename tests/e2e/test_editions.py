@@ -37,53 +37,31 @@ def make_released() -> Story:
 released = shared(make_released)
 
 
-@pytest.mark.slow
-def test_a_lead_takes_an_edition_by_keys_and_makes_its_round(page, released, signed_in, look_at, witness):
+def test_choices_for_an_edition_are_stored_by_keys_and_taken_with_its_round(page, released, signed_in, witness):
     story = released
     signed_in(lead_of(story.project))
     item = story.begin_import()
-
+    page.clock.install()
     go(page, reverse("corpus:import", args=[story.project.slug, item.pk]))
     with turned(page):
         page.get_by_role("link", name="Compare with").click()
     work = page.locator("#work")
+    stored, warning = page.locator("#take[data-holds=saved]"), page.get_by_text("Not stored yet")
     expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs, 6 changed and 1 new, 14 min to 21 min")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 390) == []
-    page.set_viewport_size(looking.WIDE)
-    look_at(page, "edition")
+    looking.looks_well(page, "edition")
 
+    page.route("**/decide/", lambda route: route.abort(), times=1)
     press(page, "a")
-    expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs, 9 changed and 1 new, 20 min to 30 min")
-    press(page, "j", "c")
-    expect(page.get_by_role("article", name="b16").get_by_role("radio", name="Carry along")).to_be_checked()
-    expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs")
-    press(page, "k", "c")
-    expect(work).to_contain_text("Carried along: 54 grades. To judge: 4 pairs, 3 changed and 1 new")
-
-    with turned(page):
-        press(page, "Control+Enter")
-    page.get_by_text("54 grades came along").wait_for()
-    look_at(page, "edition-taken")
-    looking.clean_in_both_themes(page)
-    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
-    assert witness.drain() == []
-
-
-@pytest.mark.slow
-def test_a_choice_is_there_after_opening_a_list_leaving_and_loading_again(page, released, signed_in):
-    story = released
-    signed_in(lead_of(story.project))
-    edition = reverse("editions:import", args=[story.project.slug, story.begin_import().pk])
-    stored, work = page.locator("#take[data-holds=saved]"), page.locator("#work")
+    warning.wait_for()
+    page.clock.run_for(5_000)
+    stored.wait_for(state="attached")
+    expect(warning).to_be_hidden()
+    assert [one for one in witness.drain() if "ERR_FAILED" not in one] == []
 
     def expect_the_choice() -> None:
         expect(page.get_by_role("article", name="b15").get_by_role("radio", name="Judge again")).to_be_checked()
-        expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs")
+        expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs, 9 changed and 1 new")
 
-    go(page, edition)
-    press(page, "a")
-    stored.wait_for(state="attached")
     with turned(page):
         page.get_by_role("link", name="3 passages, Changed").click()
     expect_the_choice()
@@ -96,26 +74,19 @@ def test_a_choice_is_there_after_opening_a_list_leaving_and_loading_again(page, 
         page.reload()
     expect_the_choice()
 
-
-@pytest.mark.slow
-def test_a_choice_that_gets_no_answer_says_so_and_is_sent_again(page, released, signed_in):
-    story = released
-    signed_in(lead_of(story.project))
-    page.clock.install()
-    go(page, reverse("editions:import", args=[story.project.slug, story.begin_import().pk]))
-
-    page.route("**/decide/", lambda route: route.abort())
-    press(page, "a")
-    warning = page.get_by_text("Not stored yet")
-    warning.wait_for()
-    page.unroute("**/decide/")
-    page.clock.run_for(5_000)
-
-    page.locator("#take[data-holds=saved]").wait_for(state="attached")
-    expect(warning).to_be_hidden()
+    press(page, "j", "c")
+    expect(page.get_by_role("article", name="b16").get_by_role("radio", name="Carry along")).to_be_checked()
+    expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs")
+    press(page, "k", "c")
+    expect(work).to_contain_text("Carried along: 54 grades. To judge: 4 pairs, 3 changed and 1 new")
+    with turned(page):
+        press(page, "Control+Enter")
+    page.get_by_text("54 grades came along").wait_for()
+    looking.looks_well(page, "edition-taken", widths=())
+    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
+    assert witness.drain() == []
 
 
-@pytest.mark.slow
 def test_the_button_names_the_round_only_while_there_is_a_pair_to_judge(page, released, signed_in):
     story = released
     signed_in(lead_of(story.project))

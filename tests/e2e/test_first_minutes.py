@@ -27,59 +27,37 @@ def set_up(page) -> Project:
     return Project.objects.get()
 
 
-def test_after_set_up_the_project_says_its_first_step_and_ticks_what_is_there(page, witness):
+def test_from_the_set_up_link_steps_are_ticked_skipped_and_brought_back_up_to_the_first_pool(page, witness):
     project = set_up(page)
-
     expect(page.get_by_role("heading", name="First steps")).to_be_visible()
     gold = page.locator(".button.primary")
     expect(gold).to_have_text("Import documents")
+    page.get_by_text("Later: your team").click()
+    with turned(page):
+        page.get_by_role("button", name="Skip: Write Q&As").click()
+    expect(page.get_by_text("Skipped: Write Q&As")).to_be_visible()
+    with turned(page):
+        page.get_by_role("button", name="Bring back: Write Q&As").click()
+    expect(page.get_by_text("Skipped: Write Q&As")).to_have_count(0)
+    expect(page.get_by_role("button", name="Skip: Write the guideline")).to_have_count(0)
 
     make_corpus(project)
     make_query(project)
     page.reload()
-
     expect(page.get_by_text("3 of 6 done")).to_be_visible()
     expect(gold).to_have_text("Choose results")
-    looking.look_at(page, "first-steps")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 390) == []
-    assert witness.drain() == []
-
-
-def test_results_are_chosen_with_two_buttons_once_documents_and_queries_are_there(page, witness):
-    project = set_up(page)
-    make_corpus(project)
-    make_query(project)
-    page.reload()
-
+    looking.looks_well(page, "first-steps")
     with turned(page):
         page.get_by_role("link", name="Choose results").click()
-    looking.look_at(page, "freeze-first")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 390) == []
+    looking.looks_well(page, "freeze-first")
     with turned(page):
         page.get_by_role("button", name="Freeze 3 passages").click()
     expect(page.get_by_label("BM25 and TF-IDF")).to_be_checked()
     with turned(page):
         page.get_by_role("button", name="Build pool").click()
     worked(page)
-
     assert Pool.objects.get(project=project).pool_runs.count() == 2
     assert witness.drain() == []
-
-
-def test_a_step_is_skipped_and_brought_back(page):
-    set_up(page)
-    page.get_by_text("Later: your team").click()
-    with turned(page):
-        page.get_by_role("button", name="Skip: Write Q&As").click()
-
-    expect(page.get_by_text("Skipped: Write Q&As")).to_be_visible()
-    with turned(page):
-        page.get_by_role("button", name="Bring back: Write Q&As").click()
-
-    expect(page.get_by_text("Skipped: Write Q&As")).to_have_count(0)
-    expect(page.get_by_role("button", name="Skip: Write the guideline")).to_have_count(0)
 
 
 def test_a_lead_alone_begins_to_judge_with_one_button(page):

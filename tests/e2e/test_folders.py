@@ -1,11 +1,13 @@
 """A real folder in a browser, chosen and dropped; a name changed twice in a moment; an import gone meanwhile."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from apps.corpus.actions import imports
 from apps.corpus.execution import document_reading
-from apps.corpus.models import Import
+from apps.corpus.models import Corpus, Import
 from tests.corpus.factories import zipped
 from tests.corpus.test_any_folder import FILES, READ, UNREAD, counted, hidden_in
 from tests.e2e.waiting import go, settled, turned
@@ -57,18 +59,11 @@ def previewed(page) -> Import:
     return Import.objects.latest("pk")
 
 
-def test_a_folder_that_is_chosen_is_read_file_by_file(page, project, folder, witness):
+def choose(page, folder) -> None:
     page.locator("[data-drop-folder]").set_input_files(folder)
 
-    plan = previewed(page).plan
 
-    read, unread = counted(plan)
-    assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
-    assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
-    assert witness.drain() == []
-
-
-def test_a_folder_that_is_dropped_is_read_file_by_file(page, project, folder, witness):
+def drop(page, folder) -> None:
     box = page.locator("[data-drop]").bounding_box()
     assert box is not None
     devtools = page.context.new_cdp_session(page)
@@ -76,35 +71,45 @@ def test_a_folder_that_is_dropped_is_read_file_by_file(page, project, folder, wi
     for event in ("dragEnter", "dragOver", "drop"):
         devtools.send("Input.dispatchDragEvent", {"type": event, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
 
-    plan = previewed(page).plan
 
-    read, unread = counted(plan)
-    assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
-    assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
+def test_a_folder_that_is_chosen_or_dropped_is_read_file_by_file(page, project, folder, witness):
+    for bring in (choose, drop):
+        go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+        bring(page, folder)
+        plan = previewed(page).plan
+        read, unread = counted(plan)
+        assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+        assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
     assert witness.drain() == []
 
 
-def test_a_name_that_is_changed_twice_in_a_moment_leaves_the_preview_whole(page, project, folder, witness, monkeypatch):
-    page.locator("[data-drop-folder]").set_input_files(folder)
+def test_a_name_that_is_changed_in_a_hurry_leaves_the_preview_whole_and_names_the_corpus(
+    page, project, folder, witness
+):
+    choose(page, folder)
     previewed(page)
     name = page.get_by_label("Name of the new corpus")
     given_up = []
     page.on("requestfailed", lambda request: given_up.append(request.url))
-
     for word in ("First", "Second", "Third"):
         name.fill(word)
         name.dispatch_event("change")
     settled(page)
-
     expect(page.locator("#samples article").first).to_be_visible()
     expect(name).to_have_value("Third")
     assert Import.objects.get().options["name"] == "Third"
     assert given_up == []  # the server would go on with it, and could store it last
+
+    name.fill("Site rules")
+    with turned(page):
+        page.get_by_role("button", name=re.compile(r"Import \d+ passages")).click()
+    expect(page.get_by_text("Applied")).to_be_visible()
+    assert Corpus.objects.get().name == "Site rules"
     assert witness.drain() == []
 
 
 def test_a_preview_whose_import_is_gone_says_so_and_stays(page, project, folder):
-    page.locator("[data-drop-folder]").set_input_files(folder)
+    choose(page, folder)
     item = previewed(page)
     imports.discard_import(import_id=item.pk, actor=lead_of(project), at=AT)
 

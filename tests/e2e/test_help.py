@@ -11,7 +11,6 @@ from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_member, make_project
-from tests.judging.factories import make_round, people_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,44 +36,36 @@ def test_the_question_mark_explains_the_page_and_leads_into_the_documents(agreem
     press(agreement, "?")
     dialog = agreement.get_by_role("dialog", name="Help and keyboard shortcuts")
     expect(dialog.get_by_text("How far people grade alike")).to_be_visible()
-    looking.clean_in_both_themes(agreement)
-    looking.look_at(agreement, "help", full=False)
+    looking.looks_well(agreement, "help", full=False, widths=())
 
     with turned(agreement):
         dialog.get_by_role("link", name="Read more in the documents").click()
     expect(agreement.get_by_role("heading", name="Where people agree", level=1)).to_be_visible()
     expect(agreement).to_have_url(re.compile("/docs/reference/agreement-pages.md#overview$"))
-    looking.clean_in_both_themes(agreement)
-    looking.look_at(agreement, "document")
-    assert looking.faults_at_width(agreement, 390) == []
+    looking.looks_well(agreement, "document")
     with turned(agreement):
         agreement.get_by_role("link", name="coefficients of agreement").first.click()
     expect(agreement.get_by_role("heading", name="Coefficients of agreement")).to_be_visible()
     assert witness.drain() == []
 
 
-def test_the_judging_screen_has_its_help_too(page, signed_in):
-    round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
-    signed_in(people_of(round_)[0])
-    go(page, f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/judge/")
-
-    press(page, "?")
-
-    expect(page.get_by_role("dialog").get_by_text("press the number of your grade")).to_be_visible()
-
-
-def test_a_word_explains_itself_by_keyboard(agreement):
+def test_agreement_begins_with_one_sentence_whose_words_explain_themselves_by_keyboard(agreement):
+    expect(agreement.get_by_text(re.compile("^(Yes|Perhaps|Not yet): annotators agree at"))).to_be_visible()
     word = agreement.get_by_role("button", name="α ordinal")
     note = agreement.get_by_text("Agreement beyond chance for any number of people, with gaps, using the order").first
     word.focus()
     agreement.keyboard.press("Enter")
     expect(note).to_be_visible()
-    looking.clean_in_both_themes(agreement)
-    looking.look_at(agreement, "term", full=False)
-
+    looking.looks_well(agreement, "term", widths=(), full=False)
     agreement.keyboard.press("Escape")
     expect(note).to_be_hidden()
     expect(word).to_be_focused()
+
+    table = agreement.get_by_role("region", name="Coefficients over all annotators")
+    expect(table).to_be_hidden()
+    agreement.get_by_text("The plain share and 7 coefficients").click()
+    expect(table).to_be_visible()
+    looking.looks_well(agreement, "agreement-first")
 
 
 def test_a_word_explains_itself_by_touch(new_context, live_server, project):
@@ -90,15 +81,3 @@ def test_a_word_explains_itself_by_touch(new_context, live_server, project):
     assert word.bounding_box()["height"] >= 43.5
     page.get_by_role("heading", name="Agreement", level=1).tap()
     expect(note).to_be_hidden()
-
-
-def test_agreement_begins_with_one_sentence_and_the_others_fold(agreement):
-    expect(agreement.get_by_text(re.compile("^(Yes|Perhaps|Not yet): annotators agree at"))).to_be_visible()
-    table = agreement.get_by_role("region", name="Coefficients over all annotators")
-    expect(table).to_be_hidden()
-
-    agreement.get_by_text("The plain share and 7 coefficients").click()
-    expect(table).to_be_visible()
-    looking.clean_in_both_themes(agreement)
-    looking.look_at(agreement, "agreement-first")
-    assert looking.faults_at_width(agreement, 390) == []

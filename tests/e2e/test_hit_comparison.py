@@ -19,15 +19,19 @@ LONG = "BM25, long passages damped and titles counted twice as much as the text 
 
 
 def test_the_rule_is_changed_a_drop_explained_and_the_comparison_closed_by_keys(page, signed_in):
+    """One system has a long name, which makes no page scroll sideways."""
     version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
     runs = [run_that(version, tag, places(version, *ranks)) for tag, ranks in (("base", (1, 2, 2)), ("new", (0, 2, 1)))]
     pair = [score(version, run, hit=hit, measures="Success@1") for hit in ("block", "document") for run in runs][:2]
+    System.objects.filter(runs=runs[1]).update(name=LONG)
     project = version.gold_set.project
     signed_in(lead_of(project))
+    for name, keys in (("evaluation", [pair[1].pk]), ("misses", [pair[1].pk, 1])):
+        go(page, reverse(f"evaluation:{name}", args=[project.slug, *keys]))
+        assert [fault for width in (390, 1024, 1280) for fault in looking.faults_at_width(page, width)] == [], name
+        page.set_viewport_size(looking.WIDE)
     go(page, reverse("evaluation:compare", args=[project.slug, *(one.pk for one in pair)]))
-    looking.look_at(page, "hit-comparison", full=False)
-    looking.clean_in_both_themes(page)
-    assert [fault for width in (390, 1024, 1280) for fault in looking.faults_at_width(page, width)] == []
+    looking.looks_well(page, "hit-comparison", full=False, widths=(390, 1024, 1280))
     assert page.locator(".button.primary:visible").count() == 1
     page.set_viewport_size(looking.WIDE)
 
@@ -54,22 +58,3 @@ def test_the_rule_is_changed_a_drop_explained_and_the_comparison_closed_by_keys(
         press(page, "3")
     run_jobs()
     assert {one.run_id for one in Evaluation.objects.filter(hit="pages")} == {run.pk for run in runs}
-
-
-def test_a_system_with_a_long_name_makes_no_page_scroll_sideways(page, signed_in):
-    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-    runs = [run_that(version, tag, places(version, *ranks)) for tag, ranks in (("base", (1, 2, 2)), ("new", (0, 2, 1)))]
-    System.objects.filter(runs=runs[1]).update(name=LONG)
-    pair = [score(version, run, measures="Success@1 RR") for run in runs]
-    project = version.gold_set.project
-    signed_in(lead_of(project))
-
-    for name, keys in (
-        ("compare", [one.pk for one in pair]),
-        ("evaluation", [pair[1].pk]),
-        ("misses", [pair[1].pk, 1]),
-    ):
-        go(page, reverse(f"evaluation:{name}", args=[project.slug, *keys]))
-        faults = [fault for width in (390, 1024, 1280) for fault in looking.faults_at_width(page, width)]
-        assert (name, faults) == (name, [])
-        page.set_viewport_size(looking.WIDE)

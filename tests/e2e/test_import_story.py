@@ -14,7 +14,8 @@ from apps.queries.actions import lock_queries
 from apps.queries.models import Query
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from tests.e2e.looking import NARROW, WIDE, clean_in_both_themes, faults_at_width, look_at
+from tests.e2e import looking
+from tests.e2e.looking import NARROW, WIDE
 from tests.e2e.waiting import go, press, settled, turned
 from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import make_query
@@ -76,8 +77,7 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     project = make_project()
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
-    clean_in_both_themes(page)
-    look_at(page, "import-upload")
+    looking.looks_well(page, "import-upload", widths=())
     page.locator("[name=file]").set_input_files(
         {"name": "site docs.zip", "mimeType": "application/zip", "buffer": zipped()}
     )
@@ -92,12 +92,8 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     expect(page.get_by_text("plan.png")).to_be_visible()
     expect(page.locator(".sample pre")).to_contain_text("keep: 5")
     expect(page.locator(".sample table")).to_contain_text("Escort")
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
-    look_at(page, "import-documents", full=False)
+    looking.looks_well(page, "import-documents", full=False)
     page.set_viewport_size(NARROW)
-    look_at(page, "import-documents-long")
     page.set_viewport_size(WIDE)
 
     press(page, "w")
@@ -108,7 +104,7 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     page.get_by_label("Words", exact=True).blur()
     expect(page.get_by_role("alert")).to_contain_text("A passage has from 20 to 5,000 words, not 10.")
     settled(page)
-    clean_in_both_themes(page)
+    looking.looks_well(page, widths=())
     press(page, "h")
     expect(page.get_by_role("button", name="Import 14 passages")).to_be_visible()
     press(page, "j", "j")
@@ -118,8 +114,7 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
         page.keyboard.press("Control+Enter")
 
     expect(page.get_by_text("Applied")).to_be_visible()
-    clean_in_both_themes(page)
-    look_at(page, "import-applied")
+    looking.looks_well(page, "import-applied", widths=())
     assert (Block.objects.count(), Corpus.objects.get().name) == (14, "Site docs")
     with turned(page):
         page.get_by_role("button", name="Undo this import").click()
@@ -128,23 +123,9 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     assert witness.drain() == []
 
 
-def test_a_click_on_import_waits_until_a_changed_name_has_been_read(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
-    page.locator("[name=file]").set_input_files({"name": "a.zip", "mimeType": "application/zip", "buffer": zipped()})
-    with turned(page):
-        page.get_by_role("button", name="Preview").click()
-    page.get_by_label("Name of the new corpus").fill("Site rules")
-
-    page.get_by_role("button", name="Import 14 passages").click()
-
-    expect(page.get_by_text("Applied")).to_be_visible()
-    assert Corpus.objects.get().name == "Site rules"
-    assert witness.drain() == []
-
-
-def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, witness):
+def test_a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_apart(
+    page, signed_in, tmp_path, witness
+):
     project = make_project()
     folder = tmp_path / "handbook"
     (folder / "deep").mkdir(parents=True)
@@ -173,12 +154,7 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     page.locator(".unread-files summary").click()
     expect(page.locator(".unread-files .id")).to_have_text([".git/: 2 files", ".hidden.md"])
     expect(page.locator(".sample .id").filter(has_text="deep/backups")).not_to_have_count(0)
-    assert witness.drain() == []
 
-
-def test_hidden_files_among_several_are_counted_apart(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
     loose = [
         {"name": name, "mimeType": "text/markdown", "buffer": b"# One\n\nText."}
@@ -190,7 +166,7 @@ def test_hidden_files_among_several_are_counted_apart(page, signed_in, witness):
     with turned(page):
         page.get_by_role("button", name="Preview").click()
 
-    assert Import.objects.get().upload.filename == "2 files.zip"
+    assert Import.objects.latest("pk").upload.filename == "2 files.zip"
     expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
     expect(page.get_by_role("heading", name="1 stays unread")).to_be_visible()
     assert witness.drain() == []
@@ -210,10 +186,7 @@ def test_a_folder_of_something_else_is_asked_about_and_becomes_a_corpus_of_its_o
                 page.get_by_role("button", name="Import 3 passages").click()
     expect(page.get_by_role("heading", name="1 question before it is imported")).to_be_visible()
     expect(page.get_by_text("all its 3 passages would be removed")).to_be_visible()
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
-    look_at(page, "import-question")
+    looking.looks_well(page, "import-question")
 
     with turned(page):
         page.get_by_role("button", name="Make a new corpus").click()
@@ -237,12 +210,8 @@ def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page,
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("button", name="Import 3 passages")).to_be_visible()
     expect(page.get_by_text("1 file read with the first row as a row like the others.")).to_be_visible()
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
-    look_at(page, "import-first-row", full=False)
+    looking.looks_well(page, "import-first-row", full=False)
     page.set_viewport_size(NARROW)
-    look_at(page, "import-first-row-long")
     page.set_viewport_size(WIDE)
 
     page.get_by_label("The first row of a table").select_option("Has the headings")
@@ -268,8 +237,7 @@ def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed
         page.get_by_role("button", name="Preview").click()
 
     expect(page.get_by_text("This is not JSON")).to_have_count(1)
-    clean_in_both_themes(page)
-    look_at(page, "import-mistakes")
+    looking.looks_well(page, "import-mistakes", widths=())
     with turned(page):
         page.get_by_role("button", name="Import as Markdown").click()
     with turned(page):
@@ -289,7 +257,7 @@ def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, 
         page.get_by_role("button", name="Preview").click()
     with turned(page):
         page.get_by_role("button", name="Import 2 queries").click()
-    clean_in_both_themes(page)
+    looking.looks_well(page, widths=())
 
     with turned(page):
         page.get_by_role("button", name="Undo this import").click()
@@ -308,7 +276,7 @@ def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, 
         page.reload()
     expect(page.get_by_role("button", name="Undo this import")).to_be_disabled()
     expect(page.get_by_text("Used in a run or a pool since: 1 query.")).to_be_visible()
-    assert faults_at_width(page, 390) == []
+    assert looking.faults_at_width(page, 390) == []
     assert witness.drain() == []
 
 
@@ -328,9 +296,7 @@ def test_grades_and_questions_of_the_wrong_sheet_are_taken_away_from_the_page_of
         with turned(page):
             page.get_by_role("button", name="Import 1").click()
         expect(page.get_by_role("heading", name="Undo")).to_be_visible()
-        clean_in_both_themes(page)
-        assert faults_at_width(page, 390) == []
-        page.set_viewport_size(WIDE)
+        looking.looks_well(page)
         with turned(page):
             page.get_by_role("button", name="Undo this import").click()
         expect(page.get_by_text("Undone")).to_be_visible()
@@ -341,5 +307,5 @@ def test_grades_and_questions_of_the_wrong_sheet_are_taken_away_from_the_page_of
     with turned(page):
         page.get_by_role("link", name="Imported judgements").click()
     expect(page.get_by_text("They stay on record and count nowhere.")).to_be_visible()
-    clean_in_both_themes(page)
+    looking.looks_well(page, widths=())
     assert witness.drain() == []

@@ -16,6 +16,7 @@ from apps.judging.models import Adjudication, Guideline, Seat
 from apps.judging.selectors.pairs import adjudicable
 from apps.judging.selectors.rounds import entry_in
 from apps.retrieval.models import Pool
+from tests.e2e import looking
 from tests.e2e.looking import WIDE
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared
@@ -78,15 +79,11 @@ def open_page(page, round_, path=""):
     go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
-@pytest.mark.slow
-def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
-    page, signed_in, look_at, axe_clean, witness, round_
-):
+def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(page, signed_in, witness, round_):
     signed_in(lead_of(round_.project))
     open_page(page, round_, f"rounds/{round_.pk}/")
     expect(page.get_by_text("no longer judges here")).to_be_visible()
-    axe_clean(page)
-    look_at(page, "judging-board")
+    looking.clean(page, "judging-board")
 
     with turned(page):
         page.get_by_role("button", name="Give back").click()
@@ -94,12 +91,10 @@ def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
     assert not Seat.objects.filter(state="leased").exists()
 
     open_page(page, round_, f"rounds/{round_.pk}/adjudicate/")
-    axe_clean(page)
-    look_at(page, "judging-queue-rule")
+    looking.clean(page, "judging-queue-rule")
     with turned(page):
         page.get_by_role("link", name="Settle grades one step apart by a rule").click()
-    axe_clean(page)
-    look_at(page, "judging-settle")
+    looking.clean(page, "judging-settle")
     n = page.locator("tbody tr").count()
     page.get_by_label("Why the judges differed").select_option("ambiguity")
     with turned(page):
@@ -109,19 +104,14 @@ def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(
     assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
-    page, signed_in, look_at, axe_clean, witness, round_
-):
+def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(page, signed_in, witness, round_):
     guideline = publish_next(round_)
     signed_in(lead_of(round_.project))
     open_page(page, round_, "guideline/")
-    axe_clean(page)
-    look_at(page, "judging-guideline-touched")
+    looking.clean(page, "judging-guideline-touched")
     with turned(page):
         page.get_by_role("link", name="See what changed").click()
-    axe_clean(page)
-    look_at(page, "judging-guideline-changes")
+    looking.clean(page, "judging-guideline-changes")
 
     with turned(page):
         page.get_by_role("button", name="Judge these again").click()
@@ -132,44 +122,33 @@ def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
     assert witness.drain() == []
 
 
-def test_the_first_guideline_is_published_without_scrolling(page, signed_in, look_at, axe_clean, witness):
+def test_a_guideline_is_published_without_scrolling_and_its_examples_are_counted(page, signed_in, witness, round_):
     project = make_project()
     signed_in(lead_of(project))
     page.set_viewport_size(WIDE)
     go(page, f"/p/{project.slug}/judging/guideline/new/")
     expect(page.get_by_text("Write an example").filter(visible=True)).to_have_count(4)
     expect(page.get_by_role("button", name="Publish")).to_be_in_viewport(ratio=1)
-    axe_clean(page)
-    look_at(page, "judging-guideline-first", full=False)
-    page.set_viewport_size(WIDE)
-
+    looking.clean(page, "judging-guideline-first", full=False)
     with turned(page):
         page.get_by_role("button", name="Publish").click()
+    assert Guideline.objects.get(project=project).number == 1
 
-    assert Guideline.objects.get().number == 1
-    assert witness.drain() == []
-
-
-def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, axe_clean, witness, round_):
     publish_next(round_)
     signed_in(lead_of(round_.project))
     open_page(page, round_, "guideline/new/")
     group = page.get_by_role("group", name="Examples of grade 2")
     expect(group.get_by_role("status")).to_have_text("2 written, 5 to 10 are usual")
-
     group.get_by_text("Write an example").first.click()
     group.get_by_label("Passage").nth(2).fill("Backups use a cipher.")
-
     expect(group.get_by_role("status")).to_have_text("3 written, 5 to 10 are usual")
     expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
     expect(group.get_by_text("Write an example").filter(visible=True)).to_have_count(1)
-    axe_clean(page)
-    look_at(page, "judging-guideline-examples")
+    looking.clean(page, "judging-guideline-examples")
     assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, look_at, axe_clean, round_):
+def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, round_):
     decide_all(round_)
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=timezone.now())
     signed_in(people_of(round_)[0])
@@ -178,5 +157,4 @@ def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, look
         page.get_by_role("link", name="My judging").click()
 
     expect(page.get_by_role("heading", name="Where a lead decided differently")).to_be_visible()
-    axe_clean(page)
-    look_at(page, "judging-mine")
+    looking.clean(page, "judging-mine")

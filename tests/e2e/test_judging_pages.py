@@ -1,16 +1,17 @@
-"""Rounds, guideline and adjudication in a browser: keys, live preview, and a hard look at each page."""
+"""Rounds in a browser: the plan counted while it is made, a pilot, and pairs adjudicated by keys."""
 
 import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
 from apps.judging.actions.seats import claim_seats
-from apps.judging.models import Adjudication
+from apps.judging.models import Adjudication, PilotDecision, Round
+from tests.e2e import looking
 from tests.e2e.waiting import go, press, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_member
-from tests.judging.factories import give, people_of
-from tests.judging.world import grade_some, make_world
+from tests.judging.factories import give, judge_all, people_of
+from tests.judging.world import make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,42 +42,6 @@ def open_page(page, round_, path=""):
     go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("index", ""),
-        ("new", "rounds/new/"),
-        ("round", "rounds/{pk}/"),
-        ("queue", "rounds/{pk}/adjudicate/"),
-        ("guideline", "guideline/"),
-        ("guideline-form", "guideline/new/"),
-        ("adjudicate", "rounds/{pk}/adjudicate/{entry}/"),
-    ],
-)
-def test_look(lead, round_, look_at, axe_clean, witness, name, path):
-    from apps.judging.selectors.pairs import adjudicable
-
-    entry = adjudicable(round_, lead_of(round_.project))[0].entry_id
-    open_page(lead, round_, path.format(pk=round_.pk, entry=entry))
-
-    axe_clean(lead)
-    look_at(lead, f"judging-{name}")
-    assert witness.drain() == []
-
-
-@pytest.mark.slow
-def test_look_as_an_annotator(page, signed_in, look_at, axe_clean):
-    fresh = make_world(blocks=6)
-    grade_some(fresh, people_of(fresh)[0], 4)
-    signed_in(people_of(fresh)[0])
-    open_page(page, fresh)
-
-    axe_clean(page)
-    look_at(page, "judging-own")
-    expect(page.get_by_role("link", name="Continue")).to_be_visible()
-
-
 def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
     open_page(lead, round_, f"rounds/{round_.pk}/adjudicate/")
     with turned(lead):
@@ -104,3 +69,38 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     settled(lead)
     lead.get_by_label("People on a shared pair").fill("5")
     expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once: choose more annotators")
+
+
+def test_a_round_with_everything_is_planned_and_its_pilot_opened(page, signed_in, witness):
+    world = make_world(blocks=6, annotators=3, overlap=0.5)
+    signed_in(lead_of(world.project))
+    go(page, f"/p/{world.project.slug}/judging/rounds/new/")
+    for summary in ("Check the quality of each annotator", "A pilot first", "One more judge where people differ"):
+        page.get_by_text(summary).click()
+    page.get_by_text("Who may judge what").click()
+    page.get_by_label("Judge again pairs that have a grade").check()
+    page.get_by_label("Pairs judged again").fill("10")
+    page.get_by_label("Checks of your own").fill("query_id,block_id,grade\nQ009,sec-4.2-00,3")
+    page.get_by_label("Queries in the pilot").fill("1")
+    page.get_by_label("Add a judge if α is below").fill("0.6")
+    expect(page.locator("#plan")).to_contain_text("in the pilot")
+    expect(page.locator("#plan")).to_contain_text("checks3")
+    settled(page)
+    looking.clean(page, "judging-plan-whole")
+
+    with turned(page):
+        page.get_by_role("button", name="Open the round").click()
+    expect(page.get_by_role("heading", name="Pilot")).to_be_visible()
+    round_ = Round.objects.latest("pk")
+    for person in people_of(round_):
+        judge_all(round_, person, lambda seat: 2)
+    page.reload()
+    expect(page.get_by_text("The pilot is judged")).to_be_visible()
+    looking.clean(page, "judging-pilot")
+    page.get_by_label("Reason").fill("One grade only, and it is right.")
+    with turned(page):
+        page.get_by_role("button", name="Open the rest").click()
+    expect(page.get_by_text("One grade only, and it is right.")).to_be_visible()
+
+    assert PilotDecision.objects.get().decided_by == lead_of(world.project)
+    assert witness.drain() == []

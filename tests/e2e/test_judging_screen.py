@@ -56,34 +56,27 @@ def live(round_) -> dict[int, int | None]:
     return dict(live_judgements(round_).values_list("seat", "grade"))
 
 
-def test_look(screen, look_at, axe_clean, witness):
-    axe_clean(screen)
-    look_at(screen, "judging", full=False)
-    assert witness.drain() == []
+def text_of(round_, seat) -> str:
+    return round_.seats.get(pk=seat).entry.version.text
+
+
+def test_pairs_are_graded_noted_excused_and_undone_by_key(screen, round_, mara, witness):
+    looking.clean(screen, "judging", full=False)
     told = screen.locator(".desk > :not(.desk-top), [data-pile]").evaluate_all(
         "all => all.map(x => x.outerHTML).join()"
     )
     for word in ("rank", "score", "found_by", "bm25", "run", "depth", "sef arden"):
         assert word not in told.lower().replace("who runs it", "")
 
-
-@pytest.mark.slow
-def test_look_with_everything_open(screen, context, look_at, axe_clean):
-    context.set_offline(True)
+    # A grade from before this page is reached, too.
+    last = Judgement.objects.latest("pk")
+    press(screen, "u")
+    expect(screen.locator("button[name=grade][value='2']")).to_have_attribute("aria-pressed", "true")
+    assert seat_shown(screen) == last.seat_id
     press(screen, "1")
-    press(screen, "3")
-    press(screen, "m")
-    press(screen, "n")
-    screen.keyboard.type("The mode is missing.")
-    screen.keyboard.press("Escape")
-    press(screen, "x")
-    expect(screen.get_by_text("2 grades could not be sent.")).to_be_visible()
+    sent(screen)
+    assert live(round_)[last.seat_id] == 1
 
-    axe_clean(screen)
-    look_at(screen, "judging-open", full=False)
-
-
-def test_grades_notes_reasons_and_undo_by_key(screen, round_):
     first = seat_shown(screen)
     for keys in ("Control+2", "Alt+2", "Meta+2"):
         press(screen, keys)
@@ -109,15 +102,13 @@ def test_grades_notes_reasons_and_undo_by_key(screen, round_):
     expect(screen.get_by_text("Why can’t it be judged?")).to_be_visible()
     screen.locator(".docpath").click()
     expect(screen.get_by_text("Why can’t it be judged?")).to_be_hidden()
-    press(screen, "x")
-    press(screen, "w")
+    press(screen, "x", "w")
     sent(screen)
     judgement = live_judgements(round_).get(seat=third)
     assert (judgement.grade, judgement.cant_judge) == (None, "unreadable")
 
     fourth = seat_shown(screen)
-    press(screen, "u")
-    press(screen, "u")
+    press(screen, "u", "u")
     assert seat_shown(screen) == second
     expect(screen.locator("button[name=grade][value='1']")).to_have_attribute("aria-pressed", "true")
     press(screen, "0")
@@ -125,179 +116,13 @@ def test_grades_notes_reasons_and_undo_by_key(screen, round_):
     sent(screen)
     assert live(round_)[second] == 0
     assert Judgement.objects.filter(seat=second).count() == 2
+    assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_many_grades_in_a_row_all_arrive(screen, round_):
+def test_many_grades_in_a_row_show_the_next_pair_at_once_and_all_arrive(screen, round_):
+    """Asked in the same task as the key: no answer can have come."""
     seats = []
     for n in range(21):
-        expect(screen.locator(".question")).to_be_visible()
-        seats.append(seat_shown(screen))
-        press(screen, str(n % 4))
-
-    expect(screen.get_by_role("heading", name=re.compile("You are finished with"))).to_be_visible()
-    assert [live(round_)[seat] for seat in seats] == [n % 4 for n in range(21)]
-    assert Judgement.objects.count() == 24
-
-
-def test_undo_reaches_grades_from_before_this_page(screen, round_, mara):
-    last = Judgement.objects.latest("pk")
-    press(screen, "u")
-
-    expect(screen.locator("button[name=grade][value='2']")).to_have_attribute("aria-pressed", "true")
-    assert seat_shown(screen) == last.seat_id
-    press(screen, "1")
-    sent(screen)
-    assert live(round_)[last.seat_id] == 1
-
-
-def test_evidence_is_marked_in_the_text_and_sent(screen, round_):
-    seat = seat_shown(screen)
-    press(screen, "m")
-    text = live_text(round_, seat)
-
-    marked = screen.locator(".doc mark").all_inner_texts()
-    press(screen, "3")
-    sent(screen)
-    spans = live_judgements(round_).get(seat=seat).spans
-    told = "".join(text[start:end] for start, end in spans)
-    assert re.sub(r"\W+", "", told) == re.sub(r"\W+", "", "".join(marked)) != ""
-
-
-def test_selected_words_are_evidence_in_code_points(screen, round_):
-    seat = seat_shown(screen)
-    screen.evaluate("""() => {
-        const leaf = [...document.querySelectorAll(".doc [data-at]")]
-            .find((one) => one.getClientRects().length && /\\S.{13}/.test(one.textContent));
-        const walker = document.createTreeWalker(leaf, NodeFilter.SHOW_TEXT);
-        let node = walker.nextNode();
-        while (!/\\S.{13}/.test(node.textContent)) node = walker.nextNode();
-        const at = node.textContent.search(/\\S.{13}/);
-        const range = document.createRange();
-        range.setStart(node, at + 2);
-        range.setEnd(node, at + 14);
-        getSelection().removeAllRanges();
-        getSelection().addRange(range);
-    }""")
-    words = screen.evaluate("getSelection().toString()")
-    press(screen, "m")
-    press(screen, "2")
-    sent(screen)
-
-    ((start, end),) = live_judgements(round_).get(seat=seat).spans
-    assert live_text(round_, seat)[start:end] == words.strip()
-
-
-def live_text(round_, seat) -> str:
-    return round_.seats.get(pk=seat).entry.version.text
-
-
-def test_the_whole_text_opens_on_t_and_the_guideline_closes_on_g(screen):
-    while screen.locator(".fold").count() == 0:
-        press(screen, "1")
-    hidden = screen.locator(".doc [data-folded]")
-    assert hidden.count() > 0
-    press(screen, "t")
-    expect(hidden).to_have_count(0)
-
-    guideline = screen.get_by_role("complementary", name="Guideline")
-    press(screen, "g")
-    expect(guideline).to_be_hidden()
-    press(screen, "g")
-    expect(guideline).to_be_visible()
-
-
-def test_grades_given_offline_are_stored_counted_and_sent_later(screen, context, round_):
-    context.set_offline(True)
-    seats = []
-    for grade in "012":
-        seats.append(seat_shown(screen))
-        press(screen, grade)
-
-    expect(screen.locator("[data-unsent]")).to_have_text("3 unsent")
-    expect(screen.get_by_text("3 grades could not be sent.")).to_be_visible()
-    assert not set(seats) & set(live(round_))
-
-    context.set_offline(False)
-    sent(screen)
-    assert [live(round_)[seat] for seat in seats] == [0, 1, 2]
-
-
-def test_unsent_grades_survive_closing_the_page(screen, context, page, round_):
-    screen.route("**/judgements/", lambda route: route.abort())
-    seat = seat_shown(screen)
-    press(screen, "3")
-    expect(screen.locator("[data-unsent]")).to_have_text("1 unsent")
-    address = screen.url
-    screen.close()
-
-    later = context.new_page()
-    go(later, address)
-    sent(later)
-    assert live(round_)[seat] == 3
-    assert seat_shown(later) != seat
-
-
-def test_an_answer_lost_on_the_way_back_does_not_double_the_grade(screen, round_):
-    losses = []
-
-    def lose(route):
-        if losses:
-            route.continue_()
-            return
-        losses.append(route.fetch().status)
-        route.abort()
-
-    screen.route("**/judgements/", lose)
-    seat = seat_shown(screen)
-    press(screen, "2")
-    looking.try_now(screen)
-
-    sent(screen)
-    assert losses == [201]
-    assert Judgement.objects.filter(seat=seat).count() == 1
-
-
-def test_requests_to_a_busy_server_are_retried_after_the_time_it_gave(screen, round_):
-    busy = {"code": "database_busy", "detail": "Something long is being written to the database."}
-    refused = []
-
-    def refuse_once(route):
-        if refused:
-            route.continue_()
-            return
-        refused.append(route.request.post_data_json["idempotency_key"])
-        route.fulfill(status=503, json=busy, headers={"Retry-After": "1"})
-
-    screen.route("**/judgements/", refuse_once)
-    seat = seat_shown(screen)
-    with screen.expect_response(lambda response: response.status == 201) as taken:
-        press(screen, "2")
-        expect(screen.get_by_text("sent again every 1 second. Something long is being written")).to_be_visible()
-
-    sent(screen)
-    assert taken.value.request.post_data_json["idempotency_key"] == refused[0]
-    assert live(round_)[seat] == 2
-
-
-def test_unsent_grades_of_a_signed_out_person_are_sent_after_sign_in(screen, context, live_server, round_, mara):
-    context.clear_cookies()
-    seat = seat_shown(screen)
-    press(screen, "2")
-    expect(screen.get_by_text("you are signed out")).to_be_visible()
-
-    looking.sign_in(context, live_server.url, mara)
-    context.new_page().goto(f"/p/{round_.project.slug}/judging/")
-    screen.bring_to_front()
-    looking.try_now(screen)
-
-    sent(screen)
-    assert live(round_)[seat] == 2
-
-
-def test_the_next_pair_is_on_screen_before_the_server_has_answered(screen):
-    """Asked in the same task as the key: no answer can have come."""
-    for n in range(6):
         settled(screen)
         before, after = screen.evaluate(
             """(key) => {
@@ -308,18 +133,134 @@ def test_the_next_pair_is_on_screen_before_the_server_has_answered(screen):
             }""",
             str(n % 4),
         )
-        assert before != after
+        assert n == 20 or before != after
+        seats.append(int(before))
+
+    expect(screen.get_by_role("heading", name=re.compile("You are finished with"))).to_be_visible()
+    assert [live(round_)[seat] for seat in seats] == [n % 4 for n in range(21)]
+    assert Judgement.objects.count() == 24
 
 
-def test_a_grade_that_is_refused_says_why(screen, round_, mara):
-    round_.seats.filter(state="leased").update(state="open", annotator=None, lease_expires_at=None)
+SELECT_TWELVE_LETTERS = """() => {
+    const leaf = [...document.querySelectorAll(".doc [data-at]")]
+        .find((one) => one.getClientRects().length && /\\S.{13}/.test(one.textContent));
+    const walker = document.createTreeWalker(leaf, NodeFilter.SHOW_TEXT);
+    let node = walker.nextNode();
+    while (!/\\S.{13}/.test(node.textContent)) node = walker.nextNode();
+    const at = node.textContent.search(/\\S.{13}/);
+    getSelection().setBaseAndExtent(node, at + 2, node, at + 14);
+}"""
+
+
+def test_evidence_is_a_sentence_or_what_is_selected_and_the_rest_of_the_text_opens(screen, round_):
     seat = seat_shown(screen)
-    other = round_.annotators.exclude(annotator=mara)
-    assert not other.exists()
-    screen.route(
-        "**/judgements/",
-        lambda route: route.fulfill(status=409, json={"code": "seat_lapsed", "detail": "It went to somebody else."}),
-    )
+    press(screen, "m")
+    marked = screen.locator(".doc mark").all_inner_texts()
+    press(screen, "3")
+    sent(screen)
+    spans = live_judgements(round_).get(seat=seat).spans
+    told = "".join(text_of(round_, seat)[start:end] for start, end in spans)
+    assert re.sub(r"\W+", "", told) == re.sub(r"\W+", "", "".join(marked)) != ""
+
+    seat = seat_shown(screen)
+    settled(screen)
+    screen.evaluate(SELECT_TWELVE_LETTERS)
+    words = screen.evaluate("getSelection().toString()")
+    press(screen, "m", "2")
+    sent(screen)
+    ((start, end),) = live_judgements(round_).get(seat=seat).spans
+    assert text_of(round_, seat)[start:end] == words.strip()
+
+    while screen.locator(".fold").count() == 0:
+        press(screen, "1")
+    hidden = screen.locator(".doc [data-folded]")
+    assert hidden.count() > 0
+    press(screen, "t")
+    expect(hidden).to_have_count(0)
+    guideline = screen.get_by_role("complementary", name="Guideline")
+    press(screen, "g")
+    expect(guideline).to_be_hidden()
+    press(screen, "g")
+    expect(guideline).to_be_visible()
+
+
+def test_grades_outlive_a_lost_connection_and_a_closed_page(screen, context, round_):
+    context.set_offline(True)
+    seats = []
+    for grade in "012":
+        seats.append(seat_shown(screen))
+        press(screen, grade)
+    press(screen, "m", "n")
+    screen.keyboard.type("The mode is missing.")
+    screen.keyboard.press("Escape")
+    press(screen, "x")
+    expect(screen.locator("[data-unsent]")).to_have_text("3 unsent")
+    expect(screen.get_by_text("3 grades could not be sent.")).to_be_visible()
+    assert not set(seats) & set(live(round_))
+    looking.clean(screen, "judging-open", full=False)
+
+    context.set_offline(False)
+    sent(screen)
+    assert [live(round_)[seat] for seat in seats] == [0, 1, 2]
+
+    screen.keyboard.press("Escape")
+    screen.route("**/judgements/", lambda route: route.abort())
+    seat, address = seat_shown(screen), screen.url
+    press(screen, "3")
+    expect(screen.locator("[data-unsent]")).to_have_text("1 unsent")
+    screen.close()
+    later = context.new_page()
+    go(later, address)
+    sent(later)
+    assert live(round_)[seat] == 3
+    assert seat_shown(later) != seat
+
+
+def test_a_grade_is_sent_again_until_the_server_has_it_once(screen, context, live_server, round_, mara):
+    lost, refused = [], []
+    busy = {"code": "database_busy", "detail": "Something long is being written to the database."}
+
+    def lose(route):
+        lost.append(route.fetch().status)
+        route.abort()
+
+    def refuse(route):
+        refused.append(route.request.post_data_json["idempotency_key"])
+        route.fulfill(status=503, json=busy, headers={"Retry-After": "1"})
+
+    screen.route("**/judgements/", lose, times=1)
+    seat = seat_shown(screen)
+    press(screen, "2")
+    looking.try_now(screen)
+    sent(screen)
+    assert lost == [201]
+    assert Judgement.objects.filter(seat=seat).count() == 1
+
+    screen.route("**/judgements/", refuse, times=1)
+    seat = seat_shown(screen)
+    with screen.expect_response(lambda response: response.status == 201) as taken:
+        press(screen, "2")
+        expect(screen.get_by_text("sent again every 1 second. Something long is being written")).to_be_visible()
+    sent(screen)
+    assert taken.value.request.post_data_json["idempotency_key"] == refused[0]
+    assert live(round_)[seat] == 2
+
+    context.clear_cookies()
+    seat = seat_shown(screen)
+    press(screen, "2")
+    expect(screen.get_by_text("you are signed out")).to_be_visible()
+    looking.sign_in(context, live_server.url, mara)
+    context.new_page().goto(f"/p/{round_.project.slug}/judging/")
+    screen.bring_to_front()
+    looking.try_now(screen)
+    sent(screen)
+    assert live(round_)[seat] == 2
+
+
+def test_a_grade_that_is_refused_says_why_until_it_is_read(screen, round_):
+    refusal = {"code": "seat_lapsed", "detail": "It went to somebody else."}
+    screen.route("**/judgements/", lambda route: route.fulfill(status=409, json=refusal))
+    seat = seat_shown(screen)
     press(screen, "2")
 
     told = screen.get_by_text(re.compile(r"Q0\d\d, grade 2 was not accepted: It went to somebody else\."))
@@ -370,7 +311,7 @@ def test_it_works_without_a_script(new_context, live_server, untouched):
     assert seat_shown(page) == second
 
 
-def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_at):
+def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in):
     round_ = make_round(queries=1, blocks=10, overlap=0.0)
     signed_in(people_of(round_)[0])
     go(page, screen_of(round_))
@@ -380,11 +321,9 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_
 
     expect(page.get_by_role("heading", name="Your share of Round 1 is done")).to_be_visible()
     expect(page.get_by_text("5 more pairs are open to you")).to_be_visible()
-    look_at(page, "judging-share-done")
     page.get_by_role("link", name="Go on helping").click()
     expect(page.locator(".count")).to_have_text("pair 6 past your 5")
     expect(page.locator("[data-own]")).to_contain_text("your share of 5 is done")
-    look_at(page, "judging-past-the-share", full=False)
     press(page, "u")
     expect(page.locator(".count")).to_have_text("pair 5 of 5")
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from apps.accounts.enums import Role
 from apps.gates.actions import create_gate
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
@@ -46,10 +47,9 @@ def titles(page: Page) -> list[str]:
     return page.locator(".next-list b").all_inner_texts()
 
 
-def test_home_answers_the_four_questions_of_a_lead(scene, page, signed_in, witness):
+def test_home_answers_the_four_questions_of_a_lead_and_opens_each_row_with_its_letter(scene, page, signed_in, witness):
     signed_in(scene.lead)
     go(page, f"/p/{scene.project.slug}/")
-
     assert titles(page) == [
         "Gate “Release” failed",
         "Score better on v1",
@@ -65,31 +65,16 @@ def test_home_answers_the_four_questions_of_a_lead(scene, page, signed_in, witne
     for row in people.all():
         expect(row.locator("[data-label='Done']")).to_have_text("4")
         expect(row).to_contain_text("0:40")
+    looking.looks_well(page, "home-lead-morning", widths=(390, 768, 1024, 1440))
+
+    letters = {"x": "/gates/", "l": "/evaluation/", "a": "/adjudicate/", "e": "/judging/rounds/"}
+    for key, address in letters.items():
+        go(page, f"/p/{scene.project.slug}/")
+        with turned(page):
+            press(page, key)
+        assert address in page.url
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert witness.drain() == []
-
-
-@pytest.mark.parametrize(
-    ("key", "address"), [("x", "/gates/"), ("l", "/evaluation/"), ("a", "/adjudicate/"), ("e", "/judging/rounds/")]
-)
-def test_each_row_is_opened_with_its_letter(scene, page, signed_in, witness, key, address):
-    signed_in(scene.lead)
-    go(page, f"/p/{scene.project.slug}/")
-
-    with turned(page):
-        press(page, key)
-
-    assert address in page.url
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert witness.drain() == []
-
-
-def test_it_is_clean_in_light_and_dark_and_fits_every_window(scene, page, signed_in):
-    signed_in(scene.lead)
-    go(page, f"/p/{scene.project.slug}/")
-
-    looking.look_at(page, "home-lead-morning")
-    looking.clean_in_both_themes(page)
-    assert [fault for width in (390, 768, 1024, 1440) for fault in looking.faults_at_width(page, width)] == []
 
 
 def test_on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, live_server):
@@ -100,6 +85,16 @@ def test_on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, li
 
     assert page.evaluate(LOW) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
-    looking.axe_clean(page)
+    looking.clean(page)
     page.locator(".next-list .button").first.tap()
     page.wait_for_url("**/gates/**")
+
+
+def test_an_annotator_sees_their_work_and_nothing_else(scene, page, signed_in):
+    signed_in(scene.project.memberships.filter(role=Role.ANNOTATOR, ended_at=None).first().user)
+    go(page, f"/p/{scene.project.slug}/")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your tasks")
+    expect(page.get_by_text("Is it good enough?")).to_have_count(0)
+    expect(page.get_by_text("Who needs me?")).to_have_count(0)
+    looking.looks_well(page, "home-annotator")

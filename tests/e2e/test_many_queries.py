@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.queries.models import Query
-from tests.e2e.looking import NARROW, WIDE, look_at
+from tests.e2e import looking
+from tests.e2e.looking import NARROW, WIDE
 from tests.e2e.waiting import go, turned
 from tests.factories import lead_of, make_project
 from tests.queries.factories import make_source
@@ -13,7 +14,7 @@ from tests.retrieval.factories import make_queries
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_all_queries_of_a_page_get_a_domain_and_a_source(page, signed_in, axe_clean, witness):
+def test_all_queries_of_a_page_get_a_domain_and_a_source(page, signed_in, witness):
     project = make_project()
     make_queries(project, {f"Q{number:02}": f"which door is number {number}" for number in range(1, 8)})
     source = make_source(project, name="Search log")
@@ -26,8 +27,7 @@ def test_all_queries_of_a_page_get_a_domain_and_a_source(page, signed_in, axe_cl
     expect(page.get_by_text("7 selected")).to_be_visible()
     page.get_by_label("Select Q07").uncheck()
     expect(page.get_by_text("6 selected")).to_be_visible()
-    axe_clean(page)
-    look_at(page, "queries-selected")
+    looking.clean(page, "queries-selected")
     with turned(page):
         page.get_by_role("button", name="Change selected").click()
 
@@ -37,8 +37,7 @@ def test_all_queries_of_a_page_get_a_domain_and_a_source(page, signed_in, axe_cl
     with turned(page):
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="6 queries change")).to_be_visible()
-    axe_clean(page)
-    look_at(page, "queries-change")
+    looking.clean(page, "queries-change")
     page.set_viewport_size(NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     page.set_viewport_size(WIDE)

@@ -34,7 +34,7 @@ def ann(project):
     return ann
 
 
-def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, project, ann, look_at):
+def test_ann_reads_what_happened_goes_where_it_leads_and_chooses_when_she_is_mailed(context, live_server, project, ann):
     keyboard = Keyboard(context, live_server.url)
     page = keyboard.page
     keyboard.sit_down(ann, f"/p/{project.slug}/")
@@ -43,7 +43,6 @@ def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, p
     keyboard.turn("Enter")
     expect(page.get_by_role("heading", name="Unread")).to_be_visible()
     expect(page.locator("[data-item]")).to_have_count(2)
-    look_at(page, "notifications")
     keyboard.look_over()
 
     keyboard.press("j", "j", "k")
@@ -56,18 +55,10 @@ def test_ann_reads_what_happened_and_goes_where_it_leads(context, live_server, p
     keyboard.turn("a")
     expect(page.get_by_role("heading", name="Unread")).to_have_count(0)
     expect(page.get_by_role("link", name="unread notifications")).to_have_count(0)
-    look_at(page, "notifications-read")
     keyboard.look_over()
-    assert keyboard.pointers == []
 
-
-@pytest.mark.slow
-def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look_at):
-    keyboard = Keyboard(context, live_server.url)
-    page = keyboard.page
     keyboard.sit_down(ann, "/profile/mail/")
     expect(page.get_by_label("A digest in working hours")).to_be_checked()
-    look_at(page, "mail-choice")
     keyboard.look_over()
 
     keyboard.tab_to(page.get_by_label("A digest in working hours"))
@@ -81,12 +72,8 @@ def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look
     choice = MailChoice.objects.get(person=ann)
     assert (choice.how, choice.from_hour, choice.to_hour, choice.weekdays_only) == ("at_once", 7, 17, True)
 
-
-@pytest.mark.slow
-def test_an_empty_list_says_what_will_appear_there(context, live_server, project, look_at):
-    keyboard = Keyboard(context, live_server.url)
-    keyboard.sit_down(make_member(project, Role.ANNOTATOR, name="New Person"), f"/p/{project.slug}/notifications/")
-
-    expect(keyboard.page.get_by_role("heading", name="No notifications yet")).to_be_visible()
-    look_at(keyboard.page, "notifications-none")
+    new = make_member(project, Role.ANNOTATOR, name="New Person")
+    keyboard.sit_down(new, f"/p/{project.slug}/notifications/")
+    expect(page.get_by_role("heading", name="No notifications yet")).to_be_visible()
     keyboard.look_over()
+    assert keyboard.pointers == []

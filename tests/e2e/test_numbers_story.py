@@ -82,7 +82,7 @@ def compared(page: Page, scene) -> str:
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text("Hybrid is better than BM25 by")
     expect(page.locator("#verdict")).to_contain_text("after Holm over 3; 2 drops, none explained.")
-    looking.axe_clean(page)
+    looking.clean(page)
     readable(page)
     return heading.inner_text()
 
@@ -111,8 +111,7 @@ def report_opened(page: Page, folder) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 drops, all explained.")
     expect(page.get_by_role("cell", name="Accept: A rare word.").first).to_be_visible()
     readable(page)
-    looking.clean_in_both_themes(page)
-    looking.look_at(page, "report-comparison")
+    looking.looks_well(page, "report-comparison", widths=())
     assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF-")
 
 
@@ -131,7 +130,7 @@ def gate_made(page: Page, scene) -> None:
     worked(page)
     go(page, f"/p/{scene.project.slug}/evaluation/gates/")
     expect(page.get_by_role("row", name="Good enough")).to_contain_text("passed")
-    looking.axe_clean(page)
+    looking.clean(page)
 
 
 def test_two_runs_are_compared_explained_gated_and_reported(page, signed_in, witness, scene, tmp_path):
@@ -139,7 +138,6 @@ def test_two_runs_are_compared_explained_gated_and_reported(page, signed_in, wit
 
     compared(page, scene)
     explained(page)
-    looking.look_at(page, "numbers-comparison")
     comparison = page.url
     gate_made(page, scene)
     go(page, comparison)

@@ -61,19 +61,15 @@ def test_somebody_invited_signs_in_goes_and_comes_again(page, provider, invited)
     assert not identity.user.has_usable_password()
 
 
-def test_an_address_that_the_provider_has_not_verified_lets_nobody_in(page, provider, invited):
-    sign_in_as(page, "mara-2")
-
-    expect(page.get_by_text("Acme sent no verified e-mail address")).to_be_visible()
-    assert not User.objects.filter(email="mara@example.org").exists()
-
-
-def test_who_refuses_at_the_provider_is_back_at_the_sign_in(page, provider, invited):
+def test_who_refuses_or_has_no_verified_address_is_not_let_in(page, provider, invited):
     go(page, "/login/")
     page.get_by_role("link", name="Sign in with Acme").click()
     page.get_by_role("button", name="Deny").click()
     ready(page)
-
     expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
     expect(page.get_by_role("link", name="Sign in with Acme")).to_be_visible()
+
+    sign_in_as(page, "mara-2")
+    expect(page.get_by_text("Acme sent no verified e-mail address")).to_be_visible()
     assert not Identity.objects.exists()
+    assert not User.objects.filter(email="mara@example.org").exists()

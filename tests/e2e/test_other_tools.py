@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from apps.accounts.enums import Role
 from apps.accounts.selectors import members_of
 from apps.judging.models import Judgement, PlaceholderClaim
-from tests.e2e.looking import WIDE, clean_in_both_themes, faults_at_width
+from tests.e2e import looking
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_member, make_project
@@ -31,7 +31,7 @@ project = shared(make_room)
 
 
 def test_tasks_of_label_studio_are_imported_and_their_annotator_is_joined_to_a_member(
-    page, project, signed_in, witness, look_at, tmp_path
+    page, project, signed_in, witness, tmp_path
 ):
     signed_in(lead_of(project))
     path = tmp_path / "project-3.json"
@@ -44,7 +44,6 @@ def test_tasks_of_label_studio_are_imported_and_their_annotator_is_joined_to_a_m
     expect(page.get_by_label("relevance")).to_have_value("grade")
     expect(page.get_by_label("annotator")).to_have_value("person")
     expect(page.get_by_text("1 annotation was cancelled and stays out.")).to_be_visible()
-    look_at(page, "map-export")
     with turned(page):
         page.get_by_role("button", name="Import 1 query and 3 grades").click()
     assert Judgement.objects.count() == 3
@@ -52,10 +51,7 @@ def test_tasks_of_label_studio_are_imported_and_their_annotator_is_joined_to_a_m
     go(page, f"/p/{project.slug}/people/")
     with turned(page):
         page.get_by_role("link", name="Names in imported files").click()
-    look_at(page, "imported-names")
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
+    looking.looks_well(page, "imported-names")
     member = members_of(project).get(name="Ana Kos of Osterby")
     page.get_by_label("Who Ana Kos is").select_option(f"{member.name}, {member.email}")
     with turned(page):

@@ -37,4 +37,4 @@ def test_tables_are_cards_on_a_phone(new_context, live_server, round_):
         assert (path, page.evaluate(CUT)) == (path, [])
         assert (path, page.evaluate(LOW)) == (path, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
-        looking.axe_clean(page)
+        looking.clean(page)

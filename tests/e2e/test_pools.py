@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.retrieval.models import Pool, System
-from tests.e2e.looking import NARROW, WIDE, look_at
+from tests.e2e import looking
+from tests.e2e.looking import NARROW, WIDE
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.factories import lead_of, make_project
 from tests.judging.factories import judge_all, make_guideline, make_round, people_of
@@ -18,7 +19,7 @@ BLOCKS = {f"b{number:03}": f"Paragraph {number} on archives and keys." for numbe
 QUESTIONS = {f"Q{number:02}": f"Question number {number}" for number in range(12)}
 
 
-def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_clean, witness):
+def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, witness):
     project = make_project()
     make_queries(project, QUESTIONS)
     snapshot = make_snapshot(project, BLOCKS)
@@ -33,7 +34,6 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     expect(page.get_by_label(re.compile("dense"))).to_be_checked()
     page.get_by_label("How deep").fill("20")
     expect(page.locator("#estimate")).to_contain_text("480 pairs at most")
-    look_at(page, "pool-new-short")
     page.get_by_text("Advanced").click()
     expect(page.get_by_label("Budget")).to_be_hidden()
     page.get_by_label("Method").select_option("bandit")
@@ -42,9 +42,8 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     page.get_by_label("Random passages").fill("10")
     expect(page.locator("#estimate")).to_contain_text("180 pairs at most")
     settled(page)
-    axe_clean(page)
+    looking.clean(page)
     fits_a_phone(page)
-    look_at(page, "pool-new")
     with turned(page):
         page.get_by_role("button", name="Build pool").click()
     worked(page)
@@ -63,15 +62,13 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     missed = page.locator("#missing")
     expect(missed).to_contain_text("Recall of the pool")
     expect(missed).to_contain_text("120 judged of 120 random passages")
-    axe_clean(page)
+    looking.clean(page)
     fits_a_phone(page)
-    look_at(page, "pool-missing")
 
     with turned(page):
         page.get_by_role("link", name="Grow").click()
     page.get_by_label("Pairs to add").fill("24")
-    axe_clean(page)
-    look_at(page, "pool-grow")
+    looking.clean(page, "pool-grow")
     with turned(page):
         page.get_by_role("button", name="Grow pool").click()
     worked(page)
@@ -80,7 +77,6 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
 
     go(page, f"/p/{project.slug}/runs/pools/{pool.pk}/provenance/")
     expect(page.get_by_role("cell", name="random").first).to_be_visible()
-    look_at(page, "pool-provenance")
     assert witness.drain() == []
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from apps.triples.models import Triple
 from tests.e2e.triples_world import make_handbook
-from tests.e2e.waiting import READY, go, settled, turned
+from tests.e2e.waiting import READY, settled, turned
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,36 +46,30 @@ def test_keys_and_clicks_before_the_scripts_are_answered_in_their_order(bench):
     expect(bench.locator("#id_q_find")).to_have_value("keys")
     settled(bench)
 
-
-def test_a_form_that_is_sent_before_the_scripts_is_sent_once(bench):
-    let = slowly(bench, bench.bench)
-    bench.get_by_label("Question", exact=False).first.fill("What is kept?")
-    bench.keyboard.press("Control+Enter")
-    with turned(bench):
-        let()
-
-    expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
-    assert Triple.objects.get().current.question == "What is kept?"
-
-
-def test_words_written_before_the_scripts_save_themselves(bench):
-    let = slowly(bench, bench.bench)
-    bench.get_by_label("Question", exact=False).first.fill("What is kept?")
-    let()
-    bench.get_by_label("Question", exact=False).first.blur()
-
-    expect(bench.locator("[data-saved]")).to_contain_text("saved at")
-    assert Triple.objects.get().current.question == "What is kept?"
-
-
-def test_a_page_announces_its_requests_to_the_server(bench):
-    go(bench, bench.bench)
+    # From now on the page announces what it asks the server for.
     held: list[Route] = []
     bench.route("**/find/**", lambda route: held.append(route))
     with bench.expect_request("**/find/**"):
         bench.locator("#id_q_find").fill("supplier")
     expect(bench.locator("#results")).to_have_attribute("aria-busy", "true")
     held[0].continue_()
-
     expect(bench.locator("#results li").first).to_contain_text("9.3 Supplier")
     expect(bench.locator("#results")).not_to_have_attribute("aria-busy", "true")
+
+
+def test_a_form_that_is_sent_before_the_scripts_is_sent_once_and_words_save_themselves(bench):
+    let = slowly(bench, bench.bench)
+    question = bench.get_by_label("Question", exact=False).first
+    question.fill("What is kept?")
+    bench.keyboard.press("Control+Enter")
+    with turned(bench):
+        let()
+    expect(bench.locator("#notices")).to_contain_text("T-0001 is saved")
+    assert Triple.objects.get().current.question == "What is kept?"
+
+    let = slowly(bench, bench.bench)
+    question.fill("What is kept where?")
+    let()
+    question.blur()
+    expect(bench.locator("[data-saved]")).to_contain_text("saved at")
+    assert Triple.objects.latest("pk").current.question == "What is kept where?"

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.retrieval.models import Run
+from tests.e2e import looking
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
@@ -79,9 +80,7 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
 
 
 @pytest.mark.slow
-def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(
-    page, project, lead, axe_clean, tmp_path
-):
+def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(page, project, lead, tmp_path):
     file = tmp_path / "theirs.run"
     file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "ghost", 1.5)])))
     go(page, f"/p/{project.slug}/runs/upload/")
@@ -89,7 +88,7 @@ def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_
     with turned(page):
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("'ghost' is not a passage of this snapshot.")).to_be_visible()
-    axe_clean(page)
+    looking.clean(page)
 
     page.get_by_role("button", name="Import run").click()
     assert not Run.objects.exists()

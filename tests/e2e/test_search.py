@@ -32,15 +32,14 @@ def home(page, project, signed_in):
     return page
 
 
-def test_slash_words_arrows_and_enter_open_what_is_meant(home, witness):
+def test_slash_words_arrows_and_enter_open_what_is_meant(home, project, witness):
     field = home.get_by_role("searchbox", name="Search this project")
     press(home, "/")
     expect(field).to_be_focused()
     home.keyboard.type("Q10")
     best = home.get_by_role("search").get_by_role("link", name="Q10 who rotates keys")
     expect(best).to_be_visible()
-    looking.clean_in_both_themes(home)
-    looking.look_at(home, "search-typing", full=False)
+    looking.looks_well(home, "search-typing", full=False, widths=())
 
     press(home, "ArrowDown")
     expect(best).to_be_focused()
@@ -52,21 +51,30 @@ def test_slash_words_arrows_and_enter_open_what_is_meant(home, witness):
     with turned(home):
         home.keyboard.press("Enter")
     expect(home).to_have_url(re.compile(r"/queries/\d+/$"))
-    assert witness.drain() == []
 
-
-def test_enter_in_the_field_opens_a_page_of_all_kinds(home):
     press(home, "/")
     home.keyboard.type("rotate")
     with turned(home):
         home.keyboard.press("Enter")
-
     expect(home.get_by_role("heading", name="Found for “rotate”")).to_be_visible()
     for kind in ("Queries", "Passages"):
         expect(home.get_by_role("main").get_by_role("heading", name=kind)).to_be_visible()
-    looking.clean_in_both_themes(home)
-    looking.look_at(home, "search")
-    assert looking.faults_at_width(home, 390) == []
+    looking.looks_well(home, "search")
+
+    home.set_viewport_size(looking.NARROW)
+    box = home.get_by_role("searchbox", name="Search this project").bounding_box()
+    assert box is not None
+    assert (box["width"] > 350, box["height"] >= 44) == (True, True)
+    home.set_viewport_size(looking.WIDE)
+
+    # A page with a find of its own keeps the key.
+    go(home, f"/p/{project.slug}/triples/")
+    press(home, "/")
+    expect(home.get_by_role("searchbox", name="Question or number")).to_be_focused()
+    press(home, "Escape", "?")
+    expect(home.get_by_role("dialog").get_by_text("Find anything in this project")).to_be_hidden()
+    settled(home)
+    assert witness.drain() == []
 
 
 def test_it_works_without_scripts(new_context, live_server, project):
@@ -79,25 +87,3 @@ def test_it_works_without_scripts(new_context, live_server, project):
 
     page.get_by_role("main").get_by_role("link", name="sec-1").click()
     expect(page.get_by_role("heading", name="sec-1")).to_be_visible()
-
-
-def test_a_page_with_a_find_of_its_own_keeps_the_key(page, project, signed_in):
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/triples/")
-
-    press(page, "/")
-
-    expect(page.get_by_role("searchbox", name="Question or number")).to_be_focused()
-    press(page, "Escape", "?")
-    expect(page.get_by_role("dialog").get_by_text("Find anything in this project")).to_be_hidden()
-    settled(page)
-
-
-def test_the_box_has_a_line_of_its_own_on_a_phone(home):
-    home.set_viewport_size(looking.NARROW)
-    field = home.get_by_role("searchbox", name="Search this project")
-
-    box = field.bounding_box()
-    assert box is not None
-    assert box["width"] > 350
-    assert box["height"] >= 44

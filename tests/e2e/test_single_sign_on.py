@@ -32,10 +32,7 @@ def test_somebody_invited_signs_in_by_the_provider_and_out_at_both(page, provide
     lead = lead_of(project)
     invite(project=project, actor=lead, roles=[Role.ANNOTATOR], email=PERSON["email"], at=timezone.now())
     go(page, "/login/?next=/profile/")
-    looking.look_at(page, "sign-in-with-acme")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 380) == []
-    page.set_viewport_size(looking.WIDE)
+    looking.looks_well(page, "sign-in-with-acme", widths=(380,))
 
     page.get_by_role("link", name="Sign in with Acme").click()
     page.get_by_role("link", name="Continue as Mara Quill").click()
@@ -43,10 +40,7 @@ def test_somebody_invited_signs_in_by_the_provider_and_out_at_both(page, provide
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Mara Quill")
     expect(page.get_by_text("Your account is linked since")).to_be_visible()
-    looking.look_at(page, "profile-linked")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 380) == []
-    page.set_viewport_size(looking.WIDE)
+    looking.looks_well(page, "profile-linked", widths=(380,))
     assert witness.drain() == []
 
     page.locator("details.menu > summary").click()
@@ -62,10 +56,7 @@ def test_a_member_links_their_account_after_the_password(page, provider, project
     person = make_member(project, "annotator", name="Mara Quill")
     signed_in(person)
     go(page, "/profile/")
-    looking.look_at(page, "profile-not-linked")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 380) == []
-    page.set_viewport_size(looking.WIDE)
+    looking.looks_well(page, "profile-not-linked", widths=(380,))
     link = page.locator("#link")
 
     link.get_by_label("Current password").fill("not this one")
@@ -83,12 +74,11 @@ def test_a_member_links_their_account_after_the_password(page, provider, project
     assert witness.drain() == []
 
 
-def test_where_passwords_are_for_one_operator_the_form_is_folded_away(page, provider, settings, project):
+def test_pages_of_strangers_say_who_is_let_in_and_fit_with_a_long_name(page, provider, settings, project):
     name_in_settings(provider, settings, passwords_only_for=BREAK_GLASS)
     go(page, "/login/")
     expect(page.get_by_label("E-mail")).to_be_hidden()
-    looking.look_at(page, "sign-in-without-passwords")
-    looking.clean_in_both_themes(page)
+    looking.looks_well(page, "sign-in-without-passwords", widths=())
 
     page.get_by_text("Password, for the operator in an emergency").click()
     page.get_by_label("E-mail").fill("mara@example.org")
@@ -99,26 +89,18 @@ def test_where_passwords_are_for_one_operator_the_form_is_folded_away(page, prov
     expect(page.get_by_label("E-mail")).to_be_visible()
     assert looking.faults_at_width(page, 380) == []
 
+    name_in_settings(provider, settings)
+    go(page, "/login/")
+    page.get_by_role("link", name="Sign in with Acme").click()
+    page.get_by_role("link", name="Continue as Mara Quill").click()
+    ready(page)
+    expect(page.get_by_text("Nobody has invited your e-mail address.")).to_be_visible()
+    looking.looks_well(page, "not-signed-in", widths=(380,))
 
-def test_a_long_name_and_a_page_of_an_invitation_fit_on_a_phone(page, provider, settings, project):
     name_in_settings(provider, settings, name="identity.department-of-long-names.example")
     lead = lead_of(project)
     _, token = invite(project=project, actor=lead, roles=["viewer"], email=PERSON["email"], at=timezone.now())
 
     for path in ("/login/", f"/join/{token}/"):
         go(page, path)
-        looking.look_at(page, f"long-name{path[:6]}")
-        looking.clean_in_both_themes(page)
-        assert looking.faults_at_width(page, 380) == []
-
-
-def test_who_is_not_let_in_reads_why(page, provider, project):
-    go(page, "/login/")
-    page.get_by_role("link", name="Sign in with Acme").click()
-    page.get_by_role("link", name="Continue as Mara Quill").click()
-    ready(page)
-
-    expect(page.get_by_text("Nobody has invited your e-mail address.")).to_be_visible()
-    looking.look_at(page, "not-signed-in")
-    looking.clean_in_both_themes(page)
-    assert looking.faults_at_width(page, 380) == []
+        looking.looks_well(page, f"long-name{path[:6]}", widths=(380,))

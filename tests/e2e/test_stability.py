@@ -65,8 +65,7 @@ def test_a_lead_checks_whether_the_order_is_stable_and_what_wording_costs(page, 
     go(page, f"{start}stability/{StabilityReport.objects.get().pk}/")
     expect(page.get_by_role("heading", name="The order under each annotator’s grades")).to_be_visible()
     expect(page.get_by_role("row", name="Sef Arden").first).to_be_visible()
-    looking.look_at(page, "stability")
-    looking.axe_clean(page)
+    looking.clean(page, "stability")
 
     go(page, start)
     with turned(page):
@@ -76,6 +75,5 @@ def test_a_lead_checks_whether_the_order_is_stable_and_what_wording_costs(page, 
     with turned(page):
         page.get_by_role("link", name="Wording").click()
     expect(page.get_by_text("judged@10 100 %").first).to_be_visible()
-    looking.look_at(page, "evaluation-wording")
-    looking.clean_in_both_themes(page)
+    looking.looks_well(page, "evaluation-wording", widths=())
     assert witness.drain() == []

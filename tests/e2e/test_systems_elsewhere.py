@@ -5,7 +5,8 @@ from django.test import override_settings
 from playwright.sync_api import expect
 
 from apps.common.web.addresses import parse_openings
-from tests.e2e.looking import NARROW, axe_clean, look_at
+from tests.e2e import looking
+from tests.e2e.looking import NARROW
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.factories import lead_of, make_project
 from tests.remote_server import SECRET, TEXTS, running
@@ -40,8 +41,7 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
         page.get_by_role("button", name="Save secret").click()
     expect(page.get_by_text("search-key is saved")).to_be_visible()
     assert SECRET not in page.content()
-    axe_clean(page)
-    look_at(page, "secrets")
+    looking.clean(page, "secrets")
 
     go(page, f"/p/{project.slug}/runs/systems/new/")
     with turned(page):
@@ -59,21 +59,18 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
     page.get_by_label("Secret", exact=False).first.select_option("search-key")
     page.get_by_role("button", name="Try it").click()
     expect(page.locator("#trial")).to_contain_text("2 of the ids are not")
-    axe_clean(page)
-    look_at(page, "system-elsewhere-unknown")
+    looking.clean(page, "system-elsewhere-unknown")
 
     page.get_by_text("Ids that differ").click()
     page.get_by_label("Prefix to remove from ids").fill("doc:")
     page.get_by_role("button", name="Try it").click()
     expect(page.locator("#trial")).to_contain_text("every id is in this snapshot")
-    look_at(page, "system-elsewhere")
     settled(page)
     with turned(page):
         page.get_by_role("button", name="Create system").click()
 
     expect(page.get_by_text("with the secret search-key, as a Bearer token")).to_be_visible()
-    axe_clean(page)
-    look_at(page, "system-elsewhere-made")
+    looking.clean(page, "system-elsewhere-made")
     with turned(page):
         page.get_by_role("button", name="Run", exact=True).click()
     worked(page)
@@ -91,12 +88,10 @@ def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed
     signed_in(lead_of(project))
 
     go(page, f"/p/{project.slug}/runs/systems/{system.pk}/pace/")
-    axe_clean(page)
-    look_at(page, "pace")
+    looking.clean(page, "pace")
     go(page, f"/p/{project.slug}/runs/run/{run.pk}/")
     page.get_by_text("The first 6").click()
     expect(page.get_by_role("cell", name="nowhere").first).to_be_visible()
     page.set_viewport_size(NARROW)
-    axe_clean(page)
-    look_at(page, "run-elsewhere")
+    looking.clean(page, "run-elsewhere")
     assert witness.drain() == []

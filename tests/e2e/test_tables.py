@@ -9,7 +9,8 @@ from apps.judging.models import Judgement
 from apps.queries.models import Query
 from tests.common.workbooks import workbook
 from tests.corpus.factories import import_text, make_corpus, make_snapshot
-from tests.e2e.looking import WIDE, clean_in_both_themes, faults_at_width
+from tests.e2e import looking
+from tests.e2e.looking import WIDE
 from tests.e2e.waiting import go, press, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
@@ -67,8 +68,8 @@ def upload(page, project, path) -> None:
         page.get_by_role("button", name="Preview").click()
 
 
-def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_and_remembered(
-    page, project, lead, witness, look_at, spreadsheet
+def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_remembered_and_changed_by_hand(
+    page, project, lead, witness, spreadsheet
 ):
     upload(page, project, spreadsheet)
     expect(page.get_by_role("heading", name="What is in each column?")).to_be_visible()
@@ -82,10 +83,7 @@ def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_and_remembered(
             box = page.get_by_role("button", name=name).first.bounding_box()
             assert box["y"] + box["height"] <= height
     page.set_viewport_size(WIDE)
-    look_at(page, "map-columns")
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
+    looking.looks_well(page, "map-columns")
 
     with turned(page):
         page.get_by_role("button", name="Match it").click()
@@ -104,23 +102,18 @@ def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_and_remembered(
     expect(page.get_by_text("the columns are those of an earlier table")).to_be_visible()
     expect(page.get_by_label("Who gave the grades")).to_have_value("Ana")
 
-
-def test_a_column_is_changed_by_hand_and_the_table_is_read_again(page, project, lead, witness, spreadsheet):
-    spreadsheet.write_bytes(workbook({"Ratings": ROWS}))
-    upload(page, project, spreadsheet)
     page.get_by_label("Remarks").select_option("Leave out")
     expect(page.get_by_role("columnheader", name="Remarks").get_by_text("not imported")).to_be_visible()
     page.get_by_label("Stars").select_option("Leave out")
     expect(page.get_by_text("Choose the column of the grades.")).to_be_visible()
     expect(page.get_by_role("button", name="Import")).to_have_attribute("aria-disabled", "true")
     settled(page)
+    assert witness.drain() == []
 
 
 def test_queries_are_pasted_in_the_browser(page, project, lead, witness):
     go(page, f"/p/{project.slug}/corpus/imports/new/queries/")
-    clean_in_both_themes(page)
-    assert faults_at_width(page, 390) == []
-    page.set_viewport_size(WIDE)
+    looking.looks_well(page)
     page.get_by_label("Or paste here").fill("key rotation\nwho opens the archive")
     with turned(page):
         page.get_by_label("Or paste here").press("Control+Enter")

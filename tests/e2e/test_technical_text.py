@@ -81,9 +81,8 @@ def judge_one(page, signed_in, text, question):
     return round_
 
 
-@pytest.mark.parametrize(
-    ("text", "question", "lit"),
-    [
+def test_short_words_and_words_without_blanks_are_lit(page, signed_in):
+    for text, question, lit in (
         (
             "Copy it to s3 by ssh from any IP. It has 10 replicas.",
             "how do i reach the s3 copy by ssh, and from which ip? 10 times?",
@@ -91,20 +90,17 @@ def judge_one(page, signed_in, text, question):
         ),
         ("バックアップは毎日", "バックアップはいつ？", ["バッ", "ック", "クア", "アッ", "ップ", "プは"]),
         ("根密钥每年轮换。", "密钥多久轮换？", ["密钥", "轮换"]),
-    ],
-)
-def test_short_words_and_words_without_blanks_are_lit(page, signed_in, text, question, lit):
-    judge_one(page, signed_in, text, question)
+    ):
+        judge_one(page, signed_in, text, question)
 
-    assert page.evaluate("[...CSS.highlights.get('query-words')].map(String)") == lit
+        assert page.evaluate("[...CSS.highlights.get('query-words')].map(String)") == lit
 
 
-def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, look_at, witness):
+def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, witness):
     first, item = "يُنسخ كل مخزن مرتين في اليوم.", "لا تغادر الأرشيفات المنطقة إلا مشفرة"
     text = f"{first}\n\n- {item}\n- ssh مرة أخرى\n\nPlain English, 10 of 30.\n\n```\nls -l\n```"
     round_ = judge_one(page, signed_in, text, "كم مرة يُنسخ كل مخزن؟")
     directions = ".doc > *, h1.question"
-    look_at(page, "judging-right-to-left", full=False)
 
     set_as = page.locator(directions).evaluate_all("all => all.map((one) => getComputedStyle(one).direction)")
     assert set_as == ["rtl", "rtl", "rtl", "ltr", "ltr"]
@@ -122,7 +118,6 @@ def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, lo
     assert witness.drain() == []
 
 
-@pytest.mark.slow
 def test_every_screen_with_a_technical_text_is_clean(page, signed_in, witness):
     project = make_team()
     corpus = make_snapshot(project, TEXTS).corpus
@@ -161,7 +156,6 @@ def test_every_screen_with_a_technical_text_is_clean(page, signed_in, witness):
         signed_in(person)
         page.set_viewport_size(looking.WIDE)
         assert page.goto(address).status == 200, name
-        looking.look_at(page, f"technical-{name}", full=name not in ("judging", "all-of-query", "bench"))
         faults += [f"{name}: {fault}" for fault in looking.faults_in_both_themes(page) + witness.drain()]
         for width in WIDTHS:
             faults += [f"{name} {fault}" for fault in looking.faults_at_width(page, width)]

@@ -16,13 +16,15 @@ from apps.review.models import CandidateBlock
 from apps.triples.selectors.triples import expected_blocks
 from tests.e2e import looking
 from tests.e2e.triples_story_world import ROTATED, Team, make_team
-from tests.e2e.waiting import go, press, turned, worked
+from tests.e2e.waiting import go, press, settled, turned, worked
 from tests.e2e.worlds import shared
 from tests.review.factories import reload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 team = shared(make_team)
+GAPS = "Nothing on suppliers."
+WIDTHS = (390, 1024, 1280)
 
 # A system as people outside run them: it knows nothing of our passages, and cuts each document anew.
 CHUNKS = """
@@ -93,6 +95,7 @@ def test_a_version_goes_out_and_a_miss_of_a_stranger_makes_it_better(story):
     propose_what_stood_first(story)
     answer_twice(story)
     release_the_next_version(story)
+    withdraw_what_was_public(story)
 
 
 def release_the_first_version(story: Story) -> None:
@@ -123,18 +126,33 @@ def release_it_to_the_public(story: Story) -> None:
     push(page, "Prepare")
     worked(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("4 of 4 Q&As can go out; one signature is missing.")
+    assert page.get_by_role("button", name="Release to the public").get_attribute("aria-disabled") == "true"
+    looking.clean(page, "public-release")
+    push(page, "Edit the card", role="link")
+    looking.clean(page)
+    page.get_by_label("11. Known gaps").fill(GAPS)
+    push(page, "Save the card")
+    worked(page)
     with turned(page):
         press(page, "s")
+    expect(page.get_by_text("Ines Okonjo-Vale is asked to read the preview and sign.")).to_be_visible()
 
     story.go(second, "/")
     with turned(second):
         second.get_by_role("link", name="Sign the public release of Gold v1").first.click()
+    expect(second.get_by_text("Open the preview first: whoever signs has read what goes out.")).to_be_visible()
     with turned(second):
         press(second, "p")
     expect(second.get_by_role("heading", name="Record 1 of 4")).to_be_visible()
+    looking.clean(second, "public-release-preview")
+    with turned(second):
+        press(second, "j")
+    expect(second.get_by_role("heading", name="Record 2 of 4")).to_be_visible()
     push(second, "Back to the release", role="link")
     with turned(second):
         press(second, "s")
+    expect(second.get_by_role("heading", name="Before Ines Okonjo-Vale’s signature counts")).to_be_visible()
+    looking.clean(second)
     worked(second)
     expect(second.get_by_text("A second lead has signed.")).to_be_visible()
 
@@ -144,12 +162,14 @@ def release_it_to_the_public(story: Story) -> None:
         page.get_by_role("dialog").get_by_role("button", name="Release").click()
     worked(page)
     expect(page.get_by_role("heading", name="4 of 4 Q&As are public.")).to_be_visible()
+    looking.clean(page)
     assert PublicRelease.objects.get().signed_by == story.team.leads[1]
 
 
 def draw_a_slice(story: Story) -> None:
     page = story.lead
     story.go(page, "/evaluation/slices/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("No questions are drawn for")
     page.get_by_role("spinbutton", name="Questions").fill("6")
     with turned(page):
         press(page, "Enter")
@@ -170,6 +190,7 @@ def gate_on_the_slice(story: Story) -> None:
     run_on_the_slice(story)
     story.go(page, "/evaluation/slices/")
     expect(page.get_by_role("row", name="Weekly Rotating")).to_contain_text("1.000")
+    looking.looks_well(page, "slices", widths=WIDTHS)
 
 
 def run_on_the_slice(story: Story) -> None:
@@ -180,6 +201,10 @@ def run_on_the_slice(story: Story) -> None:
     page.get_by_label("Which queries").select_option(label="Questions of Gold v1, whose snapshot is v1")
     push(page, "Run")
     worked(page)
+    found = page.locator(".run-query").first
+    found.locator("summary").click()
+    expect(found.locator(".run-results li").first).to_be_visible()
+    settled(page)
     story.go(page, "/evaluation/slices/")
     page.get_by_label("Measured against").select_option(label="Q&As: same passage")
     push(page, "Show")
@@ -198,6 +223,7 @@ def measure_a_program_from_the_zip(story: Story) -> None:
         page.get_by_role("link", name="Download gold-v1-public.zip").click()
     coming.value.save_as(folder / "release.zip")
     zipfile.ZipFile(folder / "release.zip").extractall(folder / "release")
+    assert GAPS in (folder / "release/DATA_CARD.md").read_text()
     (folder / "chunks.py").write_text(CHUNKS)
 
     in_a_terminal(folder, "verify", "release.zip")
@@ -253,11 +279,15 @@ def propose_what_stood_first(story: Story) -> None:
         press(page, "m")
     expect(page.get_by_role("heading", name=ROTATED)).to_be_visible()
     expect(page.get_by_role("heading", name="Expected at rank 2; only the first counts.")).to_be_visible()
+    looking.looks_well(page, "miss", widths=WIDTHS, full=False)
     # The system cut this passage itself: a person says which of ours it is.
-    ours = page.locator("[name=block]", has_text="Sec-9.4")
-    with turned(page):
-        press(page, ours.get_attribute("data-key") or "")
-    assert CandidateBlock.objects.get().version.block.outside_id == "SEC-9.4"
+    key = page.locator("[name=block]", has_text="Sec-9.4").get_attribute("data-key") or ""
+    for keys in (key, "u", key):
+        with turned(page):
+            press(page, keys)
+        if keys == "u":
+            expect(page.get_by_text("Undone.")).to_be_visible()
+    assert CandidateBlock.objects.get(state="open").version.block.outside_id == "SEC-9.4"
 
 
 def answer_twice(story: Story) -> None:
@@ -266,6 +296,7 @@ def answer_twice(story: Story) -> None:
         story.go(page, "/review/passages/next/")
         expect(page.get_by_role("heading", name=ROTATED)).to_be_visible()
         expect(page.locator("main")).not_to_contain_text("chunks")
+        looking.looks_well(page, "candidate", widths=WIDTHS, full=False)
         with turned(page):
             press(page, "a")
 
@@ -282,3 +313,18 @@ def release_the_next_version(story: Story) -> None:
 
     open_scores(story, version=2)
     expect(page.locator(".score-table")).to_contain_text("4 of 4")
+
+
+def withdraw_what_was_public(story: Story) -> None:
+    page = story.lead
+    story.go(page, f"/review/triples/{story.team.rotated.pk}/")
+    expect(page.get_by_role("heading", name="Also right?")).to_be_visible()
+    looking.looks_well(page, "further-passage", widths=WIDTHS, full=False)
+
+    story.go(page, "/versions/gold/v1/public/")
+    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("dialog").get_by_label("Reason").fill("A mistake.")
+    with turned(page):
+        page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_text("The public release is withdrawn.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing of v1 is public.")).to_be_visible()

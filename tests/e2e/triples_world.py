@@ -6,8 +6,13 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.corpus.execution.search_index import index_snapshot
 from apps.corpus.models import Block, Snapshot
-from tests.factories import make_member, make_project
-from tests.triples.factories import make_snapshot
+from apps.review.actions.disputes import post_message
+from apps.review.actions.submitting import revise
+from apps.review.enums import Category, Reason
+from apps.triples.models import Triple
+from tests.factories import AT, make_member, make_project
+from tests.review.factories import answer, make_disputed, reload, reviewers_of
+from tests.triples.factories import make_snapshot, make_wording
 
 BACKUPS = """Every production datastore is copied twice a day to a storage account in a second region. The copies \
 belong to the backup team rather than to the team that runs the datastore, so that a stolen service account cannot \
@@ -59,6 +64,14 @@ TITLES = {
     "PLA-7.4": "7.4 Restoring a datastore",
     "SEC-2.8": "2.8 Laptops and phones",
 }
+ACCESS = {
+    "key": "SEC-3.6",
+    "question": "How long does a break-glass session to production stay open?",
+    "answer": "About eight hours, after which it closes and a new approval is needed.",
+    "evidence": "A session lasts at most eight hours. It closes by itself at the end of the incident or when the eight"
+    " hours are over, whichever comes first;",
+    "domain": "access",
+}
 
 
 @dataclass
@@ -85,3 +98,39 @@ def make_handbook() -> Team:
     petra = make_member(project, Role.REVIEWER, name="Petra Lomas")
     sef = make_member(project, Role.REVIEWER, name="Sef Arden")
     return Team(project, snapshot, jun, petra, sef)
+
+
+def make_second_dispute(team: Team) -> Triple:
+    """Disputed twice: overstated in round 1, a compound claim in round 2."""
+    triple = make_disputed(
+        team.project,
+        author=team.jun,
+        snapshot=team.snapshot,
+        key="PLA-6.3",
+        question="How often is a customer’s root key rotated?",
+        answer="Root keys are rotated every year, and the customer is informed.",
+        evidence="at least every twelve months",
+    )
+    wording = make_wording(
+        team.snapshot,
+        key="PLA-6.3",
+        question="How often is a customer’s root key rotated, and who is told?",
+        answer="Root keys are rotated at least every twelve months, and the customer is told thirty days ahead.",
+        evidence="at least every twelve months, and at once when a custodian leaves. The customer’s security contact"
+        " is told thirty days before a planned rotation",
+    )
+    revise(project=team.project, triple_id=triple.pk, author=team.jun, snapshot=team.snapshot, wording=wording, at=AT)
+    confirmer, flagger = reviewers_of(triple)
+    answer(triple, confirmer)
+    answer(
+        triple,
+        flagger,
+        "flag",
+        reasons=[Reason.UNDERSTATED],
+        category=Category.COMPOUND,
+        note="Two claims now sit in one answer. Either would do on its own.",
+    )
+    said = {"project": team.project, "triple_id": triple.pk, "at": AT}
+    post_message(**said, author=team.jun, text="I would rather split than write one long sentence.")
+    post_message(**said, author=flagger, text="Split works for me.")
+    return reload(triple)

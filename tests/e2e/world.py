@@ -1,14 +1,13 @@
 """A small world to look at: the demo project with a few things half done, and the pages the resolver knows."""
 
-import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import URLResolver, get_resolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.actions.invitations import invite
@@ -25,9 +24,10 @@ from apps.judging.enums import RoundState
 from apps.retrieval.models import PoolQuery
 from apps.triples.actions.triples import start_draft
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
+from tests.endpoints import ENDPOINTS
 from tests.factories import make_user
 from tests.running_jobs import run_jobs
-from tests.world import request_bias
+from tests.world import ROUTES, is_of_the_api, request_bias
 
 BLOCKS = b'{"block_id": "a1", "document_id": "annex", "title": "Annex", "text": "Keys are rotated."}\n'
 
@@ -99,21 +99,6 @@ def _unlinked(project: Project) -> Iterator[str]:
         yield reverse("retrieval:preview", kwargs={"slug": project.slug, "pk": upload.pk})
 
 
-def page_names(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[str]:
-    """`namespace:name` of every pattern outside the API that answers GET."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        if isinstance(entry, URLResolver):
-            if not str(entry.pattern).startswith("api/"):
-                yield from page_names(entry, f"{entry.namespace}:" if entry.namespace else namespace)
-        elif entry.name and "GET" in methods(entry.callback):
-            yield namespace + entry.name
-
-
-def methods(view: Callable) -> set[str]:
-    """The methods that the decorators of a view let through."""
-    while view is not None:
-        allowed = inspect.getclosurevars(view).nonlocals.get("request_method_list")
-        if allowed:
-            return set(allowed)
-        view = getattr(view, "__wrapped__", None)
-    return {"GET", "POST"}
+def page_names() -> set[str]:
+    """Every endpoint outside the API that somebody may read."""
+    return {name for name in ROUTES if ENDPOINTS[name].get and not is_of_the_api(name)}

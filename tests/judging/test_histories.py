@@ -259,7 +259,13 @@ OF_A_KIND = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+ALWAYS = ("everything", "extra judges")
+"""Together they meet what the other kinds meet, which are left to --all."""
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in ALWAYS else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 def test_whatever_people_do_in_a_round_of_any_kind_nothing_is_lost_doubled_or_beside_the_plan(kind):
     History.met = Counter()
 

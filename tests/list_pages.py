@@ -1,13 +1,7 @@
-"""Every list page of triples, reviews, agreement and notifications asks as much of the database for 3 items as for 1.
+"""The list pages of triples, reviews, agreement and notifications, and a project in which they are full.
 
-A new list page is one row in `LISTS`; `benchmarks/lists.py` measures the same rows.
+A new list page is one row in `LISTS`. `test_statements.py` counts their statements, `benchmarks/lists.py` their time.
 """
-
-import pytest
-from django.db import connection
-from django.test import Client
-from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
@@ -18,8 +12,6 @@ from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, answer_both, make_in_review, make_triple
 from tests.triples.factories import make_snapshot, make_team, make_wording
-
-pytestmark = pytest.mark.slow
 
 LISTS: dict[str, tuple[str, str]] = {
     "triples": ("triples:list", ""),
@@ -62,28 +54,3 @@ def make_crowded(size: int) -> tuple[Project, list]:
         start_draft(project=project, **more)
         start_draft(project=project, is_machine_written=True, **more)
     return project, [chief, lead_of(project)]
-
-
-def queries_of(project: Project, people: list) -> dict[str, int]:
-    asked = {}
-    for number, person in enumerate(people):
-        client = Client()
-        client.force_login(person)
-        for title, (name, query) in LISTS.items():
-            url = reverse(name, args=[project.slug]) + query
-            client.get(url)
-            with CaptureQueriesContext(connection) as queries:
-                status = client.get(url).status_code
-            assert status == 200 or (number and status == 403), (url, status)
-            asked[f"{title} as {number}"] = len(queries)
-    return asked
-
-
-@pytest.mark.django_db
-def test_every_list_page_runs_as_many_queries_for_three_items_as_for_one():
-    one = queries_of(*make_crowded(1))
-
-    three = queries_of(*make_crowded(3))
-
-    assert three == one
-    assert max(three.values()) < 40
