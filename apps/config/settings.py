@@ -220,7 +220,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "apps.config.urls"
 WSGI_APPLICATION = "apps.config.wsgi.application"
-ASGI_APPLICATION = "apps.config.asgi.application"
 
 TEMPLATES = [
     {

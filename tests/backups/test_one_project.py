@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -16,6 +16,7 @@ from apps.audit.models import Event
 from apps.backups.actions.projects import STAYS, export_project
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.project_rows import belonging, count_rows
+from apps.common.errors import Refusal
 from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
 from tests import database
@@ -118,6 +119,6 @@ def test_that_it_left_the_server_is_on_record(world, file):
 
 
 def test_nothing_is_overwritten(world, file):
-    with pytest.raises(CommandError, match="nothing is overwritten"):
+    with pytest.raises(Refusal, match="nothing is overwritten"):
         call_command("project", "export", world.project.slug, str(file))
     assert connection.is_usable()
