@@ -105,8 +105,8 @@ OWN_PLANS = {
         "agree", "arguments", "client", "evaluate", "hash_texts", "remote", "score", "scorecards", "tables", "verify",
     },
     "config": {
-        "apps", "asgi", "celery", "checks", "commandline", "doctor", "management", "move", "moved",
-        "own_addresses", "patience", "restore", "secrets", "settings", "supervisor",
+        "apps", "celery", "checks", "commandline", "database_timeouts", "doctor", "management", "move", "moved",
+        "own_addresses", "restore", "secrets", "settings", "supervisor",
         "up", "upgrade", "urls", "web_server", "wsgi",
     },
 }  # fmt: skip

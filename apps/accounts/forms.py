@@ -25,11 +25,14 @@ ROLE_WORDS = {
 }
 TOKEN_LIVES = ((7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "365 days"))
 MOST_LIST_BYTES = 100_000
-PASSWORD_HELP = "At least 10 characters. A few plain words are good."
 
 
 class AddressField(forms.EmailField):
     """An e-mail address, in its one form."""
+
+    def __init__(self, **attributes: Any) -> None:
+        widget = forms.EmailInput(attrs={"autocomplete": "username", **attributes})
+        super().__init__(label="E-mail", max_length=254, widget=widget)
 
     def clean(self, value: Any) -> str:
         address = super().clean(value)
@@ -39,32 +42,30 @@ class AddressField(forms.EmailField):
             raise forms.ValidationError(wrong.sentence) from wrong
 
 
+class PasswordField(forms.CharField):
+    """The current password, or a new one."""
+
+    def __init__(self, label: str | None = None, *, is_new: bool = False) -> None:
+        widget = forms.PasswordInput(attrs={"autocomplete": "new-password" if is_new else "current-password"})
+        help_text = "At least 10 characters. A few plain words are good." if is_new else ""
+        super().__init__(label=label, max_length=200, strip=False, help_text=help_text, widget=widget)
+
+
 class SignInForm(KaratForm):
-    email = AddressField(
-        label="E-mail",
-        max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
-    )
-    password = forms.CharField(
-        max_length=200, strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
-    )
+    email = AddressField(autofocus=True)
+    password = PasswordField()
 
 
 class NewPersonForm(KaratForm):
     """Name and password of a new person; `email` is omitted when the invitation names it."""
 
-    email = AddressField(label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"}))
+    email = AddressField()
     name = forms.CharField(
         max_length=120,
         help_text="How colleagues see it.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
-    password = forms.CharField(
-        max_length=200,
-        strip=False,
-        help_text=PASSWORD_HELP,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    password = PasswordField(is_new=True)
 
     def __init__(self, *args: Any, known_email: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -104,12 +105,7 @@ class ProfileForm(KaratForm):
 class OwnPasswordForm(KaratForm):
     """The own password again, before something that a stranger at an open session must not do."""
 
-    current = forms.CharField(
-        label="Current password",
-        strip=False,
-        max_length=200,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
+    current = PasswordField("Current password")
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -124,13 +120,7 @@ class OwnPasswordForm(KaratForm):
 class PasswordForm(OwnPasswordForm):
     """A new password, after the current one."""
 
-    new = forms.CharField(
-        label="New password",
-        strip=False,
-        max_length=200,
-        help_text=PASSWORD_HELP,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    new = PasswordField("New password", is_new=True)
 
     def clean_new(self) -> str:
         validate_password(self.cleaned_data["new"], self.user)
@@ -251,21 +241,13 @@ def _text_of(file: UploadedFile) -> str:
 
 
 class ForgottenForm(KaratForm):
-    email = AddressField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
-    )
+    email = AddressField(autofocus=True)
 
 
 class NewPasswordForm(KaratForm):
     """The new password of a person who forgot theirs."""
 
-    password = forms.CharField(
-        label="New password",
-        max_length=200,
-        strip=False,
-        help_text=PASSWORD_HELP,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    password = PasswordField("New password", is_new=True)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

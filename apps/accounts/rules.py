@@ -12,6 +12,8 @@ from apps.accounts.models import Invitation, Membership, PasswordReset, Project,
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Forbidden, Refusal
 
+NO_ACCOUNT = "{user} is a name in an imported file and has no account."
+
 
 def people_refusal(actor: User, project: Project) -> str | None:
     """May `actor` invite people to the project and change their roles?"""
@@ -63,7 +65,7 @@ def reset_link_refusal(reset: PasswordReset, at: datetime) -> str | None:
 def reset_refusal(user: User) -> str | None:
     """Why this person cannot get a new password, or None."""
     if user.is_stand_in:
-        return f"{user} is a name in an imported file and has no account."
+        return NO_ACCOUNT.format(user=user)
     if not user.is_active:
         return f"The account of {user} is deactivated."
     return password_refusal(user.email, is_operator=user.is_operator)
@@ -109,14 +111,14 @@ def leaving_refusal(actor: User | None, user: User) -> str | None:
     if actor is not None and actor.pk == user.pk:
         return "You cannot have yourself leave. Ask another operator."
     if user.is_stand_in:
-        return f"{user} is a name in an imported file and has no account."
+        return NO_ACCOUNT.format(user=user)
     return last_operator_refusal(user)
 
 
 def reopening_refusal(user: User) -> str | None:
     """Why there is no closed account of this person to reopen, or None."""
     if user.is_stand_in:
-        return f"{user} is a name in an imported file and has no account."
+        return NO_ACCOUNT.format(user=user)
     return f"The account of {user} is open." if user.is_active else None
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
@@ -156,6 +157,23 @@ def known_guests(project: Project, emails: Sequence[str], at: datetime) -> dict[
     return found | {email: f"is a member already: {', '.join(own)}" for email, own in roles.items()}
 
 
+class Holding(NamedTuple):
+    """Some things of one kind that a person has, and what becomes of them when the person leaves.
+
+    `what` is the noun, singular and plural where that is not the same with an s: "identity,identities".
+    """
+
+    what: str
+    number: int
+    becomes: str
+    project: str = ""
+
+    @property
+    def as_record(self) -> dict[str, Any]:
+        facts = {"what": self.what.partition(",")[0], "count": self.number}
+        return {**facts, "project": self.project} if self.project else facts
+
+
 class MemberRoles(NamedTuple):
     """A person's roles in a project, for the list of people."""
 
@@ -188,21 +206,11 @@ def people_with_roles(project: Project, users: Sequence[User] | None = None) -> 
 
 def member_user(project: Project, user_id: int) -> User:
     """A person who has or had a role in the project, or Http404."""
-    user = User.objects.filter(pk=user_id, memberships__project=project).distinct().first()
-    if user is None:
-        raise Http404("No such person in this project.")
-    return user
+    return get_object_or_404(User.objects.filter(memberships__project=project).distinct(), pk=user_id)
 
 
 def tokens_of(user: User, project: Project) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user, project=project).order_by("-created_at", "-pk")
-
-
-def token_of(user: User, project: Project, token_id: int) -> ApiToken:
-    token = tokens_of(user, project).filter(pk=token_id).first()
-    if token is None:
-        raise Http404("No such token.")
-    return token
 
 
 def own_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
@@ -211,30 +219,9 @@ def own_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     return live.select_related("project").order_by("project__name", "-created_at", "-pk")
 
 
-def own_token(user: User, token_id: int) -> ApiToken:
-    token = ApiToken.objects.filter(user=user, pk=token_id).select_related("project").first()
-    if token is None:
-        raise Http404("No such token.")
-    return token
-
-
 def visits_of(user: User, at: datetime) -> QuerySet[Visit]:
     """The person's sessions that have not expired, the one used last first."""
     return Visit.objects.filter(user=user, session__expire_date__gt=at).order_by("-last_used_at", "-pk")
-
-
-def own_visit(user: User, visit_id: int) -> Visit:
-    visit = Visit.objects.filter(user=user, pk=visit_id).first()
-    if visit is None:
-        raise Http404("No such session.")
-    return visit
-
-
-def invitation_in(project: Project, invitation_id: int) -> Invitation:
-    invitation = project.invitations.filter(pk=invitation_id).first()
-    if invitation is None:
-        raise Http404("No such invitation.")
-    return invitation
 
 
 def everybody() -> QuerySet[User]:
@@ -267,23 +254,9 @@ def account_counts(*, seen_since: datetime) -> AccountCounts:
     return AccountCounts(**people | {"projects": people["projects"] or 0})
 
 
-def user_or_404(user_id: int) -> User:
-    user = User.objects.filter(pk=user_id).first()
-    if user is None:
-        raise Http404("No such person.")
-    return user
-
-
 def secrets_in(project: Project) -> QuerySet[Secret]:
     """The project's secrets by name, without their values."""
     return Secret.objects.filter(project=project).defer("sealed").select_related("changed_by").order_by("name")
-
-
-def secret_in(project: Project, pk: int) -> Secret:
-    secret = secrets_in(project).filter(pk=pk).first()
-    if secret is None:
-        raise Http404("No such secret.")
-    return secret
 
 
 def policy(project: Project, name: str) -> Any:

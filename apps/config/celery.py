@@ -10,7 +10,7 @@ from celery import Celery
 from celery.signals import import_modules, setup_logging, worker_init
 from django.conf import settings
 
-from apps.config.patience import wait_as_a_worker
+from apps.config.database_timeouts import wait_as_a_worker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")

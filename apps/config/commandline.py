@@ -122,10 +122,7 @@ def run_command(arguments: list[str]) -> int:
     if not is_whole():
         print(PACKAGE_ALONE.format(commands=", ".join(PURE), word=arguments[0]), file=sys.stderr)
         return FAULT
-    runners = {"up": run_up, "restore": run_restore, "move": run_move, "test": run_tests}
-    if arguments[0] in runners:
-        return runners[arguments[0]](arguments[1:])
-    return run_managed(arguments)
+    return run_on_server(arguments)
 
 
 def write_any_letter(encoding: str | None = None) -> None:
@@ -221,6 +218,22 @@ def refuse_output(command: str, fault: OSError) -> int:
     return FAULT
 
 
+def run_on_server(arguments: list[str]) -> int:
+    """Run a command that loads Django. What it refuses, and a wrong setting, is printed as a sentence."""
+    from django.core.exceptions import ImproperlyConfigured
+
+    from apps.common.errors import Refusal
+
+    runners = {"up": run_up, "restore": run_restore, "move": run_move, "test": run_tests}
+    try:
+        if arguments[0] in runners:
+            return runners[arguments[0]](arguments[1:])
+        return run_managed(arguments)
+    except (Refusal, ImproperlyConfigured) as refusal:
+        print(refusal, file=sys.stderr)
+        return FAULT
+
+
 def run_up(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="karat up", description="Start Karat on this machine.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
@@ -229,12 +242,8 @@ def run_up(arguments: list[str]) -> int:
     options = parse_in_data_dir(parser, arguments)
     from apps.config.up import up
 
-    return up(
-        host=options.host,
-        port=options.port,
-        data_dir=Path(os.environ["KARAT_DATA_DIR"]),
-        demo=not options.no_demo,
-    )
+    up(host=options.host, port=options.port, data_dir=options.data_dir, demo=not options.no_demo)
+    return OK
 
 
 def parse_in_data_dir(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
@@ -247,7 +256,8 @@ def parse_in_data_dir(parser: argparse.ArgumentParser, arguments: list[str]) -> 
     )
     parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
     options = parser.parse_args(arguments)
-    os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
+    options.data_dir = Path(options.data_dir).expanduser().resolve()
+    os.environ["KARAT_DATA_DIR"] = str(options.data_dir)
     return options
 
 
@@ -267,13 +277,14 @@ def run_restore(arguments: list[str]) -> int:
 
     wanted = Wanted(
         place_of(options.file),
-        Path(os.environ["KARAT_DATA_DIR"]),
+        options.data_dir,
         database_only=options.database_only,
         passphrase_file=options.passphrase_file,
         leaves_secrets=options.without_secrets,
         is_searchable=not options.without_search,
     )
-    return restore(wanted, say=print)
+    restore(wanted, say=print)
+    return OK
 
 
 def run_move(arguments: list[str]) -> int:
@@ -287,7 +298,7 @@ def run_move(arguments: list[str]) -> int:
     options = parse_in_data_dir(parser, arguments)
     from apps.config.move import move
 
-    return move(options.to, data_dir=Path(os.environ["KARAT_DATA_DIR"]), say=print)
+    return move(options.to, data_dir=options.data_dir, say=print)
 
 
 def run_tests(arguments: list[str]) -> int:
@@ -350,60 +361,46 @@ def is_disk_full(fault: Exception) -> bool:
 
 def run_managed(arguments: list[str]) -> int:
     import django
-    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line, get_commands
+    from django.db import DatabaseError
 
     words = next((words for words in MANAGED if tuple(arguments[: len(words)]) == words), None)
-
-    try:
-        django.setup()
-    except ImproperlyConfigured as fault:
-        print(fault, file=sys.stderr)
-        return FAULT
+    django.setup()
     if words is None and arguments[0] not in get_commands():
         print(f"There is no command `karat {arguments[0]}`{following(arguments[0])}.", file=sys.stderr)
         return FAULT
-    from django.db import DatabaseError
-
     try:
         if words is not None:
             return run_own(words, arguments[len(words) :])
         execute_from_command_line(["karat", *arguments])
     except DatabaseError:
-        if not (reason := schema_refusal()):
-            raise
-        print(reason, file=sys.stderr)
-        return FAULT
+        refuse_other_tables()
+        raise
     return OK
 
 
-def schema_refusal() -> str:
-    """Why the tables of the database are not those that this version works with; "" when they are, or nobody knows."""
-    from django.db import DatabaseError, connection
-    from django.db.migrations.executor import MigrationExecutor
+def refuse_other_tables() -> None:
+    """Raise Refusal where the tables of the database are not those that this version works with, as far as is known."""
+    from django.conf import settings
+    from django.db import DatabaseError
 
-    from apps.backups.selectors.reading import applied_migrations
-    from apps.common.database.schema import refuse_older
     from apps.common.errors import Refusal
+    from apps.config.upgrade import plan_upgrade
 
     try:
-        if not connection.introspection.table_names():
-            return (
-                "The database is empty. `karat up` or `karat upgrade` creates it. If Karat runs with --data-dir, set "
-                "KARAT_DATA_DIR to the same folder."
-            )
-        refuse_older(applied_migrations())
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            return (
-                "The database is of an earlier version. Start Karat again: `karat up` makes a backup and upgrades it, "
-                "and so does `karat upgrade`."
-            )
-    except Refusal as refusal:
-        return refusal.sentence
+        plan = plan_upgrade(data_dir=settings.DATA_DIR)
     except DatabaseError:
-        return ""
-    return ""
+        return
+    if not plan.has_data:
+        raise Refusal(
+            "The database is empty. `karat up` or `karat upgrade` creates it. If Karat runs with --data-dir, set "
+            "KARAT_DATA_DIR to the same folder."
+        )
+    if plan.migrations:
+        raise Refusal(
+            "The database is of an earlier version. Start Karat again: `karat up` makes a backup and upgrades it, "
+            "and so does `karat upgrade`."
+        )
 
 
 def following(word: str) -> str:

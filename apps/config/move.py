@@ -11,13 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dj_database_url
-from django.core.exceptions import ImproperlyConfigured
 
 from apps.common.errors import Refusal
 from apps.config.moved import moved_away, note_move, own_database
-from apps.config.up import UpRefused, lock_data_dir
+from apps.config.up import lock_data_dir
 
-OK, FAULT = 0, 2
 CARRIED = "moving.zip"
 QUIET_SECONDS = 60
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -26,27 +24,23 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def move(to: str, *, data_dir: Path, say: Callable[[str], None]) -> int:
     """`to` is an address as in DATABASE_URL, or `sqlite` for the data directory's own file.
 
-    Returns 0, or 2 with the reason on standard error.
+    Returns the exit code of the restore. Raises Refusal where nothing can be moved.
     """
     import django
 
     to = f"sqlite:///{own_database(data_dir)}" if to == "sqlite" else to
     carried = data_dir / CARRIED
-    try:
-        django.setup()
-        _check(to)
-        with lock_data_dir(data_dir, or_else=", and run this again."):
-            _refuse_workers()
-            carried.unlink(missing_ok=True)
-            digest = _write(carried)
-            code = _restore(carried, to, data_dir)
-            carried.unlink(missing_ok=True)
-            if code == OK:
-                note_move(to, data_dir)
-    except (Refusal, UpRefused, ImproperlyConfigured) as refusal:
-        print(refusal, file=sys.stderr)
-        return FAULT
-    if code == OK:
+    django.setup()
+    _check(to)
+    with lock_data_dir(data_dir, or_else=", and run this again."):
+        _refuse_workers()
+        carried.unlink(missing_ok=True)
+        digest = _write(carried)
+        code = _restore(carried, to, data_dir)
+        carried.unlink(missing_ok=True)
+        if code == 0:
+            note_move(to, data_dir)
+    if code == 0:
         say(f"Moved, with the digest {digest[:12]} on both sides. The database that was left is as it was.")
         say("Set DATABASE_URL to the new address, or remove it for SQLite in the data directory, and start Karat.")
         if moved_away(own_database(data_dir), data_dir):

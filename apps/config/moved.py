@@ -4,11 +4,12 @@ The file `moved-to` has the address without user and password. It is written whe
 just before a database is put in the place of the one that was left.
 """
 
-import os
 from pathlib import Path
 from urllib.parse import quote
 
 import dj_database_url
+
+from apps.common.files.private import whole_file
 
 MARKER = "moved-to"
 
@@ -39,12 +40,8 @@ def note_move(to: str, data_dir: Path) -> None:
     if str(there["ENGINE"]).endswith("sqlite3") and is_own(there["NAME"], data_dir):
         forget_move(data_dir)
         return
-    beginning = data_dir / f".{MARKER}"
-    with os.fdopen(os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-        stream.write(f"{shown(to)}\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    beginning.replace(data_dir / MARKER)
+    with whole_file(data_dir / MARKER) as stream:
+        stream.write(f"{shown(to)}\n".encode())
 
 
 def forget_move(data_dir: Path) -> None:

@@ -8,7 +8,6 @@ same command may be run again, however the first was ended.
 import os
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -21,11 +20,10 @@ from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
 from apps.backups.management.console import read_passphrase
 from apps.common.errors import Refusal
-from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
+from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here, whole_file
 from apps.config.moved import forget_move, is_own, own_database
-from apps.config.up import UpRefused, lock_data_dir, prepare_data_dir
+from apps.config.up import lock_data_dir, prepare_data_dir
 
-OK, FAULT = 0, 2
 BUILDING = ".restoring"
 COMPLETE = "complete"
 """What the file `restoring` says when everything is there, and only the database has to be renamed."""
@@ -49,21 +47,16 @@ class Wanted(NamedTuple):
     is_searchable: bool = True
 
 
-def restore(wanted: Wanted, *, say: Say) -> int:
-    """Returns 0, or 2 where it cannot be done: the reason is on standard error, and the target is as it was."""
-    try:
-        with _archive(wanted.path) as archive:
-            if wanted.database_only:
-                _restore_database(archive, wanted)
-            else:
-                _restore_all(archive, wanted, say)
-            manifest = archive.manifest
-    except (Refusal, UpRefused) as refusal:
-        print(refusal, file=sys.stderr)
-        return FAULT
+def restore(wanted: Wanted, *, say: Say) -> None:
+    """Raises Refusal where it cannot be done: the target is then as it was."""
+    with _archive(wanted.path) as archive:
+        if wanted.database_only:
+            _restore_database(archive, wanted)
+        else:
+            _restore_all(archive, wanted, say)
+        manifest = archive.manifest
     files = "" if wanted.database_only else f" and {len(manifest.files):,} files"
     say(f"Restored: {manifest.rows:,} rows{files}, as they were at {manifest.made_at} (digest {manifest.digest[:12]}).")
-    return OK
 
 
 @contextmanager
@@ -90,7 +83,8 @@ def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
             os.sync()
             try:
                 for name, key in keys.items():
-                    _write_private(folder / name, key)
+                    with whole_file(folder / name) as stream:
+                        stream.write(f"{key}\n".encode())
                 _build(archive, wanted, place, has_files=True, was_begun=was_begun)
             except Refusal:
                 _leave(folder)
@@ -269,8 +263,3 @@ def _what_about_keys(keys: dict[str, str], archive: Archive) -> list[str]:
         "now (or set SECRET_KEY and KARAT_AUDIT_KEY); or run `karat verify-audit --sign`, and enter the secrets of "
         "projects again, under Settings, Secrets."
     ]
-
-
-def _write_private(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
-        stream.write(f"{text}\n")

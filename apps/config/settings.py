@@ -19,6 +19,7 @@ from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
 from apps.config.moved import moved_away, own_database
+from apps.config.own_addresses import in_address
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key, refuse_own_keys
 from apps.dashboard.core.settings_table import variables_set_by_up
 from apps.jobs.core.signing import BadSecret, key_of
@@ -28,18 +29,23 @@ VERSION = "0.1.0"
 CONNECT_SECONDS = 5  # for PostgreSQL to accept a connection
 
 
+def _text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip()
+
+
 def _flag(name: str, default: bool) -> bool:
-    value = os.environ.get(name, "1" if default else "0").strip().lower()
+    value = _text(name, "1" if default else "0").lower()
     if value not in {"0", "1", "true", "false", "yes", "no", "on", "off"}:
         raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no. Set it to 1 or 0.")
     return value in {"1", "true", "yes", "on"}
 
 
 def _words(name: str, default: str = "") -> list[str]:
-    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+    return [word.strip() for word in _text(name, default).split(",") if word.strip()]
 
 
-def _above_zero(name: str, text: str) -> float:
+def _above_zero(name: str, default: str) -> float:
+    text = _text(name, default)
     try:
         value = float(text)
     except ValueError:
@@ -57,7 +63,7 @@ def _openings(entries: list[str]) -> tuple[Opening, ...]:
 
 
 def _webhook(url: str, secrets: list[str]) -> str:
-    """The address of the operators' webhook, when it and its secrets can be used."""
+    """The address of the operators' webhook. Raises ImproperlyConfigured where it or a secret cannot be used."""
     if not url:
         return ""
     if not secrets:
@@ -80,17 +86,17 @@ def _bucket(address: str) -> str:
 def _single_sign_on() -> SingleSignOn | None:
     try:
         return single_sign_on(
-            issuer=os.environ.get("KARAT_OIDC_ISSUER", ""),
-            client_id=os.environ.get("KARAT_OIDC_CLIENT_ID", ""),
+            issuer=_text("KARAT_OIDC_ISSUER"),
+            client_id=_text("KARAT_OIDC_CLIENT_ID"),
             client_secret=os.environ.get("KARAT_OIDC_CLIENT_SECRET", ""),
-            name=os.environ.get("KARAT_OIDC_NAME", ""),
-            scopes=os.environ.get("KARAT_OIDC_SCOPES", "openid email profile").split(),
+            name=_text("KARAT_OIDC_NAME"),
+            scopes=_text("KARAT_OIDC_SCOPES", "openid email profile").split(),
             domains=_words("KARAT_OIDC_DOMAINS"),
             creates_accounts=_flag("KARAT_OIDC_CREATE", False),
             links_by_email=_flag("KARAT_OIDC_LINK", False),
-            groups_claim=os.environ.get("KARAT_OIDC_GROUPS", ""),
+            groups_claim=_text("KARAT_OIDC_GROUPS"),
             roles=_words("KARAT_OIDC_ROLES"),
-            passwords_only_for=os.environ.get("KARAT_PASSWORDS_ONLY_FOR", ""),
+            passwords_only_for=_text("KARAT_PASSWORDS_ONLY_FOR"),
         )
     except BadConfiguration as wrong:
         raise ImproperlyConfigured(str(wrong)) from None
@@ -103,11 +109,6 @@ def _public_url(scheme: str, hosts: list[str]) -> str:
     if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
         raise ImproperlyConfigured(f"KARAT_URL={url!r} is no address. Write it as https://karat.example.org.")
     return url
-
-
-def _host_of(url: str) -> str:
-    host = urlsplit(url).hostname or ""
-    return f"[{host}]" if ":" in host else host
 
 
 def _harden(headers: MutableMapping[str, str], path: str, url: str) -> None:
@@ -130,7 +131,7 @@ if reason := unfinished_restore(DATA_DIR):
     raise ImproperlyConfigured(reason)
 close_data_dir(DATA_DIR)
 # The bucket that several hosts share, for files and indexes; the data directory alone where it is empty.
-STORE = _bucket(os.environ.get("KARAT_STORE", "").strip())
+STORE = _bucket(_text("KARAT_STORE"))
 if STORE:
     refuse_own_keys(os.environ, DATA_DIR)
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION or bool(STORE))
@@ -149,7 +150,7 @@ CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS el
 # `karat up` has chosen is a guess.
 IS_PUBLIC_URL_SET = bool(os.environ.get("KARAT_URL")) and "KARAT_URL" not in variables_set_by_up(os.environ)
 if IS_PUBLIC_URL_SET:
-    ALLOWED_HOSTS += [_host_of(PUBLIC_URL)]
+    ALLOWED_HOSTS += [in_address(urlsplit(PUBLIC_URL).hostname or "")]
     CSRF_TRUSTED_ORIGINS += ["{0.scheme}://{0.netloc}".format(urlsplit(PUBLIC_URL))]
 
 # Hosts inside the operator's own network that requests may reach; everything else inside is closed.
@@ -157,7 +158,7 @@ OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))
 
 # The webhook of the operators, for what belongs to no project. Every secret signs, so that one can be changed over.
 WEBHOOK_SECRETS = _words("KARAT_WEBHOOK_SECRET")
-WEBHOOK = _webhook(os.environ.get("KARAT_WEBHOOK", "").strip(), WEBHOOK_SECRETS)
+WEBHOOK = _webhook(_text("KARAT_WEBHOOK"), WEBHOOK_SECRETS)
 
 # The provider by which people sign in, or None; and whether passwords are for one operator only.
 SINGLE_SIGN_ON = _single_sign_on()
@@ -193,7 +194,7 @@ INSTALLED_APPS = [
     "apps.config",
 ]
 
-# Everything is counted. Files come before all that adds headers of pages to an answer.
+# The first two see every request. Files are answered before anything adds the headers of pages.
 MIDDLEWARE = [
     "apps.common.web.middleware.measure_bodies",
     "apps.common.web.request_counts.count_requests",
@@ -220,13 +221,11 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "apps.config.urls"
 WSGI_APPLICATION = "apps.config.wsgi.application"
-ASGI_APPLICATION = "apps.config.asgi.application"
 
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": False,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
@@ -303,8 +302,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "accounts:login"
-LOGIN_REDIRECT_URL = "dashboard:start"
-LOGOUT_REDIRECT_URL = "accounts:login"
 
 # Figures with their bootstraps are computed once for all processes. Grades are large, and stay in the memory of each.
 CACHES = {
@@ -350,7 +347,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
 # The web server collects a request here before a thread works on it.
 INCOMING_DIR = DATA_DIR / "incoming"
-# It answers that the database is busy when it was waited for as long.
+# After so many seconds of waiting for the database it answers that the database is busy.
 DATABASE_PATIENCE_SECONDS = float(os.environ.get("KARAT_DB_PATIENCE", "8"))
 
 SESSION_ENGINE = "apps.accounts.access.sessions"
@@ -364,7 +361,7 @@ FLOW_COOKIE_NAME = "__Host-karat-flow" if HTTPS else "karat-flow"
 DEVICE_COOKIE_NAME = "__Host-karat-device" if HTTPS else "karat-device"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
-# Browsers remember these for long, so that a mistake is hard to undo: other hosts of the domain only by choice.
+# Browsers remember these for long, so a mistake is hard to undo: other hosts of the domain only by choice.
 SECURE_HSTS_SECONDS = int(os.environ.get("KARAT_HSTS_SECONDS", "31536000")) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _flag("KARAT_HSTS_SUBDOMAINS", False)
 SECURE_HSTS_PRELOAD = HTTPS and _flag("KARAT_HSTS_PRELOAD", False)
@@ -389,7 +386,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["apps.common.web.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "apps.common.web.problems.problem_handler",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Karat",
@@ -434,19 +430,14 @@ BROKER_URL = os.environ.get("BROKER_URL") or "filesystem://localhost"
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "karat"
-CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_POOL = "solo"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False  # without a mail server, mail is written to standard output
-CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_TASK_ROUTES: dict = {}
-# A job's lease outlives its worker by at most this; a worker extends it four times as often.
+# How long a job's lease lasts after its worker has died. A worker renews it four times in this time.
 JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
 JOB_TIME_LIMIT = int(os.environ.get("KARAT_JOB_TIME_LIMIT", "21600"))
 JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
@@ -455,9 +446,9 @@ INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3))
 INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
 # Backups by a worker: the folder, the hours between two, how many are kept. Without a folder there are none.
 BACKUP_TO = os.environ.get("KARAT_BACKUP_TO", "")
-BACKUP_HOURS = _above_zero("KARAT_BACKUP_HOURS", os.environ.get("KARAT_BACKUP_HOURS", "24"))
-BACKUP_KEEP = max(1, int(_above_zero("KARAT_BACKUP_KEEP", os.environ.get("KARAT_BACKUP_KEEP", "14"))))
-# Folder of the models for dense retrieval, installed by the operator.
+BACKUP_HOURS = _above_zero("KARAT_BACKUP_HOURS", "24")
+BACKUP_KEEP = max(1, int(_above_zero("KARAT_BACKUP_KEEP", "14")))
+# The operator puts models for dense retrieval here.
 MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):
     CELERY_BROKER_TRANSPORT = "apps.jobs.execution.folder_broker:Transport"
@@ -470,12 +461,8 @@ if BROKER_URL.startswith("filesystem://"):
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"unacked_restore_interval": 5, "unacked_restore_throttle": 1}
 
-EMAIL_BACKEND = (
-    "django.core.mail.backends.smtp.EmailBackend"
-    if os.environ.get("EMAIL_HOST")
-    else "django.core.mail.backends.console.EmailBackend"
-)
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
 EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
@@ -504,7 +491,7 @@ LOGGING = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "hosts"]}
     },
-    # waitress would write a line for each request that waits for a thread
+    # Else waitress writes a line for each request that waits for a thread.
     "loggers": {"waitress.queue": {"level": "ERROR"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

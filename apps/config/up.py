@@ -9,13 +9,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import django
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.urls import get_resolver, reverse
 from django.utils import timezone
@@ -26,7 +26,6 @@ from apps.config.own_addresses import LOOPBACK, in_address, names_of_this_machin
 from apps.config.supervisor import Supervisor
 from apps.dashboard.core.settings_table import SET_BY_UP
 
-OK, FAULT = 0, 2
 WEB, WORKER = "web server", "worker"
 PATIENCE_SECONDS = 15.0
 MEASURED_SECONDS = 0.05
@@ -34,13 +33,9 @@ BACKLOG = 1024
 ANYWHERE = {"0.0.0.0", "::", ""}
 
 
-class UpRefused(Exception):
-    """Karat cannot start. The message is the reason and the remedy, in one sentence or two."""
-
-
-def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
-    """Run until Ctrl-C or SIGTERM. Returns 0 then, or 2 when it cannot start (the reason is on stderr)."""
-    try:
+def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> None:
+    """Run until Ctrl-C or SIGTERM. Raises Refusal and ImproperlyConfigured where Karat cannot start."""
+    with suppress(KeyboardInterrupt):
         prepare_data_dir(data_dir)
         lock = lock_data_dir(data_dir)
         listener = open_port(host, port)
@@ -50,13 +45,8 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
             os.environ.pop("KARAT_DEMO", None)
             choose("KARAT_DEMO", "0")
         at = load(data_dir)
-    except (UpRefused, ImproperlyConfigured) as refusal:
-        print(refusal, file=sys.stderr)
-        return FAULT
-    except KeyboardInterrupt:
-        return OK
-    with lock, listener:
-        return run(listener, host=host, data_dir=data_dir, at=at)
+        with lock, listener:
+            run(listener, host=host, data_dir=data_dir, at=at)
 
 
 def prepare_data_dir(data_dir: Path) -> None:
@@ -69,7 +59,7 @@ def prepare_data_dir(data_dir: Path) -> None:
         trial.unlink()
     except OSError as problem:
         trial.unlink(missing_ok=True) if data_dir.is_dir() and os.access(data_dir, os.W_OK) else None
-        raise UpRefused(
+        raise Refusal(
             f"The data directory {data_dir} cannot be written to ({problem.strerror}). "
             "Make room or give the rights, or choose another one: --data-dir ~/karat-data"
         ) from None
@@ -89,7 +79,7 @@ def lock_data_dir(data_dir: Path, *, or_else: str = OWN_FOLDER):
     except OSError:
         lock.seek(0)
         owner = lock.read().strip() or "unknown"
-        raise UpRefused(
+        raise Refusal(
             f"Karat already runs on {data_dir} (process {owner}). Stop that one with Ctrl-C{or_else}"
         ) from None
     lock.seek(0)
@@ -108,17 +98,17 @@ def open_port(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(BACKLOG)
     except PermissionError:
-        raise UpRefused(f"Port {port} needs more rights. Choose one above 1023: --port 8000") from None
+        raise Refusal(f"Port {port} needs more rights. Choose one above 1023: --port 8000") from None
     except OverflowError:
-        raise UpRefused(f"{port} is no port. Choose one from 1024 to 65535: --port 8000") from None
+        raise Refusal(f"{port} is no port. Choose one from 1024 to 65535: --port 8000") from None
     except socket.gaierror:
-        raise UpRefused(f"“{host}” is no address of this machine. Leave --host away, or use 127.0.0.1.") from None
+        raise Refusal(f"“{host}” is no address of this machine. Leave --host away, or use 127.0.0.1.") from None
     except OSError as problem:
         if problem.errno == 98 or "in use" in str(problem).lower():
-            raise UpRefused(
+            raise Refusal(
                 f"Port {port} is taken. Stop what listens there, or choose another: --port {port + 1}"
             ) from None
-        raise UpRefused(f"Karat cannot listen on {host} port {port} ({problem.strerror}).") from None
+        raise Refusal(f"Karat cannot listen on {host} port {port} ({problem.strerror}).") from None
     return listener
 
 
@@ -139,20 +129,11 @@ def choose(variable: str, value: str) -> None:
 def load(data_dir: Path) -> datetime:
     """Load Karat and bring the database up to date. Returns the time of this start."""
     django.setup()
-    from apps.config.upgrade import UnknownSchema, upgrade
+    from apps.config.upgrade import upgrade
 
     at = timezone.now()
     collect_static_files()
-    try:
-        copy = upgrade(data_dir=data_dir, at=at, say=say)
-    except Refusal as refusal:
-        raise UpRefused(refusal.sentence) from None
-    except UnknownSchema as unknown:
-        raise UpRefused(
-            f"The data in {data_dir} was written by a newer Karat ({unknown}). Install that version again, or "
-            f"restore a copy from {data_dir / 'backups'}."
-        ) from None
-    if copy is not None:
+    if copy := upgrade(data_dir=data_dir, at=at, say=say):
         say(f"The database was upgraded. The backup from before: {copy}")
     return at
 
@@ -165,13 +146,13 @@ def collect_static_files() -> None:
         if settings.PRODUCTION:
             call_command("collectstatic", interactive=False, verbosity=0)
     except OSError as problem:
-        raise UpRefused(
+        raise Refusal(
             f"The folder {folder} cannot be written to ({problem.strerror}). Make room, give the rights, or choose "
             "another one with KARAT_STATIC_ROOT."
         ) from None
 
 
-def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> int:
+def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> None:
     from django.db import connections
 
     supervisor = Supervisor(say=say)
@@ -192,7 +173,6 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     supervisor.stop()
     release_leases()
     say("Karat has stopped.")
-    return OK
 
 
 def load_all() -> None:

@@ -29,10 +29,6 @@ BYTES_A_SECOND = {"sqlite": 50_000_000, "postgresql": 10_000_000}
 MIGRATION_SECONDS = 0.2
 
 
-class UnknownSchema(Exception):
-    """The database holds migrations that this version does not know."""
-
-
 class UpgradePlan(NamedTuple):
     """What an upgrade does. `migrations` are names with their app; `has_data` is False for a database without tables.
 
@@ -61,15 +57,18 @@ class UpgradePlan(NamedTuple):
 def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
     """What `upgrade` would do now; without migrations there is nothing to do.
 
-    Raises UnknownSchema, and Refusal for data that is too old.
+    Raises Refusal for data that is too old, and for data of a newer version.
     """
     applied = applied_migrations()
     refuse_older(applied)
     executor = MigrationExecutor(connection)
     unknown = sorted(renamed(applied) - set(executor.loader.disk_migrations))
     if unknown:
-        app, name = unknown[-1]
-        raise UnknownSchema(f"{app} {name}")
+        raise Refusal(
+            f"The data in {data_dir} was written by a newer Karat ({' '.join(unknown[-1])}). Nothing was changed. "
+            f"Install that version again, or restore a copy from {data_dir / 'backups'}.",
+            code="schema_newer",
+        )
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     size = database_size()
     return UpgradePlan(
@@ -84,8 +83,8 @@ def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
 def upgrade(*, data_dir: Path, at: datetime, say: Callable[[str], None]) -> Path | None:
     """Apply pending migrations and return the backup made before, or None when there was nothing to back up.
 
-    Raises UnknownSchema when the data is from a newer Karat, and Refusal where it is too old or there is no room for
-    the backup; nothing is changed then.
+    Raises Refusal where the data is too old or of a newer Karat, where its database was lost, and where there is no
+    room for the backup; nothing is changed then.
     """
     cache.clear()  # figures of another version of Karat, or of a database that was replaced meanwhile
     plan = plan_upgrade(data_dir=data_dir)

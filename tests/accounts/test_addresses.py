@@ -1,7 +1,7 @@
 """One address in sixteen spellings, and its look-alikes: on both databases each is one person, or nobody."""
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -14,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Invitation, LoginAttempt, User
 from apps.accounts.selectors import with_address
 from apps.audit.models import Event
+from apps.common.errors import Refusal
 from tests.accounts.sso import linked_invitation, refusal_of
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
 
@@ -139,7 +140,7 @@ def test_an_account_gets_another_address_on_record():
     user.refresh_from_db()
     assert user.email == "isa@xn--bcher-kva.example"
     assert Event.objects.get(action="user.address_changed").after == {"email": user.email}
-    with pytest.raises(CommandError, match="is the address of another account"):
+    with pytest.raises(Refusal, match="is the address of another account"):
         call_command("user", "address", user.email, other.email)
     with pytest.raises(NoAddress):
         change_address(user_id=user.pk, email="ısa@example.org", at=AT)

@@ -361,7 +361,7 @@ class TestCommand:
         project = make_project()
         lead = lead_of(project)
 
-        with pytest.raises(CommandError, match="Nobody else leads"):
+        with pytest.raises(Refusal, match="Nobody else leads"):
             self.output_of(lead.email, "--yes")
         self.output_of(lead.email, "--yes", "--heir", operator.email)
 

@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 
 from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Identity, User
+from apps.common.errors import Refusal
 from tests.factories import AT, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def test_add_makes_a_person_with_a_password_shown_once():
 def test_add_refuses_an_address_that_is_taken():
     user = make_user("Ada")
 
-    with pytest.raises(CommandError, match="has an account already"):
+    with pytest.raises(Refusal, match="has an account already"):
         output_of("add", user.email, "--name", "Ada")
 
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.access import sessions as edge
+from apps.accounts.access.browsers import browser_in
 from apps.accounts.actions import invitations, people, sign_ins, tokens
-from apps.accounts.core.browsers import browser_in
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import ApiToken, Visit
 from apps.audit.models import Event

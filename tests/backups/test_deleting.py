@@ -18,7 +18,7 @@ from apps.backups.actions.projects import delete_project
 from apps.backups.enums import DELETE_PROJECT
 from apps.backups.execution import deleting
 from apps.backups.execution.deleting import finish_deletions
-from apps.backups.selectors.project_rows import PROJECTS, belonging, count_rows
+from apps.backups.selectors.project_rows import PROJECTS, count_rows, project_tables
 from apps.common.errors import Refusal
 from apps.gates.models import Badge
 from apps.jobs.enums import JobState
@@ -32,7 +32,7 @@ from tests.world import World, build_world
 
 pytestmark = pytest.mark.django_db
 ALWAYS_KEPT = {guard.table for guard in declared_guards() if guard.event == "DELETE" and guard.and_truncation}
-TABLES = [each.table for each in belonging() if each.table != PROJECTS]
+TABLES = [each.table for each in project_tables() if each.table != PROJECTS]
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_an_attempt_that_failed_is_on_the_page_of_the_server_until_one_succeeds(
 
 def test_no_client_deletes_rows_of_a_project_whose_deletion_nobody_asked_for(world, lead):
     delete(world.project, lead)
-    kept = [each for each in belonging() if each.table in ALWAYS_KEPT and count_rows(world.other.pk, each.table)]
+    kept = [each for each in project_tables() if each.table in ALWAYS_KEPT and count_rows(world.other.pk, each.table)]
     refused = "|".join(re.escape(guard.message) for guard in declared_guards())
     assert len(kept) > 20
 

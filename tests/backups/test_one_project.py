@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -15,7 +15,8 @@ from apps.audit.execution.sealing import seal_all
 from apps.audit.models import Event
 from apps.backups.actions.projects import STAYS, export_project
 from apps.backups.formats.archive import Archive
-from apps.backups.selectors.project_rows import belonging, count_rows
+from apps.backups.selectors.project_rows import count_rows, project_tables
+from apps.common.errors import Refusal
 from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
 from tests import database
@@ -48,7 +49,7 @@ def exported(folder: Path, version: Version, env: dict[str, str]) -> dict[str, s
 
 def test_it_has_all_rows_of_the_project_and_none_of_another(world, file):
     with Archive(file) as archive:
-        for each in belonging():
+        for each in project_tables():
             expected = 0 if each.table in STAYS else count_rows(world.project.pk, each.table)
             if each.table != "audit_event":  # the export itself is on record
                 assert archive.manifest.tables[each.table].state.rows == expected, each.table
@@ -118,6 +119,6 @@ def test_that_it_left_the_server_is_on_record(world, file):
 
 
 def test_nothing_is_overwritten(world, file):
-    with pytest.raises(CommandError, match="nothing is overwritten"):
+    with pytest.raises(Refusal, match="nothing is overwritten"):
         call_command("project", "export", world.project.slug, str(file))
     assert connection.is_usable()

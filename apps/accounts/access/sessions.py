@@ -23,9 +23,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from apps.accounts.access.known_devices import remember_device
+from apps.accounts.access.browsers import browser_in, remember_device
 from apps.accounts.actions import sign_ins
-from apps.accounts.core.browsers import browser_in
 from apps.accounts.models import User, Visit
 from apps.common.database.bulk import write_note
 from apps.common.database.statements import prepared_cursor, row_of, rows_of, time_value

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import transaction
+from django.shortcuts import get_object_or_404
 
 from apps.accounts import rules
 from apps.accounts.actions.people import _grant, create_user
@@ -146,7 +147,8 @@ def _mail(invitation: Invitation, link: str, actor: User, at: datetime) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: datetime) -> Invitation:
-    invitation = Invitation.objects.select_for_update().get(pk=invitation_id, project=project)
+    """Withdraw an open invitation: its link no longer works. Raises Http404 for one of another project."""
+    invitation = get_object_or_404(Invitation.objects.select_for_update(), pk=invitation_id, project=project)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     if reason := rules.invitation_refusal(invitation, at):

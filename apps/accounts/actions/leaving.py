@@ -10,12 +10,11 @@ from apps.accounts.actions.identities import _unlink
 from apps.accounts.actions.people import _change_roles, _close, _grant
 from apps.accounts.actions.sign_ins import end_visits
 from apps.accounts.actions.tokens import revoke_tokens
-from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.execution.leaving import give_up_elsewhere, held_by
 from apps.accounts.models import Invitation, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
-from apps.accounts.selectors import led_alone_by, open_links_of, roles_of
+from apps.accounts.selectors import Holding, led_alone_by, open_links_of, roles_of
 from apps.common.errors import Refusal
 from apps.common.hooks import record
 

@@ -8,7 +8,7 @@ from apps.accounts import rules
 from apps.accounts.actions.sign_ins import end_visits
 from apps.accounts.core.addresses import plain_address
 from apps.accounts.enums import Role
-from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Membership, PasswordReset, Project, User
+from apps.accounts.models import ApiToken, Membership, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import stand_in_email, stand_in_named
 from apps.common.errors import Refusal
@@ -130,9 +130,9 @@ def _close(user: User, actor: User | None, at: datetime) -> None:
 def change_address(*, user_id: int, email: str, at: datetime) -> User:
     """Give an account another e-mail address, from the command line. Raises Refusal for one that somebody has."""
     user = User.objects.select_for_update().get(pk=user_id)
+    if user.is_stand_in:
+        raise Refusal(rules.NO_ACCOUNT.format(user=user), code="no_account")
     before, user.email = user.email, plain_address(email)
-    if user.is_stand_in or before.endswith(STAND_IN_DOMAIN):
-        raise Refusal(f"{user} is a name in an imported file and has no address.", code="no_account")
     if User.objects.filter(email=user.email).exclude(pk=user.pk).exists():
         raise Refusal(f"{user.email} is the address of another account.", code="email_taken")
     user.save(update_fields=["email"])

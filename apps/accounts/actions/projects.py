@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain, count
 
 from django.db import transaction
 from django.utils.text import slugify
@@ -34,12 +35,8 @@ def free_slug(name: str) -> str:
     """The first unused address for a name: `handbook`, `handbook-2`, …"""
     base = slugify(name)[:50] or "project"
     taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    number = 1
-    slug = base
-    while slug in taken:
-        number += 1
-        slug = f"{base}-{number}"
-    return slug
+    further = (f"{base}-{number}" for number in count(2))
+    return next(slug for slug in chain([base], further) if slug not in taken)
 
 
 @transaction.atomic
@@ -65,12 +62,18 @@ def set_roles(
     return wanted
 
 
+def _to_change(project_id: int, actor: User | None) -> Project:
+    """The project, locked, for a lead, an operator, or the command line (None). Raises PeopleRefused for others."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if actor is not None and (reason := rules.people_refusal(actor, project)):
+        raise PeopleRefused(reason)
+    return project
+
+
 @transaction.atomic
 def change_project(*, project_id: int, policies: dict, actor: User, at: datetime, name: str | None = None) -> Project:
     """Rename a project and set its policies; what is not named stays. The same values again change nothing."""
-    project = Project.objects.select_for_update().get(pk=project_id)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    project = _to_change(project_id, actor)
     before = {"name": project.name, "policies": project.policies}
     project.name = project.name if name is None else name.strip()
     project.policies = {**project.policies, **policies}
@@ -85,9 +88,7 @@ def change_project(*, project_id: int, policies: dict, actor: User, at: datetime
 @transaction.atomic
 def archive_project(*, project_id: int, actor: User, at: datetime) -> Project:
     """Make a project read-only and hide it in the lists. Work that is under way, such as a job, finishes."""
-    project = Project.objects.select_for_update().get(pk=project_id)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    project = _to_change(project_id, actor)
     ProjectArchived.unless_open(project)
     _wait_for_members(project)
     project.archived_at, project.archived_by = at, actor
@@ -105,9 +106,7 @@ def _wait_for_members(project: Project) -> None:
 @transaction.atomic
 def bring_back_project(*, project_id: int, actor: User, at: datetime) -> Project:
     """End the archiving. A project that is not archived stays as it is."""
-    project = Project.objects.select_for_update().get(pk=project_id)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    project = _to_change(project_id, actor)
     if project.archived_at is None:
         return project
     project.archived_at = project.archived_by = None
@@ -122,27 +121,18 @@ def begin_deletion(
 ) -> ProjectDeletion:
     """Put on record that the project is deleted, and close it to everybody. `actor` None is the command line.
 
-    `typed` has to be its name, and `counts` are what was in it. There is no way back: from now on the guards of its
-    rows let go of them.
+    `typed` has to be its name, and `counts` are what was in it. There is no way back: from now on the database lets its
+    rows be deleted.
     """
-    project = Project.objects.select_for_update().get(pk=project_id)
-    if actor is not None and (reason := rules.people_refusal(actor, project)):
-        raise PeopleRefused(reason)
+    project = _to_change(project_id, actor)
     if reason := rules.deletion_refusal(project, typed):
         raise Refusal(reason, code="name_differs")
     if ProjectDeletion.objects.filter(project=project).exists():
         raise Refusal(f"{project} is being deleted already.", code="being_deleted")
-    deletion = ProjectDeletion.objects.create(
-        project=project,
-        slug=project.slug,
-        name=project.name,
-        counts=counts,
-        requested_by=actor,
-        requested_at=at,
-    )
+    facts = {"slug": project.slug, "name": project.name, "counts": counts}
+    deletion = ProjectDeletion.objects.create(project=project, **facts, requested_by=actor, requested_at=at)
     Membership.objects.live().filter(project=project).update(ended_at=at, ended_by=actor)
     ApiToken.objects.filter(project=project, revoked_at=None).update(revoked_at=at)
     Invitation.objects.filter(project=project, used_at=None, revoked_at=None).update(revoked_at=at)
-    after = {"slug": project.slug, "name": project.name, "counts": counts}
-    record(project=None, actor=actor, action="project.deletion_requested", obj=project, after=after, at=at)
+    record(project=None, actor=actor, action="project.deletion_requested", obj=project, after=facts, at=at)
     return deletion

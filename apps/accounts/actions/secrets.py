@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts import rules
 from apps.accounts.core.encryption import SealBroken, seal, unseal
@@ -52,15 +52,14 @@ def save_secret(*, project: Project, name: str, value: str, actor: User, at: dat
 
 
 @transaction.atomic
-def delete_secret(*, project: Project, secret_id: int, actor: User, at: datetime) -> None:
-    """Delete a secret. Systems that name it are refused until it is added again."""
+def delete_secret(*, project: Project, secret_id: int, actor: User, at: datetime) -> str:
+    """Delete a secret and return its name. Systems that name it are refused until it is added again."""
     if reason := rules.secrets_refusal(actor, project):
         raise SecretForbidden(reason, code="leads_only")
-    secret = Secret.objects.select_for_update().filter(project=project, pk=secret_id).first()
-    if secret is None:
-        raise Http404("No such secret.")
+    secret = get_object_or_404(Secret.objects.select_for_update(), project=project, pk=secret_id)
     record(project=project, actor=actor, action="secret.deleted", obj=secret, before={"name": secret.name}, at=at)
     secret.delete()
+    return secret.name
 
 
 def reveal(project: Project, name: str) -> str:

@@ -3,7 +3,7 @@
 An attempt counts before the password is checked, so that many concurrent attempts do not exceed the limit. The
 message and the time it takes are the same for existing and unknown people.
 
-A browser from which the account has signed in before is counted separately (see `known_devices`): strangers lock out
+A browser from which the account has signed in before is counted separately (see `access.browsers`): strangers lock out
 neither the person whose password they guess nor the colleagues who share their address.
 """
 
@@ -17,11 +17,11 @@ from django.contrib.sessions.models import Session
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 
 from apps.accounts import rules
 from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.models import LoginAttempt, UsedState, User, Visit
-from apps.accounts.selectors import own_visit
 from apps.common.errors import Refusal
 from apps.common.hooks import record
 from apps.common.web.outages import outage_of
@@ -51,8 +51,8 @@ def note_use(*, session_key: str, user_id: int, address: str | None, browser: st
 
 @transaction.atomic
 def end_visit(*, visit_id: int, user: User, at: datetime) -> Visit:
-    """End a session of one's own: its next request is that of a stranger. Raises Http404 for what is no such one."""
-    visit = own_visit(user, visit_id)
+    """End a session of one's own: its next request is that of a stranger. Raises Http404 for any other."""
+    visit = get_object_or_404(Visit, user=user, pk=visit_id)
     Session.objects.filter(pk=visit.session_id).delete()
     record(project=None, actor=user, action="session.ended", obj=user, before={"sessions": 1}, at=at)
     return visit

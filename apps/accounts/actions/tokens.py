@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.enums import Scope
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
-from apps.accounts.selectors import own_tokens, roles_of
+from apps.accounts.selectors import own_tokens, roles_of, tokens_of
 from apps.common.errors import Refusal
 from apps.common.hooks import record
 from apps.common.web.tokens import new_token, shown_prefix, token_digest
@@ -54,12 +55,14 @@ def create_token(
 
 
 @transaction.atomic
-def revoke_token(*, token_id: int, project: Project, user: User, at: datetime) -> ApiToken:
-    token = ApiToken.objects.select_for_update().get(pk=token_id, project=project, user=user)
+def revoke_token(*, token_id: int, user: User, at: datetime, project: Project | None = None) -> ApiToken:
+    """Revoke a token of one's own, of this project where one is named. Raises Http404 for any other."""
+    own = ApiToken.objects.filter(user=user) if project is None else tokens_of(user, project)
+    token = get_object_or_404(own.select_for_update(of=("self",)).select_related("project"), pk=token_id)
     if token.revoked_at is None:
         token.revoked_at = at
         token.save(update_fields=["revoked_at"])
-        record(project=project, actor=user, action="token.revoked", obj=token, at=at)
+        record(project=token.project, actor=user, action="token.revoked", obj=token, at=at)
     return token
 
 

@@ -223,8 +223,7 @@ class InvitationRevoke(ProjectAPIView):
 
     @extend_schema(operation_id="people_revoke_invitation", request=None, responses={204: None})
     def post(self, request: Request, slug: str, invitation_id: int) -> Response:
-        invitation = selectors.invitation_in(self.project, invitation_id)
         invitations.revoke_invitation(
-            invitation_id=invitation.pk, project=self.project, actor=self.member.user, at=timezone.now()
+            invitation_id=invitation_id, project=self.project, actor=self.member.user, at=timezone.now()
         )
         return Response(status=204)

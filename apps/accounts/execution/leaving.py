@@ -10,9 +10,8 @@ from typing import Protocol
 
 from django.db.models import Count
 
-from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Membership, User
-from apps.accounts.selectors import open_links_of, own_tokens, visits_of
+from apps.accounts.selectors import Holding, open_links_of, own_tokens, visits_of
 
 
 class GiveUp(Protocol):

@@ -18,7 +18,6 @@ from apps.accounts.actions.secrets import save_secret
 from apps.accounts.enums import Role
 from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, TokenForm
 from apps.accounts.models import Project
-from apps.accounts.selectors import secret_in, secrets_in
 from apps.common.errors import Refusal
 from apps.common.hooks import has_mail_server
 from apps.common.web.requests import link_for_others, reach_warning
@@ -76,12 +75,11 @@ def invite(request: MemberRequest, project: Project) -> HttpResponse:
 def _preview(request: MemberRequest, project: Project, form: InviteForm) -> HttpResponse:
     guests = form.cleaned_data["guests"]
     known = selectors.known_guests(project, [guest.email for guest in guests], timezone.now())
+    is_mailed = has_mail_server() and form.cleaned_data["by_mail"]
     context = {
         "form": form,
         "guests": [(guest, known.get(guest.email, "")) for guest in guests],
-        "mailed": sum(bool(guest.email) for guest in guests)
-        if has_mail_server() and form.cleaned_data["by_mail"]
-        else 0,
+        "mailed": sum(bool(guest.email) for guest in guests) if is_mailed else 0,
         "has_mail_server": has_mail_server(),
     }
     return render(request, "accounts/invite_preview.html", context)
@@ -90,8 +88,7 @@ def _preview(request: MemberRequest, project: Project, form: InviteForm) -> Http
 @member_view(Role.LEAD)
 @require_POST
 def revoke_invitation(request: MemberRequest, project: Project, invitation_id: int) -> HttpResponse:
-    invitation = selectors.invitation_in(project, invitation_id)
-    invitations.revoke_invitation(invitation_id=invitation.pk, project=project, actor=request.user, at=timezone.now())
+    invitations.revoke_invitation(invitation_id=invitation_id, project=project, actor=request.user, at=timezone.now())
     messages.success(request, "The invitation is withdrawn; its link no longer works.")
     return redirect("people:people", slug=project.slug)
 
@@ -129,20 +126,15 @@ def tokens(request: MemberRequest, project: Project) -> HttpResponse:
             at=timezone.now(),
         )
         form = TokenForm()
-    context = {
-        "tokens": selectors.tokens_of(request.user, project),
-        "form": form,
-        "secret": secret,
-        "now": timezone.now(),
-    }
+    own = selectors.tokens_of(request.user, project)
+    context = {"tokens": own, "form": form, "secret": secret, "now": timezone.now()}
     return render(request, "accounts/tokens.html", context, status=400 if form.errors else 200)
 
 
 @member_view(changes_archived=True)
 @require_POST
 def revoke_token(request: MemberRequest, project: Project, token_id: int) -> HttpResponse:
-    token = selectors.token_of(request.user, project, token_id)
-    account_tokens.revoke_token(token_id=token.pk, project=project, user=request.user, at=timezone.now())
+    token = account_tokens.revoke_token(token_id=token_id, project=project, user=request.user, at=timezone.now())
     messages.success(request, f"{token.name} is revoked. Requests that use it are rejected from now on.")
     return redirect("people:tokens", slug=project.slug)
 
@@ -163,14 +155,13 @@ def secrets(request: MemberRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, f"{secret.name} is saved. Systems use it by its name; its value is never shown.")
             return redirect("people:secrets", slug=project.slug)
-    context = {"secrets": secrets_in(project), "form": form}
+    context = {"secrets": selectors.secrets_in(project), "form": form}
     return render(request, "accounts/secrets.html", context, status=400 if form.errors else 200)
 
 
 @member_view(Role.LEAD)
 @require_POST
 def delete_secret(request: MemberRequest, project: Project, secret_id: int) -> HttpResponse:
-    secret = secret_in(project, secret_id)
-    forget_secret(project=project, secret_id=secret.pk, actor=request.user, at=timezone.now())
-    messages.success(request, f"{secret.name} is deleted. Systems that use it can no longer sign in.")
+    name = forget_secret(project=project, secret_id=secret_id, actor=request.user, at=timezone.now())
+    messages.success(request, f"{name} is deleted. Systems that use it can no longer sign in.")
     return redirect("people:secrets", slug=project.slug)

@@ -6,14 +6,14 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout as end_session
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import rules, selectors
-from apps.accounts.access.known_devices import known_device
+from apps.accounts.access.browsers import known_device
 from apps.accounts.access.pages import PersonRequest, operator_view
 from apps.accounts.access.sessions import let_in
 from apps.accounts.access.single_sign_on import ID_TOKEN, farewell_url
@@ -40,7 +40,7 @@ from apps.common.web.requests import client_address, link_for_others, own_page, 
 @operator_view
 @require_http_methods(["GET", "HEAD", "POST"])
 def leaving(request: PersonRequest, user_id: int) -> HttpResponse:
-    user, at = selectors.user_or_404(user_id), timezone.now()
+    user, at = get_object_or_404(User, pk=user_id), timezone.now()
     if reason := rules.leaving_refusal(request.user, user):
         raise PeopleRefused(reason, code="not_leaving")
     form = _form(request, user)
@@ -191,7 +191,7 @@ def _everybody(request: PersonRequest, *, of: User | None = None, link: str = ""
 @require_POST
 def reset_link(request: PersonRequest, user_id: int) -> HttpResponse:
     """Make a link with which this person chooses a new password, and show it once."""
-    user = selectors.user_or_404(user_id)
+    user = get_object_or_404(User, pk=user_id)
     token = passwords.create_reset_link(user_id=user.pk, actor=request.user, at=timezone.now())
     link = link_for_others(request, reverse("accounts:reset", kwargs={"token": token}))
     return _everybody(request, of=user, link=link)
@@ -238,7 +238,7 @@ def reset(request: HttpRequest, token: str) -> HttpResponse:
 @operator_view
 @require_POST
 def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
-    user = people.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
+    user = people.deactivate_user(user_id=get_object_or_404(User, pk=user_id).pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
     return redirect("accounts:people")
 
@@ -246,7 +246,7 @@ def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
 @operator_view
 @require_POST
 def reopen(request: PersonRequest, user_id: int) -> HttpResponse:
-    user = people.reopen_account(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
+    user = people.reopen_account(user_id=get_object_or_404(User, pk=user_id).pk, actor=request.user, at=timezone.now())
     way = rules.reset_refusal(user) or f"To let {user} sign in, create a new password link."
     messages.success(request, f"The account of {user} is open again. {way} Leads give roles in their projects.")
     return redirect("accounts:people")

@@ -40,8 +40,7 @@ def end_sessions(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: PersonRequest, token_id: int) -> HttpResponse:
-    token = selectors.own_token(request.user, token_id)
-    tokens.revoke_token(token_id=token.pk, project=token.project, user=request.user, at=timezone.now())
+    token = tokens.revoke_token(token_id=token_id, user=request.user, at=timezone.now())
     messages.success(request, f"{token.name} is revoked. Requests that use it are rejected from now on.")
     return _back_to("tokens")
 

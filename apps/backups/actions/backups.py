@@ -1,46 +1,26 @@
 """Making a backup, and restoring one with its files into an empty database."""
 
-import os
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from django.conf import settings
 from django.db import connection, transaction
 
 from apps.accounts.models import User
-from apps.backups import rules
 from apps.backups.enums import BACK_UP
 from apps.backups.execution.loading import load_rows, tables_of
 from apps.backups.execution.making import Progress, WrittenBackup, make_backup, note_backup, silently
+from apps.backups.execution.places import refuse_target
 from apps.backups.execution.verification import Verified, scratch_beside, verify_backup
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.reading import applied_migrations
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files import store
+from apps.common.files.private import whole_file
 from apps.corpus.execution.search_index import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
-
-
-def take_file(archive: Archive, path: str, *, name: str) -> None:
-    """Write an uploaded file under the name that it has here, for every host of the server.
-
-    Raises NoBackup where it is damaged, and BucketAway where hosts share a store that does not take it.
-    """
-    target = store.path_of(name)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target.unlink(missing_ok=True)  # of an attempt that was interrupted, perhaps not to be written to
-    with private_file(target) as stream:
-        archive.copy_file(path, stream)
-    store.keep(name)
-
-
-def private_file(path: Path) -> BinaryIO:
-    """A file to write, which is empty now."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
 
 RECORDS = ("backups", "0001_initial")
 RESTORED_FROM = "restored from backup "
@@ -53,8 +33,7 @@ def back_up(
 
     Raises Refusal where it cannot be written, or where it does not hold: then it is on record as not verified.
     """
-    if not isinstance(target, str) and (reason := rules.target_refusal(target)):
-        raise Refusal(reason, code="backup_not_written")
+    refuse_target(target)
     backup = make_backup(target, at=at, passphrase=passphrase, progress=progress)
     verified, refused = None, None
     if verify:
@@ -119,7 +98,13 @@ def _restore_files(archive: Archive, progress: Progress) -> None:
     """
     paths = list(archive.manifest.files)
     for n, path in enumerate(paths, 1):
-        take_file(archive, path, name=path)
+        place = store.path_of(path)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)  # from an attempt that was interrupted
+        place.touch(mode=0o600)
+        with place.open("wb") as stream:
+            archive.copy_file(path, stream)
+        store.keep(path)
         progress("files restored", n, len(paths))
     folder: Path | None = settings.AUDIT_HEADS
     if folder is None:
@@ -127,7 +112,7 @@ def _restore_files(archive: Archive, progress: Progress) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content in archive.heads():
         if not (folder / name).exists():
-            with private_file(folder / name) as stream:
+            with whole_file(folder / name) as stream:
                 stream.write(content)
 
 

@@ -20,12 +20,11 @@ from apps.audit.execution.sealing import seal_all
 from apps.backups.core.rows import Table
 from apps.backups.enums import DELETE_PROJECT
 from apps.backups.execution.making import Progress, WrittenBackup, database_name, silently, write_files, write_to
+from apps.backups.execution.places import ENDING, refuse_target
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
-from apps.backups.rules import ENDING, target_refusal
 from apps.backups.selectors.backups import contents_of
-from apps.backups.selectors.project_rows import PEOPLE, belonging, people_of
+from apps.backups.selectors.project_rows import PEOPLE, people_of, project_tables
 from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
-from apps.common.errors import Refusal
 from apps.jobs.actions.jobs import enqueue, stop_jobs
 
 OF_DJANGO = ("django_content_type", "auth_permission")
@@ -47,7 +46,7 @@ def write_project(stream: BinaryIO, *, project: Project, at: datetime, version: 
     migrations = applied_migrations()
     archive = ArchiveWriter(stream)
     manifest = Manifest(version, at.isoformat(), database_name(), migrations)
-    rows_of = {each.table: each.of(project.pk) for each in belonging() if each.table not in STAYS}
+    rows_of = {each.table: each.of(project.pk) for each in project_tables() if each.table not in STAYS}
     rows_of |= {PEOPLE: people_of(project.pk, rows_of), **dict.fromkeys(OF_DJANGO, "1 = 1")}
     with moment() as seen:
         done = 0
@@ -80,10 +79,9 @@ def export_project(
 ) -> WrittenBackup:
     """Write everything of one project to a file, or into a folder or a bucket, and put that on record.
 
-    Raises Refusal where it cannot be written. Others go on working meanwhile.
+    Raises Refusal where it cannot be written. Others can work meanwhile.
     """
-    if not isinstance(target, str) and (reason := target_refusal(target)):
-        raise Refusal(reason, code="backup_not_written")
+    refuse_target(target)
     seal_all()  # what happened here is known as such on the server that it becomes
     written = write_to(
         target,

@@ -1,11 +1,12 @@
-"""Deletes a project: its files, then its rows part by part, then itself; begun anew by whoever finds it unfinished.
+"""Deletes a project in a job: its files, then its rows part by part, then the project itself.
 
-While a part is deleted nobody waits for longer than that part takes. Who is killed leaves a smaller project, which is
-as closed as before: its deletion is on record, and goes on.
+Each part is one short transaction, so that nobody waits long for it. A job that is killed leaves a project with fewer
+rows, which stays closed to everybody: its deletion is on record, and the next job continues it.
 """
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 from django.db import connection
@@ -16,7 +17,7 @@ from apps.audit.execution import signed_checkpoints
 from apps.audit.execution.sealing import GENESIS, chain_name, seal_all
 from apps.audit.models import Chain
 from apps.backups.enums import DELETE_PROJECT
-from apps.backups.selectors.project_rows import PROJECTS, Belonging, belonging, key_ranges, mutual_references
+from apps.backups.selectors.project_rows import PROJECTS, ProjectTable, key_ranges, mutual_references, project_tables
 from apps.common.discovery import later
 from apps.common.files import store
 from apps.corpus.execution.search_index import forget_versions
@@ -27,7 +28,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 
 AT_ONCE = 2_000
 PASSES = 10
-"""A job of the project that was running may write rows for as long as it does not know that it is cancelled."""
+"""A job of the project that was running may write more rows until it sees that it is cancelled."""
 VERSIONS = "corpus_blockversion"
 
 enqueue = later("apps.jobs.actions.jobs.enqueue")
@@ -35,7 +36,7 @@ enqueue = later("apps.jobs.actions.jobs.enqueue")
 
 @periodic_task("backups.finish_deletions", every=timedelta(minutes=10))
 def finish_deletions(at: datetime) -> None:
-    """Queue what was not finished: after a job that failed, and in a database restored in the middle of one."""
+    """Queue deletions that were not finished: after a failed job, and in a database from a backup made meanwhile."""
     is_open = Job.objects.open().filter(kind=DELETE_PROJECT)
     for pk in ProjectDeletion.objects.filter(finished_at=None).order_by("pk").values_list("pk", flat=True):
         if not is_open.filter(params={"deletion": pk}).exists():
@@ -50,7 +51,7 @@ def delete(ctx: JobContext) -> dict[str, Any] | None:
         return {"name": deletion.name}
     project_id = deletion.project_id
     chains = list(Chain.objects.filter(project_id=project_id).values_list("name", flat=True))
-    parts = _parts(ctx)
+    parts = (f"{ctx.attempt}-{number}" for number in count(1))
     _note_head(ctx, parts, deletion)
     _remove_files(project_id)
     for _ in range(PASSES):
@@ -66,13 +67,6 @@ def delete(ctx: JobContext) -> dict[str, Any] | None:
     for name in {chain_name(project_id), *chains}:
         signed_checkpoints.forget(name)
     return None
-
-
-def _parts(ctx: JobContext) -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        yield f"{ctx.attempt}-{number}"
 
 
 def _note_head(ctx: JobContext, parts: Iterator[str], deletion: ProjectDeletion) -> None:
@@ -93,7 +87,7 @@ def _remove_files(project_id: int) -> None:
 
 def _delete_rows(ctx: JobContext, parts: Iterator[str], project_id: int) -> int:
     """Delete the rows of all tables but the project itself, and return how many there were."""
-    tables = {each.table: each for each in belonging()}
+    tables = {each.table: each for each in project_tables()}
     for name, column in mutual_references():
         _change(ctx, parts, project_id, tables[name], f'UPDATE "{name}" SET "{column}" = NULL')
     deleted = 0
@@ -104,7 +98,7 @@ def _delete_rows(ctx: JobContext, parts: Iterator[str], project_id: int) -> int:
     return deleted
 
 
-def _change(ctx: JobContext, parts: Iterator[str], project_id: int, each: Belonging, statement: str) -> int:
+def _change(ctx: JobContext, parts: Iterator[str], project_id: int, each: ProjectTable, statement: str) -> int:
     changed = 0
     for first, last in key_ranges(each, project_id, size=AT_ONCE):
         with ctx.chunk(next(parts)), connection.cursor() as cursor:

@@ -1,8 +1,8 @@
-"""Fills an empty database from a backup, with the triggers that watch over each row set aside.
+"""Fills an empty database from a backup, without the triggers that guard each row.
 
-They watch over what people do, and some write rows of their own, which the backup has already. Here every row has
-passed them once. When the rows are there the triggers are too; every digest is compared, and every reference checked. A
-database with rows is never filled, so this is no way round them.
+Triggers guard against what people do, and some write rows of their own, which the backup has already. Once the rows are
+there the triggers are back; every digest is compared, and every reference checked. Only an empty database is filled, so
+nobody can change guarded rows in this way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,22 +24,22 @@ SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 
 
 @contextmanager
-def unwatched(tables: Sequence[str]) -> Iterator[None]:
+def without_triggers(tables: Sequence[str]) -> Iterator[None]:
     """The triggers on rows of these tables do not run within the block, and references are checked at its end.
 
     Nobody else sees the database without them: until the end of the transaction others read it as it was, and whoever
     writes to these tables waits. Raises IntegrityError for a reference to nothing.
     """
     if connection.vendor == "sqlite":
-        with _on_sqlite():
+        with _dropped_on_sqlite():
             yield
     else:
-        with transaction.atomic(), _without_triggers(tables), _references_made_anew():
+        with transaction.atomic(), _disabled_on_postgresql(tables), _references_made_anew():
             yield
 
 
 @contextmanager
-def _on_sqlite() -> Iterator[None]:
+def _dropped_on_sqlite() -> Iterator[None]:
     is_off = connection.disable_constraint_checking()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -57,7 +57,7 @@ def _on_sqlite() -> Iterator[None]:
 
 
 @contextmanager
-def _without_triggers(tables: Sequence[str]) -> Iterator[None]:
+def _disabled_on_postgresql(tables: Sequence[str]) -> Iterator[None]:
     with connection.cursor() as cursor:
         for name in tables:
             cursor.execute(f"ALTER TABLE {quoted(name)} DISABLE TRIGGER USER")
@@ -111,7 +111,7 @@ def load_rows(archive: Archive, tables: list[Table], *, progress: Progress) -> N
     manifest = archive.manifest
     filled = [table for table in tables if table.name in manifest.tables]
     _migrate(ends_of(manifest.migrations))
-    with unwatched([table.name for table in tables]):
+    with without_triggers([table.name for table in tables]):
         _empty(tables)
         done = 0
         for table in filled:

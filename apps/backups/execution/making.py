@@ -14,11 +14,10 @@ from django.db import connection, transaction
 from apps.audit.actions import record
 from apps.backups.core.rows import Table, quoted
 from apps.backups.core.secrets import seal_keys
-from apps.backups.execution.places import folder_and_name
+from apps.backups.execution.places import ENDING, folder_and_name
 from apps.backups.execution.verification import remove_abandoned
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.models import Backup
-from apps.backups.rules import ENDING
 from apps.backups.selectors.reading import Moment, applied_migrations, carried, moment, tables_after
 from apps.common.errors import Refusal
 from apps.common.files import store
@@ -45,9 +44,8 @@ def write_backup(
 ) -> Manifest:
     """Write a backup to the stream, which need not be seekable, and return its manifest.
 
-    Others go on writing meanwhile: the backup has what was committed when it began. With a passphrase it also has the
-    server's keys, encrypted. Raises Refusal for an empty database, and for one that is too old
-    or that a newer Karat wrote.
+    Others can write meanwhile: the backup has what was committed when it began. With a passphrase it also has the
+    server's keys, encrypted. Raises Refusal for an empty database, and for one that is too old or of a newer Karat.
     """
     migrations = applied_migrations()
     if not migrations:
@@ -124,13 +122,9 @@ class WrittenBackup(NamedTuple):
     size: int
     manifest: Manifest
 
-    @property
-    def where(self) -> str:
-        """The whole path, or the address: what it is called on record."""
-        return place_on_record(self.path)
 
-
-def place_on_record(path: Path | str) -> str:
+def _on_record(path: Path | str) -> str:
+    """What the place of a backup is called on record: the whole path, or the address."""
     return path if isinstance(path, str) else str(path.resolve())
 
 
@@ -187,9 +181,9 @@ def _appearing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_oldest(folder: Path | str, *, keep: int, at: datetime) -> list[Path | str]:
-    """Of the backups in a folder keep so many, the newest by name, and return those removed.
+    """Keep the newest `keep` backups of a folder, by their names, and return those that were removed.
 
-    What an interrupted backup has left on a disk is removed as well, a day later: half a file.
+    Half a file, which an interrupted backup has left on a disk, is removed a day later.
     """
     if isinstance(folder, str):
         return _remove_oldest_there(Bucket(folder), keep)
@@ -220,7 +214,7 @@ def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = Non
     note_removed(paths=[backup.path], at=at)
     manifest = backup.manifest
     made = Backup.objects.create(
-        path=backup.where,
+        path=_on_record(backup.path),
         made_at=manifest.made_at,
         size=backup.size,
         rows=manifest.rows,
@@ -236,9 +230,8 @@ def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = Non
 @transaction.atomic
 def note_removed(*, paths: Sequence[Path | str], at: datetime) -> None:
     """Put on record that these files were removed."""
-    for gone in Backup.objects.select_for_update().filter(
-        path__in=[place_on_record(path) for path in paths], removed_at=None
-    ):
+    there = Backup.objects.select_for_update().filter(removed_at=None)
+    for gone in there.filter(path__in=[_on_record(path) for path in paths]):
         gone.removed_at = at
         gone.save(update_fields=["removed_at"])
         record(project=None, actor=None, action="backup.removed", obj=gone, at=at)

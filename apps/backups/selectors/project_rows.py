@@ -17,7 +17,7 @@ LAST = ("audit_event", "audit_link", "audit_chain")
 otherwise take it for new."""
 
 
-class Belonging(NamedTuple):
+class ProjectTable(NamedTuple):
     """A table with rows of projects. `condition` is SQL on such a row, with one place for the key of the project."""
 
     table: str
@@ -29,15 +29,15 @@ class Belonging(NamedTuple):
 
 
 @cache
-def belonging() -> list[Belonging]:
+def project_tables() -> list[ProjectTable]:
     """The tables with rows of projects, each before those that it refers to, and that of projects last."""
     by_table = {model._meta.db_table: model for model in _models()}
     paths = {name: path for name in by_table if (path := _path(by_table, name)) is not None}
     paths.pop(RECORD_OF_DELETION)
     ordered = [name for name in _children_first(by_table, paths) if name not in LAST]
     return [
-        *(Belonging(name, _condition(paths[name])) for name in [*ordered, *LAST]),
-        Belonging(PROJECTS, '"id" = %s'),
+        *(ProjectTable(name, _condition(paths[name])) for name in [*ordered, *LAST]),
+        ProjectTable(PROJECTS, '"id" = %s'),
     ]
 
 
@@ -55,7 +55,7 @@ def mutual_references() -> list[tuple[str, str]]:
 
 def count_rows(project_id: int, table: str) -> int:
     """How many rows of the table belong to the project."""
-    [condition] = [each.condition for each in belonging() if each.table == table]
+    [condition] = [each.condition for each in project_tables() if each.table == table]
     with connection.cursor() as cursor:
         cursor.execute(f'SELECT COUNT(*) FROM "{table}" WHERE {condition}', [project_id])
         return int(cursor.fetchone()[0])
@@ -66,7 +66,7 @@ def people_of(project_id: int, tables: Collection[str]) -> str:
     by_table = {model._meta.db_table: model for model in _models()}
     named = [
         f'SELECT "{field.column}" FROM "{each.table}" WHERE {each.of(project_id)}'
-        for each in belonging()
+        for each in project_tables()
         if each.table in tables
         for field in _references(by_table[each.table])
         if _target(field) == PEOPLE
@@ -74,7 +74,7 @@ def people_of(project_id: int, tables: Collection[str]) -> str:
     return f'"id" IN ({" UNION ".join(named)})'
 
 
-def key_ranges(each: Belonging, project_id: int, *, size: int) -> Iterator[tuple[int, int]]:
+def key_ranges(each: ProjectTable, project_id: int, *, size: int) -> Iterator[tuple[int, int]]:
     """The keys of the project's rows in ranges of so many rows, as first and last, the highest first."""
     below = ""
     values = [project_id]

@@ -6,9 +6,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import Member
+from apps.accounts.selectors import Holding, Member
 from apps.audit.selectors.events import sealed_kind
 from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict

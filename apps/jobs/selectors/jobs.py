@@ -8,8 +8,8 @@ from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
 from django.http import Http404
 
-from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import Holding
 from apps.common.database.questions import CountOf, Question
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat

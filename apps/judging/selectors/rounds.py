@@ -7,8 +7,8 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from apps.accounts.core.leaving import Holding
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import Holding
 from apps.common.database.questions import ListOf, Question
 from apps.common.database.statements import prepared_cursor, rows_of
 from apps.judging.core import keymap

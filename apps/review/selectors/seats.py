@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from prometheus_client.core import CounterMetricFamily, Metric
 
-from apps.accounts.core.leaving import Holding
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import members_of, policy
+from apps.accounts.selectors import Holding, members_of, policy
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND
 from apps.triples.enums import State

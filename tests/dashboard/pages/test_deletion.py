@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.models import Project, ProjectDeletion
+from apps.common.errors import Refusal
 from tests.factories import AT, lead_of
 from tests.queries.factories import make_query
 from tests.running_jobs import run_jobs
@@ -58,7 +59,7 @@ def test_the_command_says_what_goes_and_asks_for_the_name(project, monkeypatch):
 
 
 def test_the_command_refuses_another_name_and_an_unknown_project(project):
-    with pytest.raises(CommandError, match="type its name"):
+    with pytest.raises(Refusal, match="type its name"):
         call_command("project", "delete", project.slug, name="another", stderr=StringIO())
     with pytest.raises(CommandError, match=f"There are: {project.slug}"):
         call_command("project", "delete", "nowhere")

@@ -13,7 +13,6 @@ from apps.accounts.actions.leaving import leave
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
 from apps.accounts.selectors import everybody, with_address
-from apps.common.errors import Refusal
 from apps.common.templatetags.karat import plural
 
 
@@ -49,10 +48,7 @@ class Command(BaseCommand):
         steps.add_parser("setup-link", help="create a one-time link for the first operator")
 
     def handle(self, *args: Any, step: str, **options: Any) -> None:
-        try:
-            getattr(self, f"_{step.replace('-', '_')}")(**options)
-        except Refusal as refusal:
-            raise CommandError(refusal.sentence, returncode=2) from refusal
+        getattr(self, f"_{step.replace('-', '_')}")(**options)
 
     def _add(self, *, email: str, name: str, operator: bool, **options: Any) -> None:
         password = secrets.token_urlsafe(12)

@@ -12,9 +12,6 @@ from apps.backups.actions.projects import delete_project, export_project
 from apps.backups.execution.places import place_of
 from apps.backups.management.console import ProgressLine
 from apps.backups.selectors.backups import contents_of
-from apps.common.errors import Refusal
-
-FAULT = 2
 
 
 class Command(BaseCommand):
@@ -32,10 +29,7 @@ class Command(BaseCommand):
         delete.add_argument("--name", help="its name, which is asked for otherwise")
 
     def handle(self, *args: Any, step: str, **options: Any) -> None:
-        try:
-            getattr(self, f"_{step}")(**options)
-        except Refusal as refusal:
-            raise CommandError(refusal.sentence, returncode=FAULT) from refusal
+        getattr(self, f"_{step}")(**options)
 
     def _export(self, *, slug: str, target: Path | str, **options: Any) -> None:
         progress = ProgressLine()
@@ -64,5 +58,5 @@ class Command(BaseCommand):
         project = Project.objects.standing().filter(slug=slug).first()
         if project is None:
             known = ", ".join(Project.objects.standing().order_by("slug").values_list("slug", flat=True)[:20])
-            raise CommandError(f"There is no project {slug}. There are: {known or 'none yet'}.", returncode=FAULT)
+            raise CommandError(f"There is no project {slug}. There are: {known or 'none yet'}.", returncode=2)
         return project

@@ -3,12 +3,10 @@
 from typing import Any
 
 from django.core.checks import Tags
-from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
 from apps.backups.selectors.reading import applied_migrations
 from apps.common.database.schema import refuse_older
-from apps.common.errors import Refusal
 
 
 class Command(migrate.Command):
@@ -18,8 +16,5 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """On data that is too old Django would run what comes after a migration that it does not find applied."""
-        try:
-            refuse_older(applied_migrations())
-        except Refusal as refusal:
-            raise CommandError(refusal.sentence, returncode=2) from refusal
+        refuse_older(applied_migrations())
         super().handle(*args, **options)

@@ -4,13 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from apps.common.errors import Refusal
-from apps.config.upgrade import UnknownSchema, plan_upgrade, upgrade
-
-FAULT = 2
+from apps.config.upgrade import plan_upgrade, upgrade
 
 
 class Command(BaseCommand):
@@ -21,20 +18,11 @@ class Command(BaseCommand):
         parser.add_argument("--plan", action="store_true", help="show it, and change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            plan = plan_upgrade(data_dir=settings.DATA_DIR)
-            if not plan.migrations:
-                self.stdout.write("The database is of this version. There is nothing to do.")
-            elif options["plan"]:
-                self.stdout.write("\n".join(plan.lines))
-            else:
-                self._upgrade()
-        except UnknownSchema as unknown:
-            sentence = f"A newer Karat wrote this data ({unknown}). Install that version. Nothing was changed."
-            raise CommandError(sentence, returncode=FAULT) from unknown
-        except Refusal as refusal:
-            raise CommandError(refusal.sentence, returncode=FAULT) from refusal
-
-    def _upgrade(self) -> None:
-        backup = upgrade(data_dir=settings.DATA_DIR, at=timezone.now(), say=self.stdout.write)
-        self.stdout.write(f"Upgraded. The backup from before: {backup}" if backup else "The tables were created.")
+        plan = plan_upgrade(data_dir=settings.DATA_DIR)
+        if not plan.migrations:
+            self.stdout.write("The database is of this version. There is nothing to do.")
+        elif options["plan"]:
+            self.stdout.write("\n".join(plan.lines))
+        else:
+            backup = upgrade(data_dir=settings.DATA_DIR, at=timezone.now(), say=self.stdout.write)
+            self.stdout.write(f"Upgraded. The backup from before: {backup}" if backup else "The tables were created.")

@@ -1,9 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from apps.config.up import UpRefused, open_port
+from apps.config.up import open_port
 from apps.config.web_server import serve
 
 
@@ -16,9 +16,5 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            listener = open_port(options["host"], options["port"])
-        except UpRefused as refusal:
-            raise CommandError(str(refusal), returncode=2) from None
-        with listener:
+        with open_port(options["host"], options["port"]) as listener:
             serve(listener)

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from django.conf import settings
 
-from apps.config import patience
+from apps.config import database_timeouts
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def databases(tmp_path, monkeypatch):
     class Connections:
         settings = mine
 
-    monkeypatch.setattr(patience, "connections", Connections)
-    monkeypatch.setattr(patience, "_open_connections", [])
+    monkeypatch.setattr(database_timeouts, "connections", Connections)
+    monkeypatch.setattr(database_timeouts, "_open_connections", [])
     return mine
 
 
 def test_a_web_server_gives_up_within_seconds(databases):
-    patience.wait_as_a_web_server()
+    database_timeouts.wait_as_a_web_server()
 
     assert settings.DATABASE_PATIENCE_SECONDS == 8
     assert databases["sqlite"]["OPTIONS"] == {"timeout": 8.0, "init_command": "PRAGMA cache_size=-4096;"}
@@ -43,15 +43,15 @@ def test_a_web_server_gives_up_within_seconds(databases):
 
 
 def test_only_the_threads_of_a_web_server_keep_their_connections(databases):
-    patience.wait_as_a_worker()
+    database_timeouts.wait_as_a_worker()
     assert databases["postgresql"]["CONN_MAX_AGE"] == 0
 
-    patience.wait_as_a_web_server()
+    database_timeouts.wait_as_a_web_server()
     assert databases["postgresql"]["CONN_MAX_AGE"] == 600
 
 
 def test_a_worker_waits_long(databases):
-    patience.wait_as_a_worker()
+    database_timeouts.wait_as_a_worker()
 
     assert databases["sqlite"]["OPTIONS"]["timeout"] == 600
 
@@ -61,9 +61,9 @@ def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases
     shared = path.with_name("karat.sqlite3-shm")
     assert not shared.exists()
 
-    patience.keep_open()
+    database_timeouts.keep_open()
     with closing(sqlite3.connect(path)) as reader:
         reader.execute("SELECT * FROM grade")
 
     assert shared.exists()
-    patience._open_connections.pop().close()
+    database_timeouts._open_connections.pop().close()

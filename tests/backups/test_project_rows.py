@@ -3,7 +3,7 @@
 from django.apps import apps
 from django.conf import settings
 
-from apps.backups.selectors.project_rows import PROJECTS, RECORD_OF_DELETION, belonging
+from apps.backups.selectors.project_rows import PROJECTS, RECORD_OF_DELETION, project_tables
 
 OF_THE_SERVER = {
     "accounts_identity", "accounts_loginattempt", "accounts_passwordreset", "accounts_usedstate", "accounts_user",
@@ -21,8 +21,8 @@ def test_every_table_is_of_a_project_or_of_the_server():
         if model._meta.managed and apps.get_app_config(model._meta.app_label).name in ours
     }
 
-    assert tables - {each.table for each in belonging()} == OF_THE_SERVER
+    assert tables - {each.table for each in project_tables()} == OF_THE_SERVER
 
 
 def test_the_project_is_last_and_its_history_just_before():
-    assert [each.table for each in belonging()][-4:] == ["audit_event", "audit_link", "audit_chain", PROJECTS]
+    assert [each.table for each in project_tables()][-4:] == ["audit_event", "audit_link", "audit_chain", PROJECTS]

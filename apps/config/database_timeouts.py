@@ -1,4 +1,4 @@
-"""How long web servers and workers wait for the database: people wait for one, nobody for the other."""
+"""How long a web server and a worker wait for the database, and how long their connections to it stay open."""
 
 import sqlite3
 from pathlib import Path
@@ -10,10 +10,10 @@ _open_connections: list[sqlite3.Connection] = []
 
 SQLITE = "apps.common.database.sqlite"
 WEB_CACHE_KIB = 4096
-"""Of SQLite's pages, for each thread: a commit by the worker empties it, and what it had is in the system's own."""
+"""SQLite's cache of each thread. A larger one is of little use: each commit of the worker empties it."""
 WORKER_SECONDS = 600
 CONNECTION_SECONDS = 600
-"""After this time a web thread replaces its connection to PostgreSQL, whose process grows with what it has prepared."""
+"""After this time a web thread opens a new connection to PostgreSQL: the server process of the old one has grown."""
 
 
 def wait_as_a_web_server() -> None:
@@ -30,7 +30,7 @@ def wait_as_a_web_server() -> None:
 
 
 def wait_as_a_worker() -> None:
-    """A worker waits long for SQLite's lock, so that it does not lose its work."""
+    """A worker waits ten minutes for SQLite's lock, so that it does not lose its work."""
     for database in connections.settings.values():
         if database["ENGINE"] == SQLITE:
             database["OPTIONS"]["timeout"] = WORKER_SECONDS
