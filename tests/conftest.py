@@ -44,9 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def _no_fault_of_a_proxy_is_remembered() -> None:
     """A process remembers what its proxy did not send, and the page of the server tells it."""
-    from apps.common.web import forwarding
+    from apps.common.web import requests
 
-    forwarding.seen.clear()
+    requests.seen.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,4 @@
-"""What apps below call of apps above: the audit, mail with a secret link, and messages to workers.
+"""What apps below call of apps above: the audit, mail with a secret link, messages to workers, the next step.
 
 `accounts` and `jobs` cannot import what stands above them. They call a function here, and the app above registers its
 own when Django starts.
@@ -6,7 +6,7 @@ own when Django starts.
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -70,3 +70,24 @@ def record(
     if _recorder is None:
         raise RuntimeError("The audit has not registered its recorder; is apps.audit installed?")
     _recorder(project=project, actor=actor, action=action, obj=obj, before=before, after=after, at=at)
+
+
+class NextStep(NamedTuple):
+    """The words of a primary button, and where it leads."""
+
+    words: str
+    url: str
+
+
+_answers: dict[type, Callable[[Any], NextStep | None]] = {}
+
+
+def answer_next_step(of: type, answer: Callable[[Any], NextStep | None]) -> None:
+    """Let `answer` say what comes after an object of this class, on a page whose own app does not know it."""
+    _answers[of] = answer
+
+
+def next_step(after: object) -> NextStep | None:
+    """What a lead does next after this object was made; None where no app names anything."""
+    answer = _answers.get(type(after))
+    return answer(after) if answer else None

@@ -206,7 +206,7 @@ MIDDLEWARE = [
     "apps.common.web.middleware.security_headers",
     "apps.common.web.middleware.limit_bodies",
     "apps.dashboard.pages.health.answer_machines",
-    "apps.common.web.forwarding.watch_forwarding",
+    "apps.common.web.requests.watch_forwarding",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -395,7 +395,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "apps.common.web.described_problems.describe_problems",
+        "apps.common.web.problems.describe_problems",
     ],
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",

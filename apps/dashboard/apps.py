@@ -7,7 +7,7 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.common.web.next_steps import answer_next_step
+        from apps.common.hooks import answer_next_step
         from apps.corpus.models import Import
         from apps.retrieval.models import Run
 

@@ -5,9 +5,8 @@ import logging
 import pytest
 from django.test import RequestFactory
 
-from apps.common.web import forwarding
-from apps.common.web.forwarding import NO_ADDRESS, NO_SCHEME, UNEXPECTED_PROXY, fault_of
-from apps.common.web.requests import client_address
+from apps.common.web import requests
+from apps.common.web.requests import NO_ADDRESS, NO_SCHEME, UNEXPECTED_PROXY, client_address, fault_of
 from tests.factories import make_project, make_user
 
 PROXY = "10.0.0.9"
@@ -21,7 +20,7 @@ def request_from(remote: str = PROXY, **headers: str):
 @pytest.fixture(autouse=True)
 def seen(monkeypatch):
     seen: dict = {}
-    monkeypatch.setattr(forwarding, "seen", seen)
+    monkeypatch.setattr(requests, "seen", seen)
     return seen
 
 
@@ -79,9 +78,7 @@ def test_the_log_says_it_once(client, db, caplog):
         for _ in range(3):
             client.get("/login/", headers={"X-Forwarded-For": PERSON})
 
-    assert [record.getMessage() for record in caplog.records if record.name == forwarding.__name__] == [
-        UNEXPECTED_PROXY
-    ]
+    assert [record.getMessage() for record in caplog.records if record.name == requests.__name__] == [UNEXPECTED_PROXY]
 
 
 @pytest.mark.parametrize(("is_operator", "told"), [(True, True), (False, False)])

@@ -43,6 +43,10 @@ from tests.factories import AT, make_user
 from tests.running_jobs import run_jobs
 
 
+def of_a_loaded_demo(test):
+    return pytest.mark.once(pytest.mark.slow(test))
+
+
 def test_material_is_as_large_as_promised():
     assert len(material.first_version()) >= 80
     assert len(material.queries()) >= 60
@@ -135,16 +139,14 @@ def demo(loaded, db) -> Project:
     return Project.objects.get(pk=loaded[0])
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_a_loaded_demo_shows_no_loading_message(demo, client):
     client.force_login(User.objects.get(is_operator=True))
 
     assert "being loaded" not in client.get(reverse("dashboard:home", args=[demo.slug])).text
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_the_demo_shows_the_whole_workflow(demo):
     assert Snapshot.objects.filter(corpus__project=demo).count() == 2
     assert Block.objects.filter(corpus__project=demo).count() == 88
@@ -159,8 +161,7 @@ def test_the_demo_shows_the_whole_workflow(demo):
     assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 8
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_the_runs_of_the_demo_tell_a_story_one_better_one_tied_and_one_worse_on_numbers(demo):
     version = Version.objects.get(gold_set__project=demo)
     by_grades = board(version, "", "", "nDCG@10", None)
@@ -192,8 +193,7 @@ def first_ranks(evaluation, inside) -> tuple[float, float]:
     return fmean(parts[0]), fmean(parts[1])
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     flags = Verdict.objects.filter(revision__triple__project=demo, choice="flag").exclude(category="")
     resolutions = set(Triple.objects.filter(project=demo, state="accepted").values_list("resolution", flat=True))
@@ -205,8 +205,7 @@ def test_demo_shows_disputes_of_every_category_and_every_ending(demo):
     assert Triple.objects.filter(project=demo, is_stale=True).count() >= 4
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_who_loads_the_demo_finds_pairs_to_grade_on_g_and_pairs_to_decide(demo, client):
     host = User.objects.get(is_operator=True)
     client.force_login(host)
@@ -217,8 +216,7 @@ def test_who_loads_the_demo_finds_pairs_to_grade_on_g_and_pairs_to_decide(demo, 
     assert len(adjudicable(round_, host)) > 0
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_who_loads_the_demo_is_asked_to_sign_a_public_release(demo, client):
     release = PublicRelease.objects.get(version__gold_set__project=demo)
     host = User.objects.get(is_operator=True)
@@ -231,15 +229,13 @@ def test_who_loads_the_demo_is_asked_to_sign_a_public_release(demo, client):
     assert f"Sign the public release of {release.version}" in home
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_a_second_demo_can_be_loaded_beside_the_first(demo, loaded):
     assert loaded[1].strip() == reverse("dashboard:home", args=["second-look"])
     assert Project.objects.filter(is_demo=True).count() == 2
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_demo_has_drift_to_show(demo):
     host = User.objects.filter(is_operator=True).first()
 
@@ -248,8 +244,7 @@ def test_demo_has_drift_to_show(demo):
     assert [line.what for line in found.sparks] == ["Self-consistency", "Mean grade", "Passages changed"]
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_the_runs_of_the_demo_have_the_dates_of_its_calendar(demo):
     week = timedelta(weeks=1)
 
@@ -258,8 +253,7 @@ def test_the_runs_of_the_demo_have_the_dates_of_its_calendar(demo):
         assert run.ledger.written_at > run.completed_at
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_the_systems_of_the_demo_answer_the_questions_of_its_version_and_differ_on_numbers(demo):
     version = Version.objects.get(gold_set__project=demo)
     wanted = {question.query_id for question in questions_of(version)}
@@ -272,8 +266,7 @@ def test_the_systems_of_the_demo_answer_the_questions_of_its_version_and_differ_
     assert len({str(sorted(tops.items())) for tops in ranks.values()}) == 4
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_a_comparison_on_questions_of_the_demo_has_graded_results_beside_it(demo, client):
     client.force_login(User.objects.get(is_operator=True))
     pair = Evaluation.objects.filter(project=demo, hit="block").order_by("pk")[:2]
@@ -284,8 +277,7 @@ def test_a_comparison_on_questions_of_the_demo_has_graded_results_beside_it(demo
     assert "Graded results" in page.text
 
 
-@pytest.mark.once
-@pytest.mark.slow
+@of_a_loaded_demo
 def test_a_run_of_the_demo_has_the_same_text_on_runs_and_in_the_ledger(demo):
     notes = RunNote.objects.filter(run__project=demo).select_related("run")
 

@@ -22,7 +22,7 @@ from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_guideline, make_round, people_of
 from tests.queries.factories import make_query
-from tests.retrieval.factories import make_pool, make_queries
+from tests.retrieval.factories import make_pool
 from tests.review.factories import make_triple
 from tests.triples.factories import make_team
 
@@ -41,8 +41,8 @@ def page_of(client, project, name="dashboard:home"):
     return client.get(reverse(name, kwargs={"slug": project.slug})).content.decode()
 
 
-def skip(project, step, *, skipped=True, actor=None):
-    return skip_step(project_id=project.pk, step=step, skipped=skipped, actor=actor or lead_of(project), at=AT)
+def skip(project, step, *, actor=None):
+    return skip_step(project_id=project.pk, step=step, skipped=True, actor=actor or lead_of(project), at=AT)
 
 
 class TestSteps:
@@ -52,21 +52,17 @@ class TestSteps:
         assert [step.text.title for step in steps.open if step.is_next] == ["Import documents"]
         assert (steps.done_count, steps.step_count, steps.is_fresh) == (1, 6, True)
 
-    def test_steps_tick_themselves_in_any_order(self):
+    def test_steps_tick_themselves_in_any_order_and_for_their_own_project(self):
         project = make_project()
         make_query(project)
-
         steps = steps_of(project)
-
         assert [step.key for step in steps.to_grade if step.is_done] == ["queries"]
         assert [step.key for step in steps.open][:3] == ["corpus", "pool", "guideline"]
 
-    def test_a_pool_ticks_its_step(self):
-        project = make_project()
-        make_queries(project)
         make_pool(project, make_snapshot(project))
 
         assert [step.key for step in steps_of(project).to_grade if step.is_done] == ["corpus", "queries", "pool"]
+        assert steps_of(make_project()).done_count == 1
 
     def test_the_first_grade_ends_the_fresh_project(self):
         round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
@@ -78,24 +74,15 @@ class TestSteps:
         assert not steps.is_fresh
         assert next(step for step in steps.to_grade if step.key == "grades").is_done
 
-    def test_a_draft_of_a_qa_ends_it_too(self):
-        project = make_team()
-        make_triple(project, State.DRAFT)
-
-        assert not steps_of(project).is_fresh
-
-    def test_a_withdrawn_draft_does_not(self):
+    def test_a_draft_of_a_qa_ends_it_too_until_it_is_withdrawn(self):
         project = make_team()
         draft = make_triple(project, State.DRAFT)
+        assert not steps_of(project).is_fresh
+
         withdraw_draft(project=project, triple_id=draft.pk, author=draft.author, at=AT)
 
         assert steps_of(project).is_fresh
         assert is_fresh(project)
-
-    def test_another_projects_rows_do_not_count(self):
-        make_snapshot(make_project())
-
-        assert steps_of(make_project()).done_count == 1
 
     def test_only_somebody_besides_the_lead_is_a_team(self):
         project = make_project()
@@ -115,23 +102,11 @@ class TestSteps:
 
 
 class TestSkipping:
-    def test_a_skipped_step_is_left_out_and_comes_back(self):
-        project = make_project()
-        skip(project, "triples")
-
-        assert "triples" not in [step.key for step in steps_of(project).open]
-        skip(project, "triples", skipped=False)
-        assert "triples" in [step.key for step in steps_of(project).open]
-
     def test_what_the_first_grade_needs_is_not_skipped_before_anything_was_made(self, client):
         project = make_project()
 
-        assert [step.key for step in steps_of(project).open if step.may_skip] == [
-            "people",
-            "triples",
-            "sources",
-            "scores",
-        ]
+        skippable = [step.key for step in steps_of(project).open if step.may_skip]
+        assert skippable == ["people", "triples", "sources", "scores"]
         for step in ("queries", "pool", "guideline", "grades"):
             with pytest.raises(Refusal, match="the first grade needs it"):
                 skip(project, step)
@@ -154,13 +129,6 @@ class TestSkipping:
 
         assert steps_of(project).skipped == []
 
-    def test_it_is_recorded_once(self):
-        project = make_project()
-        for _ in range(2):
-            skip(project, "people")
-
-        assert Event.objects.filter(action="project.step_skipped").count() == 1
-
     @pytest.mark.parametrize(
         ("step", "words"),
         [("corpus", "rests on passages"), ("version", "leads to a version"), ("lunch", "no step called lunch")],
@@ -180,11 +148,15 @@ class TestSkipping:
         page_of(client, project)
         url = reverse("dashboard:skip-step", kwargs={"slug": project.slug})
 
-        client.post(url, {"step": "people"})
+        for _ in range(2):
+            client.post(url, {"step": "people"})
         assert "Skipped: Invite your team" in page_of(client, project)
+        assert "people" not in [step.key for step in steps_of(project).open]
+        assert Event.objects.filter(action="project.step_skipped").count() == 1
 
         client.post(url, {"step": "people", "back": "1"})
         assert "Skipped:" not in page_of(client, project)
+        assert "people" in [step.key for step in steps_of(project).open]
 
 
 class TestPage:

@@ -45,11 +45,6 @@ def made(db, _made):
 
 
 class TestWaiting:
-    def test_there_is_no_open_work_in_an_empty_project(self):
-        project = make_project()
-
-        assert waits_for(lead_of(project), project) == {}
-
     def test_judges_see_the_pairs_that_they_can_grade(self):
         round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
         annotator = people_of(round_)[0]
@@ -93,25 +88,17 @@ class TestWaiting:
 
         assert (row.key, row.count, row.when) == ("a", 2, "oldest 4 days")
 
-    def test_reviewers_see_their_open_seats(self):
+    def test_reviewers_authors_and_leads_see_what_waits_for_each(self):
         project = make_team()
-        triple = make_in_review(project)
-
-        assert waits_for(reviewers_of(triple)[0], project)["Review Q&As"].count == 1
-
-    def test_authors_see_their_drafts_and_disputes(self):
-        project = make_team()
+        assert waits_for(lead_of(project), project) == {}
         author = make_member(project, Role.ANNOTATOR)
+        triple = make_in_review(project)
         make_triple(project, State.DRAFT, author=author)
         make_triple(project, State.DISPUTED, author=author)
-
-        assert set(waits_for(author, project)) == {"Your drafts", "Disputes to answer"}
-
-    def test_leads_see_disputes_without_them_and_stale_triples(self):
-        project = make_team()
         make_triple(project, State.ACCEPTED, stale=True)
-        make_triple(project, State.DISPUTED)
 
+        assert waits_for(reviewers_of(triple)[0], project)["Review Q&As"].count == 1
+        assert set(waits_for(author, project)) == {"Your drafts", "Disputes to answer"}
         assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale Q&As"}
 
     def test_leads_see_permissions_that_end_within_a_month(self):
@@ -194,12 +181,6 @@ class TestPage:
 
         assert "No tasks for you now" in page
         assert ("Write a Q&amp;A" in page.split("<main")[1]) is is_asked
-
-    def test_strangers_find_nothing(self, client):
-        project = make_project()
-        client.force_login(lead_of(make_project()))
-
-        assert client.get(home(project)).status_code == 404
 
     @pytest.mark.parametrize("triples", [1, 3])
     def test_few_and_many_triples_take_the_same_queries(self, client, triples, django_assert_num_queries):

@@ -28,24 +28,17 @@ def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_whi
     assert sweep.jobs_to_nudge() == []
 
 
-def test_a_job_that_waits_for_its_next_attempt_is_not_requeued():
+@pytest.mark.parametrize(
+    ("state", "lease", "next_at", "is_nudged"),
+    [("queued", None, 60, False), ("running", 60, None, False), ("running", -1, None, True)],
+    ids=["waits for its next attempt", "its worker lives", "its worker is gone"],
+)
+def test_a_job_is_nudged_when_nobody_does_it_and_it_may_begin(state, lease, next_at, is_nudged):
     job = make_job()
-    Job.objects.filter(pk=job.pk).update(next_at=from_now(60))
+    times = {"lease_expires_at": lease and from_now(lease), "next_at": next_at and from_now(next_at)}
+    Job.objects.filter(pk=job.pk).update(state=state, attempt=1, **times)
 
-    assert sweep.jobs_to_nudge() == []
-
-
-def test_a_job_whose_worker_lives_is_not_nudged():
-    job = make_job()
-    Job.objects.filter(pk=job.pk).update(state="running", attempt=1, lease_expires_at=from_now(60))
-
-    assert sweep.jobs_to_nudge() == []
-
-
-def test_a_job_whose_worker_is_gone_is_nudged():
-    job = abandoned()
-
-    assert sweep.jobs_to_nudge() == [job.pk]
+    assert sweep.jobs_to_nudge() == ([job.pk] if is_nudged else [])
 
 
 def test_a_sweep_nudges_no_more_than_twenty_oldest_first():
@@ -54,34 +47,26 @@ def test_a_sweep_nudges_no_more_than_twenty_oldest_first():
     assert sweep.jobs_to_nudge() == [job.pk for job in jobs[:20]]
 
 
-def test_an_abandoned_job_without_attempts_left_has_failed():
-    job = abandoned(attempt=3, error="ValueError: seven")
+@pytest.mark.parametrize(
+    ("fields", "state", "error"),
+    [
+        (
+            {"attempt": 3, "error": "ValueError: seven"},
+            "failed",
+            "The worker stopped in the middle of this job, in attempt 3 of 3. Before that: ValueError: seven",
+        ),
+        ({"cancel_requested_at": AT}, "cancelled", ""),
+        ({"attempt": 2}, "running", ""),
+    ],
+    ids=["no attempt is left", "it was to stop", "the next worker goes on"],
+)
+def test_an_abandoned_job_ends_unless_another_worker_may_go_on(fields, state, error):
+    job = abandoned(**fields)
 
     sweep.close_abandoned(at=AT)
 
     job.refresh_from_db()
-    assert (job.state, job.lease_expires_at) == ("failed", None)
-    assert job.error == (
-        "The worker stopped in the middle of this job, in attempt 3 of 3. Before that: ValueError: seven"
-    )
-
-
-def test_an_abandoned_job_that_was_to_stop_is_cancelled():
-    job = abandoned(cancel_requested_at=AT)
-
-    sweep.close_abandoned(at=AT)
-
-    job.refresh_from_db()
-    assert job.state == "cancelled"
-
-
-def test_an_abandoned_job_with_attempts_left_stays_for_the_next_worker():
-    job = abandoned(attempt=2)
-
-    sweep.close_abandoned(at=AT)
-
-    job.refresh_from_db()
-    assert job.state == "running"
+    assert (job.state, job.error, job.lease_expires_at is None) == (state, error, state != "running")
 
 
 def test_one_job_that_cannot_be_closed_does_not_stop_the_sweep(monkeypatch):
@@ -100,36 +85,22 @@ def test_one_job_that_cannot_be_closed_does_not_stop_the_sweep(monkeypatch):
     assert [Job.objects.get(pk=job.pk).state for job in (first, second)] == ["running", "failed"]
 
 
-def test_a_beat_is_one_row_per_worker():
-    sweep.beat("one:1")
-    sweep.beat("one:1")
-    sweep.beat("two:2")
+def test_a_beat_is_one_row_per_worker_and_one_unseen_for_a_day_is_forgotten():
+    WorkerBeat.objects.create(worker="old", started_at=AT, seen_at=AT)
+
+    for worker in ("one:1", "one:1", "two:2"):
+        sweep.beat(worker)
 
     assert sorted(WorkerBeat.objects.values_list("worker", flat=True)) == ["one:1", "two:2"]
 
 
-def test_a_worker_unseen_for_a_day_is_forgotten():
-    WorkerBeat.objects.create(worker="old", started_at=AT, seen_at=AT)
-
-    sweep.beat("new")
-
-    assert list(WorkerBeat.objects.values_list("worker", flat=True)) == ["new"]
-
-
-def test_the_banner_says_when_no_worker_was_ever_seen():
+def test_the_banner_speaks_before_the_first_worker_and_a_minute_after_the_last():
     assert worker_last_seen() is None
     assert notice() == "No worker has been seen yet. Imports, pools and scores wait until one runs."
 
-
-def test_the_banner_is_silent_while_a_worker_lives():
     sweep.beat("one")
-
     assert worker_last_seen() == 0
     assert notice() == ""
 
-
-def test_the_banner_speaks_after_a_minute():
-    sweep.beat("one")
     WorkerBeat.objects.update(seen_at=from_now(-75))
-
-    assert notice() == ("No worker has been seen for 75 s. Imports, pools and scores wait until one runs.")
+    assert notice() == "No worker has been seen for 75 s. Imports, pools and scores wait until one runs."

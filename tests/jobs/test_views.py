@@ -40,12 +40,6 @@ def running(job: Job) -> Job:
     return Job.objects.get(pk=job.pk)
 
 
-def test_the_list_of_a_new_project_says_what_starts_a_job(lead, project):
-    page = lead.get(reverse("jobs:list", args=[project.slug])).content.decode()
-
-    assert "No jobs yet" in page
-
-
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_list_runs_as_many_queries_for_one_job_as_for_three(lead, project, rows, django_assert_num_queries):
     for _ in range(rows):
@@ -57,7 +51,8 @@ def test_the_list_runs_as_many_queries_for_one_job_as_for_three(lead, project, r
     assert page.content.decode().count("One effect") == rows
 
 
-def test_the_list_shows_one_state(lead, project):
+def test_the_list_of_a_new_project_says_so_and_later_shows_one_state(lead, project):
+    assert "No jobs yet" in lead.get(reverse("jobs:list", args=[project.slug])).content.decode()
     make_job("test.fails", project=project)
     run_jobs()
     make_job(project=project)
@@ -99,7 +94,7 @@ def test_a_running_job_polls_each_second(lead, project):
     assert "block 412,000" in fragment
 
 
-def test_an_ended_job_stops_the_polling(lead, project):
+def test_an_ended_job_stops_the_polling_and_reloads_a_page_that_requested_it(lead, project):
     job = make_job(project=project)
     run_jobs()
 
@@ -108,12 +103,6 @@ def test_an_ended_job_stops_the_polling(lead, project):
     assert answer.status_code == 286
     assert "hx-get" not in answer.content.decode()
     assert "HX-Refresh" not in answer
-
-
-def test_the_end_of_a_job_reloads_a_page_that_requested_it(lead, project):
-    job = make_job(project=project)
-    run_jobs()
-
     assert lead.get(url("progress", job), {"refresh": "1"})["HX-Refresh"] == "true"
 
 
@@ -137,7 +126,7 @@ def test_technical_names_are_folded_away(lead, project):
     assert "none yet, 3 at most" in folded
 
 
-def test_a_failed_job_shows_its_reason_and_the_way_to_run_it_again(lead, project):
+def test_a_failed_job_shows_its_reason_and_a_lead_the_way_to_run_it_again(lead, project):
     job = make_job("test.fails", project=project)
     run_jobs()
 
@@ -146,15 +135,8 @@ def test_a_failed_job_shows_its_reason_and_the_way_to_run_it_again(lead, project
     assert "The file holds nothing." in page
     assert "Retry" in page
     assert 'aria-disabled="true"' not in page
-
-
-def test_a_member_who_may_not_run_it_again_reads_why(client, project):
-    client.force_login(make_member(project, Role.ANNOTATOR))
-    job = make_job("test.fails", project=project)
-    run_jobs()
-
-    page = client.get(url("job", job)).content.decode()
-
+    lead.force_login(make_member(project, Role.ANNOTATOR))
+    page = lead.get(url("job", job)).content.decode()
     assert 'aria-disabled="true"' in page
     assert "Only a lead can retry a job." in page
 
@@ -169,26 +151,34 @@ def test_a_lead_cancels_and_runs_again(lead, project):
     assert Job.objects.get(pk=job.pk).state == "queued"
 
 
-def test_cancelling_an_ended_job_is_refused_in_words(lead, project):
+def test_cancelling_an_ended_job_is_refused_in_words_and_over_the_api_with_a_problem(lead, project):
     job = make_job(project=project)
     run_jobs()
 
-    answer = lead.post(url("cancel", job))
+    page, answer = lead.post(url("cancel", job)), lead.post(reverse("jobs-api:job-cancel", args=[project.slug, job.pk]))
 
-    assert answer.status_code == 409
-    assert "This job has already ended" in answer.content.decode()
+    assert page.status_code == answer.status_code == 409
+    assert "This job has already ended" in page.content.decode()
+    assert answer.json()["code"] == "job_not_cancellable"
 
 
 @pytest.mark.parametrize(
-    ("method", "name"), [("get", "job"), ("get", "progress"), ("post", "cancel"), ("post", "retry")]
+    ("method", "name"),
+    [
+        ("get", "jobs:job"),
+        ("get", "jobs:progress"),
+        ("post", "jobs:cancel"),
+        ("post", "jobs:retry"),
+        ("get", "jobs-api:job"),
+    ],
 )
 def test_a_stranger_and_another_projects_lead_find_nothing(client, project, method, name):
     job = make_job(project=project)
     other = make_project()
     client.force_login(lead_of(other))
 
-    assert getattr(client, method)(url(name, job)).status_code == 404
-    assert getattr(client, method)(reverse(f"jobs:{name}", args=[other.slug, job.pk])).status_code == 404
+    for slug in (project.slug, other.slug):
+        assert getattr(client, method)(reverse(name, args=[slug, job.pk])).status_code == 404
     assert Job.objects.get(pk=job.pk).state == "queued"
 
 
@@ -215,34 +205,10 @@ def test_a_machine_follows_and_cancels_a_job(lead, project):
     seen = lead.get(reverse("jobs-api:job", args=[project.slug, job.pk])).json()
     asked = lead.post(reverse("jobs-api:job-cancel", args=[project.slug, job.pk]))
 
-    assert (seen["id"], seen["state"], seen["done"], seen["total"], seen["seconds_left"]) == (
-        job.pk,
-        "running",
-        412_000,
-        824_000,
-        40,
-    )
+    facts = {"id": job.pk, "state": "running", "done": 412_000, "total": 824_000, "seconds_left": 40}
+    assert {name: seen[name] for name in facts} == facts
     assert asked.status_code == 200
     assert asked.json()["cancel_requested_at"] is not None
-
-
-def test_the_api_refuses_with_a_problem(lead, project):
-    job = make_job(project=project)
-    run_jobs()
-
-    answer = lead.post(reverse("jobs-api:job-cancel", args=[project.slug, job.pk]))
-
-    assert answer.status_code == 409
-    assert answer.json()["code"] == "job_not_cancellable"
-
-
-def test_the_api_finds_nothing_for_another_project(client, project):
-    job = make_job(project=project)
-    other = make_project()
-    client.force_login(lead_of(other))
-
-    assert client.get(reverse("jobs-api:job", args=[project.slug, job.pk])).status_code == 404
-    assert client.get(reverse("jobs-api:job", args=[other.slug, job.pk])).status_code == 404
 
 
 def test_a_done_job_says_once_how_long_it_took(lead, project):

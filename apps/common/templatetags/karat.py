@@ -1,7 +1,7 @@
 """Template tags and filters of every page; builtins, so no template loads them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 
 from django import template
@@ -22,7 +22,6 @@ register = template.Library()
 KEY_FACES = {"enter": "↵", "escape": "esc", "space": "␣", "up": "↑", "down": "↓"}
 MAX_DRAWN_GRADE = 3
 WEB_ADDRESS = re.compile(r"https?://\S+")
-UNJUDGED_CHIP = mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
 
 
 register.simple_tag(asset_url, name="asset")
@@ -107,20 +106,12 @@ def blocktext(
     as_written: bool = False,
 ) -> SafeString:
     """The text of a block as HTML; see apps.common.text.blocktext."""
-    differences = {"removed": removed or (), "added": added or ()}
-    return block_text.render(text, spans or (), best, **differences, within=within or (), as_written=bool(as_written))
+    changes = {"removed": removed or (), "added": added or ()}
+    return block_text.render(text, spans or (), best, **changes, within=within or (), as_written=bool(as_written))
 
 
-@register.simple_tag
-def blockquote(text: str, span: tuple[int, int], as_written: bool = False) -> SafeString:
-    """The marked words of a block, with their formatting."""
-    return block_text.quote(text, span, as_written=as_written)
-
-
-@register.simple_tag
-def blockdiff(pieces: Sequence[tuple[str, str]], as_written: bool = False, only_changed: bool = False) -> SafeString:
-    """The word difference of two texts of a block, formatted as a block."""
-    return block_text.difference(pieces, as_written=as_written, only_changed=only_changed)
+register.simple_tag(block_text.quote, name="blockquote")
+register.simple_tag(block_text.difference, name="blockdiff")
 
 
 @register.filter
@@ -143,10 +134,7 @@ def linked(value: object) -> SafeString | object:
     return format_html('<a href="{}" rel="noopener noreferrer">{}</a>', value, value)
 
 
-@register.simple_tag
-def pages(first: int | None, last: int | None = None) -> str:
-    """`{% pages block.page_start block.page_end %}` → "pp. 31–32"."""
-    return wording.pages(first, last)
+register.simple_tag(wording.pages)
 
 
 @register.filter(name="pages")
@@ -157,19 +145,18 @@ def pages_filter(block: object) -> str:
     return wording.pages(getattr(block, "page_start", None), getattr(block, "page_end", None))
 
 
-@register.filter
-def minus(value: float | None, places: int = 3) -> str:
-    return wording.number(value, places)
-
-
-@register.filter
-def signed(value: float | None, places: int = 3) -> str:
-    return wording.signed(value, places)
-
-
-@register.filter
-def interval(bounds: Sequence[float | None] | None, places: int = 2) -> str:
-    return wording.interval(bounds, places)
+OF_WORDING: dict[str, Callable[..., str]] = {
+    "minus": wording.number,
+    "signed": wording.signed,
+    "interval": wording.interval,
+    "percent": wording.percent,
+    "percent_interval": wording.percent_interval,
+    "count": wording.count,
+    "size": wording.size,
+    "short_digest": wording.short_digest,
+}
+for filter_name, write in OF_WORDING.items():
+    register.filter(filter_name, write)
 
 
 @register.filter
@@ -178,30 +165,10 @@ def difference_interval(bounds: Sequence[float | None] | None, places: int = 3) 
 
 
 @register.filter
-def percent(share: float | None, places: int = 1) -> str:
-    return wording.percent(share, places)
-
-
-@register.filter
-def percent_interval(bounds: Sequence[float | None] | None, places: int = 0) -> str:
-    return wording.percent_interval(bounds, places)
-
-
-@register.filter
-def count(value: int | None) -> str:
-    return wording.count(value)
-
-
-@register.filter
 def plural(value: int, word: str) -> str:
     """`{{ 3|plural:"query,queries" }}` → "3 queries"; one form is given an s."""
     one, _, many = word.partition(",")
     return f"{wording.count(value)} {one if value == 1 else many or one + 's'}"
-
-
-@register.filter
-def size(octets: int) -> str:
-    return wording.size(octets)
 
 
 @register.filter
@@ -225,8 +192,3 @@ def day(when: date | datetime | None) -> str:
     if isinstance(when, datetime):
         when = timezone.localtime(when).date()
     return wording.day(when, timezone.localdate())
-
-
-@register.filter
-def short_digest(digest: str | None) -> str:
-    return wording.short_digest(digest)

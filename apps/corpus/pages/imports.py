@@ -17,7 +17,7 @@ from apps.accounts.models import Project
 from apps.common.drawing.charts import figures, svg
 from apps.common.drawing.svg import tag, text, title
 from apps.common.files.faults import errors_as_csv
-from apps.common.web.next_steps import next_step
+from apps.common.hooks import next_step
 from apps.corpus.actions import imports
 from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
 from apps.corpus.core.import_plans import UNTOUCHED

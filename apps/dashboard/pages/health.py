@@ -28,7 +28,7 @@ from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
 from apps.common.files.hosts import own_id
 from apps.common.files.private import closed_to_us, open_to_others
-from apps.common.web import forwarding
+from apps.common.web import requests
 from apps.common.web.request_counts import count_as
 from apps.common.web.tokens import is_bearer_of
 from apps.dashboard.core import checkup
@@ -262,4 +262,4 @@ def _files() -> Check:
 def _set_up() -> Check:
     """What Karat's own checks of the settings say, and the faults of the proxy that this process has seen."""
     messages = [message for message in run_checks(tags=[Tags.security]) if str(message.id).startswith(OWN_CHECKS)]
-    return checkup.set_up_check([*(f"{message.msg} {message.hint}" for message in messages), *forwarding.seen])
+    return checkup.set_up_check([*(f"{message.msg} {message.hint}" for message in messages), *requests.seen])

@@ -13,8 +13,8 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.backups.selectors.backups import notice_asked
 from apps.common.database.questions import Question, answer_to, joined
-from apps.common.web import forwarding
-from apps.common.web.next_steps import NextStep
+from apps.common.hooks import NextStep
+from apps.common.web import requests
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.pages.page_help import HELP
 from apps.dashboard.pages.paths import path
@@ -215,7 +215,7 @@ def _backup_notice(request: HttpRequest) -> str:
 
 def _set_up_faults(request: HttpRequest) -> list[str]:
     """Faults of the proxy's set-up, shown to operators on every page until they are fixed."""
-    return list(forwarding.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
+    return list(requests.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
 
 
 def _groups(member: Member) -> list[Group]:

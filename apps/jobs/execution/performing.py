@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
@@ -97,7 +97,7 @@ def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_hea
     project = job.project.slug if job.project else ""
     token = set_request_id(f"job-{job.pk}-{job.attempt}", job=job.pk, project=project)
     try:
-        with heartbeat(ctx) if with_heartbeat else _no_heartbeat():
+        with heartbeat(ctx) if with_heartbeat else nullcontext():
             _attempt(job, ctx)
     finally:
         reset_request_id(token)
@@ -209,8 +209,3 @@ def _end_with_worker(ctx: JobContext) -> None:
         Job.objects.filter(ctx.current_attempt, pk=ctx.job_id).update(error=str(TimeLimitReached()))
     finally:
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-@contextmanager
-def _no_heartbeat() -> Iterator[None]:
-    yield

@@ -19,8 +19,8 @@ from apps.common.digests import canonical_json
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.csvsafe import csv_lines
 from apps.common.files.faults import errors_as_csv
+from apps.common.hooks import next_step
 from apps.common.web.forms import refusals_shown
-from apps.common.web.next_steps import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState

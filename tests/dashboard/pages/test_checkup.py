@@ -10,7 +10,7 @@ from apps.audit.actions import record
 from apps.backups.models import Backup
 from apps.common.database.functions import from_now
 from apps.common.database.schema import SchemaGap
-from apps.common.web import forwarding
+from apps.common.web import requests
 from apps.dashboard.enums import CheckStanding
 from apps.dashboard.pages import health
 from apps.dashboard.pages.health import check_up
@@ -121,7 +121,7 @@ def test_history_from_the_future_shows_that_the_clock_was_set_back():
 
 def test_settings_and_proxy_that_do_not_fit_are_a_warning(settings, monkeypatch):
     settings.PRODUCTION, settings.ALLOWED_HOSTS = True, ["*"]
-    monkeypatch.setitem(forwarding.seen, "The proxy sends no address.", None)
+    monkeypatch.setitem(requests.seen, "The proxy sends no address.", None)
 
     sentence = checks()["Set-up"].sentence
     assert "KARAT_ALLOWED_HOSTS contains" in sentence

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.database.questions import answer_to
-from apps.common.web.next_steps import next_step
+from apps.common.hooks import next_step
 from apps.corpus.actions import corpora, imports
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.dashboard.pages.blocking import unscored
