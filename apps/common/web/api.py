@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
+
+from apps.common.web.paging import only_known
 
 
 def body_with_key(request: Request) -> dict[str, Any]:
@@ -77,3 +81,20 @@ def given_in(data: Any, serializer: type[Serializer]) -> dict[str, Any]:
     body = serializer(data=data)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
+
+
+NEWEST = 100
+CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
+
+
+def newest_first(request: Request, rows: Any, serializer: Any, size: int = NEWEST) -> Response:
+    """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
+    only_known(request.query_params, {"before"})
+    before = request.query_params.get("before", "")
+    if before:
+        if not (before.isascii() and before.isdecimal()) or len(before) > 18:
+            raise ValidationError({"before": ["Give an id, a whole number."]})
+        rows = rows.filter(pk__lt=int(before))
+    page = list(rows[: size + 1])
+    after = page[size - 1].pk if len(page) > size else None
+    return Response({"results": serializer(page[:size], many=True).data, "next": after})

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
+from apps.common.web.api import CURSOR, newest_first
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -28,7 +29,6 @@ from apps.evaluation.serializers.evaluations import (
     RunNoteSerializer,
     comparison_facts,
 )
-from apps.retrieval.api.runs import CURSOR, newest_first
 from apps.retrieval.selectors.runs import run_in
 
 PAGE_SIZE = 50

@@ -3,14 +3,14 @@
 from typing import Any, ClassVar
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.paging import only_known
+from apps.common.web.api import CURSOR, newest_first
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
@@ -28,9 +28,6 @@ from apps.retrieval.serializers.runs import (
     RunSerializer,
     push_out,
 )
-
-PAGE_SIZE = 100
-CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
 
 
 class RunList(ProjectAPIView):
@@ -113,16 +110,3 @@ class RunDetail(ProjectAPIView):
         given.is_valid(raise_exception=True)
         annotate_run(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
         return Response(RunSerializer(run_in(self.project, pk)).data)
-
-
-def newest_first(request: Request, rows: Any, serializer: Any, size: int = PAGE_SIZE) -> Response:
-    """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
-    only_known(request.query_params, {"before"})
-    before = request.query_params.get("before", "")
-    if before:
-        if not (before.isascii() and before.isdecimal()) or len(before) > 18:
-            raise exceptions.ValidationError({"before": ["Give an id, a whole number."]})
-        rows = rows.filter(pk__lt=int(before))
-    page = list(rows[: size + 1])
-    after = page[size - 1].pk if len(page) > size else None
-    return Response({"results": serializer(page[:size], many=True).data, "next": after})
