@@ -114,12 +114,13 @@ def test_a_discarded_file_does_not_name_the_next_corpus(client, project):
 
 
 def test_the_next_edition_is_read_as_the_corpus_was_however_it_is_sent(client, project):
-    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs", recipe="whole", base_url=ADDRESS))
+    as_before = {"recipe": "whole", "base_url": ADDRESS, "also_text": "yaml"}
+    confirmed(upload(client, project, zipped(SITE), "docs.zip", name="Docs", **as_before))
     corpus = Corpus.objects.get()
 
     # Straight into the corpus, its form as the page proposes it.
     item = upload(client, project, zipped(SITE), "docs.zip", corpus=corpus.slug)
-    assert (item.options["base_url"], item.options["recipe"]) == (ADDRESS, "whole")
+    assert {name: item.options[name] for name in as_before} == as_before
     assert item.plan["changes_nothing"]
 
     # As a new corpus first, and into this one in the preview, which sends all that it shows.

@@ -16,7 +16,6 @@ from tests.corpus.factories import (
     import_text,
     import_texts,
     make_corpus,
-    make_document_import,
     make_snapshot,
     zipped,
 )
@@ -502,19 +501,6 @@ def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_d
     assert "2 files.zip" not in page
     assert "2 files are read" in page
     assert "Import 3 passages" in page
-
-
-def test_a_new_edition_is_read_as_its_corpus_was(client):
-    project = make_project()
-    signed_in(client, project)
-    as_before = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org"}
-    first = make_document_import(zipped({"a.md": "# A\n\nText.\n"}), project=project, **as_before)
-    confirm_import(import_id=first.pk, actor=lead_of(project), at=AT)
-
-    upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN), corpus=Corpus.objects.get().slug)
-
-    options = Import.objects.latest("pk").options
-    assert {name: options[name] for name in as_before} == as_before
 
 
 def test_two_files_of_one_name_are_refused(client):

@@ -14,33 +14,37 @@ def markdown(html):
     return markdown_of(soup_of(html))
 
 
-def test_headings_emphasis_and_links_stay():
-    html = '<h2>Keys <em>now</em></h2><p>Rotate <b>all</b> of them, see <a href="../a b.html">here</a>.</p>'
-
-    assert markdown(html) == "## Keys *now*\n\nRotate **all** of them, see [here](<../a%20b.html>)."
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        (
+            '<h2>Keys <em>now</em></h2><p>Rotate <b>all</b> of them, see <a href="../a b.html">here</a>.</p>',
+            "## Keys *now*\n\nRotate **all** of them, see [here](<../a%20b.html>).",
+        ),
+        (
+            "<p>one<p>two<ul><li>a<li>b</ul><p>three<dl><dt>T<dd>D</dl>",
+            "one\n\ntwo\n\n- a\n- b\n\nthree\n\nT\n:   D",
+        ),
+        (
+            "<ol start=3><li>one<ul><li>in it<p>more</ul><li>two</ol>",
+            "3. one\n   - in it\n\n     more\n4. two",
+        ),
+        (
+            '<pre><code class="language-python">def f():\n\n\n\n    return "```"\n</code></pre>',
+            '````python\ndef f():\n\n\n\n    return "```"\n````',
+        ),
+        ('<p>See <img src="a.png" alt="the  pump"> and <img src="b.png"></p>', "See the pump and"),
+        ("<p>one\n# two\n  three<br>- four</p>", "one # two three  \n\\- four"),
+    ],
+    ids=["emphasis and links", "no end tags", "lists", "code", "a picture", "lines of the source"],
+)
+def test_what_is_read_of_a_page_is_markdown(html, text):
+    assert markdown(html) == text
 
 
 @pytest.mark.parametrize("target", ["javascript:alert(1)", "data:text/html,x", "", " JavaScript:x"])
 def test_a_link_that_leads_nowhere_is_its_text(target):
     assert markdown(f'<a href="{target}">press</a>') == "press"
-
-
-def test_end_tags_may_be_left_out():
-    html = "<p>one<p>two<ul><li>a<li>b</ul><p>three<dl><dt>T<dd>D</dl>"
-
-    assert markdown(html) == "one\n\ntwo\n\n- a\n- b\n\nthree\n\nT\n:   D"
-
-
-def test_lists_keep_numbers_levels_and_paragraphs():
-    html = "<ol start=3><li>one<ul><li>in it<p>more</ul><li>two</ol>"
-
-    assert markdown(html) == "3. one\n   - in it\n\n     more\n4. two"
-
-
-def test_code_keeps_its_lines_and_its_language():
-    html = '<pre><code class="language-python">def f():\n\n\n\n    return "```"\n</code></pre>'
-
-    assert markdown(html) == '````python\ndef f():\n\n\n\n    return "```"\n````'
 
 
 def test_a_table_keeps_all_its_columns():
@@ -62,10 +66,6 @@ def test_a_table_inside_a_table_becomes_a_line():
     assert markdown(f"<table><tr><th>H<tr><td>{inner}</table>").splitlines()[-1] == "| 1, 2; 3, 4 |"
 
 
-def test_a_picture_is_its_description():
-    assert markdown('<p>See <img src="a.png" alt="the  pump"> and <img src="b.png"></p>') == "See the pump and"
-
-
 MARKUP = st.text(alphabet='ab1 *_`#<>[]()!&;\\-+=~.|:/"\n{}^', max_size=40).map(lambda text: " ".join(text.split()))
 
 
@@ -85,10 +85,6 @@ def test_text_that_looks_like_markup_is_shown_as_it_was_written(text):
 @pytest.mark.parametrize("text", ["snake_case_name", "a * b", "x < y", "C:\\new", "100 % of #5", "well-known - it is"])
 def test_what_is_no_markup_is_not_escaped(text):
     assert markdown(f"<p>{escape(text)} <b>- x</b> - y</p>") == f"{text} **- x** - y"
-
-
-def test_lines_of_the_source_are_no_lines_of_the_text():
-    assert markdown("<p>one\n# two\n  three<br>- four</p>") == "one # two three  \n\\- four"
 
 
 @pytest.mark.parametrize(
