@@ -27,7 +27,7 @@ from apps.judging.models import Judgement, KnownAnswer, Round, Seat
 from apps.judging.pages import planning
 from apps.judging.selectors.rejudging import known_pairs
 from apps.queries.actions import lock_queries
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS
 from tests.factories import AT, lead_of, make_project

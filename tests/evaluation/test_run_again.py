@@ -337,7 +337,7 @@ def test_one_that_cannot_be_made_keeps_no_other_from_its_run_and_its_scores(vers
     broken = scored_system(version, "TF-IDF", "tfidf")
     later = release_on_newer(version)
     with monkeypatch.context() as patched:
-        patched.setattr("apps.evaluation.execution.run_again.open_system", refuses(broken))
+        patched.setattr("apps.evaluation.execution.scoring.open_system", refuses(broken))
         run_jobs()
 
     (job,) = again_jobs()

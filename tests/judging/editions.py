@@ -11,7 +11,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.models import Round, Seat
 from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_project

@@ -3,7 +3,7 @@
 from apps.judging.actions.propagation import carry_over, mark_of
 from apps.judging.actions.rounds import close_round
 from apps.judging.selectors.propagation import CarryRule, carry_of
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.core.sampling import PoolPlan
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_project

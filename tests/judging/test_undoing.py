@@ -29,7 +29,7 @@ from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
 from apps.judging.selectors.settling import mark_of, trivial
 from apps.queries.models import Query
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool
 from apps.retrieval.selectors.pools import pools_in
 from tests.factories import AT, lead_of, make_project

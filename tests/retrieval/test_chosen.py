@@ -3,7 +3,7 @@
 import pytest
 
 from apps.corpus.models import SnapshotBlock
-from apps.retrieval.actions.manual_pools import ChoiceRefused, choose_pairs
+from apps.retrieval.actions.pools import ChoiceRefused, choose_pairs
 from apps.retrieval.enums import PoolKind, PoolState
 from tests.factories import AT, lead_of, make_project
 from tests.retrieval.factories import make_queries, make_snapshot

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.missing_relevance import BoundedFigure, Sampled, found_share, missing, totals
+from apps.retrieval.core.sampling import BoundedFigure, Sampled, found_share, missing, totals
 
 TRIALS = 1_000
 

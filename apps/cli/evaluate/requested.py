@@ -22,8 +22,7 @@ from apps.metrics.expected.rules import Returned
 from apps.metrics.files.run_warnings import remarks_on_blocks
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.remote.base import RemoteEngine, RemoteQuery
-from apps.retrieval.core.engines.remote.connection import http_connection
-from apps.retrieval.core.engines.remote.search import Answers, Pace, RemoteConnection, search_all
+from apps.retrieval.core.engines.remote.search import Answers, Pace, RemoteConnection, http_connection, search_all
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])

@@ -43,7 +43,7 @@ from apps.judging.actions.rounds import open_round
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.judging.selectors.rounds import free_pool_name, latest_guideline
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool
 
 

@@ -18,7 +18,7 @@ from apps.evaluation.rules import LONGEST_COMMIT
 from apps.evaluation.selectors import evaluations, expected, rankings
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import Version, VersionQuery
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
 from apps.triples.selectors.triples import asked_queries

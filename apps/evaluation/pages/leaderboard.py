@@ -34,9 +34,8 @@ from apps.evaluation.presenters.version_choice import (
     requested_version,
 )
 from apps.evaluation.selectors import evaluations, leaderboard
-from apps.evaluation.selectors.evaluations import SlicePart
+from apps.evaluation.selectors.evaluations import SlicePart, grounds_of
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
-from apps.evaluation.selectors.scoring_basis import grounds_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in

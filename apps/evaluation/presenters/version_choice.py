@@ -9,7 +9,7 @@ from apps.common.database.questions import once
 from apps.evaluation import rules
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.selectors import evaluations
-from apps.evaluation.selectors.scoring_basis import grounds_of
+from apps.evaluation.selectors.evaluations import grounds_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions

@@ -14,7 +14,7 @@ from apps.judging.core import guidelines
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.judging.selectors.rounds import free_pool_name
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool
 
 

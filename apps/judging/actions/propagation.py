@@ -16,7 +16,7 @@ from apps.judging.actions.rounds import next_number
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.propagation import Carried, CarryRule, carry_of
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 500

@@ -26,7 +26,7 @@ from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.judging.selectors.rounds import guideline_in, guidelines_in, latest_guideline, wants_first_round
-from apps.retrieval.actions.manual_pools import ChoiceRefused
+from apps.retrieval.actions.pools import ChoiceRefused
 
 
 @require_safe

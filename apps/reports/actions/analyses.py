@@ -20,7 +20,7 @@ from apps.reports.models import BiasReport, NegativesReport, Report, StabilityRe
 from apps.reports.rules import MOST_RUNS
 from apps.reports.selectors import version_facts
 from apps.reports.selectors.analyses import AnyReport
-from apps.retrieval.actions.manual_pools import choose_pairs
+from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.rules import own_passages_refusal
 from apps.retrieval.selectors.runs import run_in

@@ -17,9 +17,8 @@ from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.retrieval import workflow
-from apps.retrieval.core.missing_relevance import Sampled, found_share, missing
 from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.sampling import ALL, EDGE, RANDOM, REST, PoolPlan, plan_of
+from apps.retrieval.core.sampling import ALL, EDGE, RANDOM, REST, PoolPlan, Sampled, found_share, missing, plan_of
 from apps.retrieval.enums import (
     DROP,
     ELSEWHERE,

@@ -18,10 +18,9 @@ from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.dense import Dense
 from apps.retrieval.core.engines.registry import make
 from apps.retrieval.core.engines.remote.base import Auth, Locate, RemoteEngine, RemoteError
-from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import MOST_PASSAGES, Loader, PushedPassage, WrongIndex, first_piece
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
-from apps.retrieval.core.engines.remote.search import Pace, RemoteConnection
+from apps.retrieval.core.engines.remote.search import Pace, RemoteConnection, http_connection
 from apps.retrieval.core.engines.remote.servers import Server, index_body, vectors_refusal
 from apps.retrieval.core.engines.remote.templates import split_address
 from apps.retrieval.enums import IndexState

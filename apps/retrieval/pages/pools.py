@@ -22,8 +22,7 @@ from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
 from apps.retrieval import rules
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
-from apps.retrieval.core.missing_relevance import BoundedFigure
-from apps.retrieval.core.sampling import plan_of
+from apps.retrieval.core.sampling import BoundedFigure, plan_of
 from apps.retrieval.enums import ADAPTIVE, PoolKind
 from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run

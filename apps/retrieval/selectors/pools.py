@@ -15,8 +15,7 @@ from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
 from apps.queries.models import Query
 from apps.retrieval.core import pooling
-from apps.retrieval.core.missing_relevance import BoundedFigure
-from apps.retrieval.core.sampling import PLAIN, PoolPlan
+from apps.retrieval.core.sampling import PLAIN, BoundedFigure, PoolPlan
 from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run, System
 from apps.retrieval.selectors.question_sets import found_in

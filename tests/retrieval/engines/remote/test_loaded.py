@@ -8,9 +8,8 @@ from apps.common.web.addresses import parse_openings, parse_url
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import make_remote
 from apps.retrieval.core.engines.remote.base import RemoteHit, RemoteQuery
-from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import Loader, PushedPassage
-from apps.retrieval.core.engines.remote.search import Pace
+from apps.retrieval.core.engines.remote.search import Pace, http_connection
 from apps.retrieval.core.engines.remote.servers import LoadedSearch, Server, hybrid_refusal, index_body, vectors_refusal
 from tests.search_cluster import running_cluster
 

@@ -8,9 +8,8 @@ from apps.common.web.addresses import parse_openings, parse_url
 from apps.common.web.outbound import RequestLimits
 from apps.retrieval.core.engines.remote import loading
 from apps.retrieval.core.engines.remote.base import RemoteError, Reply
-from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.core.engines.remote.loading import Loader, PushedPassage, first_piece
-from apps.retrieval.core.engines.remote.search import Pace
+from apps.retrieval.core.engines.remote.search import Pace, http_connection
 from apps.retrieval.core.engines.remote.servers import Server, index_body
 from tests.search_cluster import TOLD, Failure, Index, running_cluster
 

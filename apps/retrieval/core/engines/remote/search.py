@@ -1,15 +1,18 @@
-"""Sending many queries to a remote system: at a pace, in parallel, with retries, and with one outcome per query."""
+"""Sending many queries to a remote system: over HTTP, at a pace, in parallel, with retries, one outcome per query."""
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.common.web.addresses import Opening, Target
+from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits, Unreachable
 from apps.metrics.expected.rules import Returned
 from apps.retrieval.core.engines.base import NOTHING, BadParameters, Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
@@ -20,6 +23,8 @@ from apps.retrieval.core.engines.remote.base import (
     RemoteHit,
     RemoteQuery,
     RemoteReport,
+    Reply,
+    Request,
     Send,
 )
 from apps.retrieval.core.ranking import in_order
@@ -308,3 +313,31 @@ def ranked(query_id: str, hits: Sequence[RemoteHit], known: Mapping[str, int], k
     order = in_order(positions, scores)
     report.cut += max(0, len(order) - k)
     return np.array(positions, dtype=np.int64)[order[:k]], np.array(scores, dtype=np.float64)[order[:k]]
+
+
+@contextmanager
+def http_connection(
+    target: Target,
+    locate: Locate,
+    pace: Pace,
+    *,
+    headers: Mapping[str, str],
+    openings: Sequence[Opening],
+    limits: RequestLimits | None = None,
+) -> Iterator[RemoteConnection]:
+    """A connection that sends `headers` with every request; time limits are those of the pace, or `limits`."""
+    limits = limits or RequestLimits(connect=pace.connect, read=pace.read, whole=pace.whole)
+    client = Client(target, openings=openings, limits=limits)
+
+    def send(request: Request) -> Reply:
+        sent = {**request.headers, **headers}
+        try:
+            return Reply(*client.ask(request.method, request.path, headers=sent, body=request.body))
+        except OutboundError as error:
+            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
+            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
+
+    try:
+        yield RemoteConnection(send, locate, pace)
+    finally:
+        client.close()
