@@ -1,7 +1,21 @@
+from itertools import combinations
+from math import sqrt
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
-from apps.evaluation.core.robustness import EVERY_KIND, UNNAMED, Variant, paired_variants, robustness_gaps
+from apps.evaluation.core.robustness import (
+    EVERY_KIND,
+    UNNAMED,
+    SliceSignal,
+    Variant,
+    paired_variants,
+    robustness_gaps,
+    signal_of,
+)
 from apps.metrics.statistics.significance import differences
 
 
@@ -80,3 +94,87 @@ def test_pairs_without_a_value_are_left_out_and_no_pair_means_no_gap():
     assert (gap.n, gap.interval) == (1, None)
     assert robustness_gaps([Variant(3, 1, "typos")], values) == []
     assert robustness_gaps([], values) == []
+
+
+SCORES = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 12), st.integers(2, 5)),
+    elements=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+)
+
+
+def by_counting_pairs(one, other) -> float | None:
+    """τ-b from its definition."""
+    agree = ties_one = ties_other = 0
+    pairs = list(combinations(range(len(one)), 2))
+    for a, b in pairs:
+        first, second = np.sign(one[a] - one[b]), np.sign(other[a] - other[b])
+        agree += first * second
+        ties_one += first == 0
+        ties_other += second == 0
+    below = sqrt((len(pairs) - ties_one) * (len(pairs) - ties_other))
+    return agree / below if below else None
+
+
+@given(SCORES, st.data())
+def test_tau_is_that_of_the_definition_and_its_interval_holds_it(values, data):
+    inside = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
+    signal = signal_of(values, inside)
+
+    if not inside.any():
+        assert signal == SliceSignal(None, None, 0, values.shape[1])
+        return
+    means = [np.round(part.mean(axis=0), 12) for part in (values, values[inside])]
+    expected = by_counting_pairs(*means)
+    assert signal.tau == (None if expected is None else pytest.approx(expected))
+    if signal.interval is not None:
+        low, high = signal.interval
+        assert -1 <= low <= signal.tau <= high <= 1
+
+
+@given(SCORES)
+def test_the_full_set_keeps_its_own_order(values):
+    signal = signal_of(values, np.ones(len(values), dtype=bool))
+
+    assert signal.tau is None or signal.tau == pytest.approx(1)
+
+
+def test_the_same_values_give_the_same_interval():
+    values = np.random.default_rng(3).random((30, 6))
+    inside = np.arange(30) < 10
+
+    assert signal_of(values, inside) == signal_of(values, inside)
+
+
+def test_questions_without_a_value_for_a_run_are_left_out():
+    values = np.array([[1.0, 0.0], [np.nan, 1.0], [1.0, 0.0]])
+
+    assert signal_of(values, np.array([True, True, True])).n == 2
+
+
+@pytest.mark.parametrize(
+    ("tau", "words"),
+    [
+        (None, "in no order that can be compared with"),
+        (1.0, "in the same order as"),
+        (0.93, "in nearly the same order as"),
+        (0.71, "in largely the same order as"),
+        (0.3, "in another order than"),
+    ],
+)
+def test_the_order_is_said_in_words(tau, words):
+    assert SliceSignal(tau, None, 10, 4).words == words
+
+
+def test_a_few_questions_that_tell_runs_apart_give_no_interval():
+    """All draws of one such question have the same order, or none: an interval would have no width."""
+    alike = np.ones((10, 3))
+    alike[0] = [1.0, 0.5, 0.0]
+
+    signal = signal_of(alike, np.ones(10, dtype=bool))
+
+    assert (signal.tau, signal.interval) == (1.0, None)
+
+
+def test_one_run_has_no_order():
+    assert signal_of(np.ones((4, 1)), np.ones(4, dtype=bool)).tau is None

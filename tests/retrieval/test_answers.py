@@ -14,6 +14,7 @@ from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import HELP
 from apps.retrieval.execution import ranking
 from apps.retrieval.execution.indexes import open_system
+from apps.retrieval.execution.ranking import van_der_corput
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.pools import pool_runs
 from apps.retrieval.selectors.question_sets import query_texts
@@ -275,3 +276,7 @@ def test_the_order_of_the_systems_does_not_make_another_fusion(project):
 def test_one_system_is_not_a_fusion(project):
     with pytest.raises(rules.SystemRefused, match="at least two different systems"):
         fused_system(project, make_system(project))
+
+
+def test_starts_halve_the_widest_stretch():
+    assert [van_der_corput(number) for number in range(8)] == [0, 1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]

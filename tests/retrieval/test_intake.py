@@ -17,10 +17,11 @@ from apps.retrieval.execution import intake, run_reading
 from apps.retrieval.execution.run_reading import READING, READINGS_STORED_DAYS, reading_path, tidy_readings
 from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
 from apps.retrieval.models import Ranking, Run
+from tests.reading import plain_words
 from tests.retrieval.factories import as_rows, import_lines, make_queries
 from tests.retrieval.test_api import ROWS, push
 from tests.retrieval.test_commands import karat, place
-from tests.retrieval.test_views import THEIRS, at, send, words
+from tests.retrieval.test_views import THEIRS, at, send
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +82,7 @@ def test_what_was_previewed_is_imported_even_when_the_file_is_gone(lead, project
     page = uploaded(lead, project, snapshot)
     Upload.objects.get().place.unlink()
 
-    assert "<dt>rows</dt><dd>3</dd>" in words(lead.get(page))
+    assert "<dt>rows</dt><dd>3</dd>" in plain_words(lead.get(page))
     confirm(lead, project)
 
     stored = {row.query.outside_id: unpack(bytes(row.packed)) for row in Ranking.objects.select_related("query")}
@@ -130,7 +131,7 @@ def test_a_large_push_is_read_once_though_its_import_is_tried_twice(lead, projec
 
 def test_a_query_that_came_meanwhile_is_found(lead, project, snapshot, read):
     page = uploaded(lead, project, snapshot, [*THEIRS, UNKNOWN])
-    assert "'Q77' is not a query of this project." in words(lead.get(page))
+    assert "'Q77' is not a query of this project." in plain_words(lead.get(page))
     make_queries(project, {"Q77": "new"})
 
     confirm(lead, project)
@@ -146,7 +147,7 @@ def test_a_query_that_was_renamed_meanwhile_stops_the_import(lead, project, snap
     confirm(lead, project)
 
     assert len(read) == 2
-    assert "'Q02' is not a query of this project." in words(lead.get(page))
+    assert "'Q02' is not a query of this project." in plain_words(lead.get(page))
     assert not Run.objects.exists()
 
 
@@ -168,7 +169,7 @@ def test_a_query_found_by_its_text_is_matched_again_when_its_text_changed_meanwh
     assert len(read) == 1
     Query.objects.filter(project=project, outside_id="Q03").update(text="horse")
 
-    assert "'zebra' is not a query of this project." in words(lead.get(page))
+    assert "'zebra' is not a query of this project." in plain_words(lead.get(page))
     assert len(read) == 2
 
 

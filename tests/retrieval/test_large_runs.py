@@ -11,9 +11,10 @@ from apps.queries.models import Query
 from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Run
 from tests.factories import lead_of
+from tests.reading import plain_words
 from tests.retrieval.factories import import_lines, trec
 from tests.retrieval.test_api import ROWS, push, url
-from tests.retrieval.test_views import THEIRS, at, send, words
+from tests.retrieval.test_views import THEIRS, at, send
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -32,14 +33,14 @@ def confirm(client, project, **values):
 
 def test_a_large_file_is_read_and_imported_by_jobs(lead, project, snapshot):
     page = send(lead, project, snapshot, THEIRS).url
-    assert "waiting for a worker" in words(lead.get(page))
+    assert "waiting for a worker" in plain_words(lead.get(page))
 
     run_jobs()
-    assert "<dt>rows</dt><dd>3</dd>" in words(lead.get(page))
+    assert "<dt>rows</dt><dd>3</dd>" in plain_words(lead.get(page))
     assert not Run.objects.exists()
 
     assert confirm(lead, project).url == page
-    assert "waiting for a worker" in words(lead.get(page))
+    assert "waiting for a worker" in plain_words(lead.get(page))
     assert not Run.objects.exists()
 
     run_jobs()
@@ -54,12 +55,12 @@ def test_a_large_file_comes_to_the_same_run_as_a_small_one(lead, project, snapsh
 
     page = send(lead, project, snapshot, THEIRS).url
     run_jobs()
-    assert "This run is already here" in words(lead.get(page))
+    assert "This run is already here" in plain_words(lead.get(page))
     confirm(lead, project)
     run_jobs()
 
     assert lead.get(page).url == at("run", project, Run.objects.get().pk)
-    assert "Nothing changed: this run is already here." in words(lead.get(page, follow=True))
+    assert "Nothing changed: this run is already here." in plain_words(lead.get(page, follow=True))
 
 
 def test_the_page_of_a_large_import_leads_to_the_run_and_names_the_next_step(lead, project, snapshot):
@@ -68,7 +69,7 @@ def test_the_page_of_a_large_import_leads_to_the_run_and_names_the_next_step(lea
     confirm(lead, project)
     run_jobs()
 
-    said = words(lead.get(page, follow=True))
+    said = plain_words(lead.get(page, follow=True))
     assert "theirs is imported." in said
     assert ">Choose results to judge</a>" in said
 
@@ -93,7 +94,7 @@ def test_a_file_that_is_being_read_is_neither_imported_nor_discarded(lead, proje
 def test_unknown_ids_of_a_large_file_are_left_out_only_when_ticked(lead, project, snapshot):
     page = send(lead, project, snapshot, [*THEIRS, UNKNOWN]).url
     run_jobs()
-    assert "'=ghost' is not a passage of this snapshot." in words(lead.get(page))
+    assert "'=ghost' is not a passage of this snapshot." in plain_words(lead.get(page))
     listed = lead.get(at("mistakes", project, Upload.objects.get().pk)).content.decode().splitlines()
     assert listed[1].startswith("run.txt,4,block,'=ghost")
 
@@ -108,7 +109,7 @@ def test_a_faulty_large_file_is_never_imported(lead, project, snapshot):
     page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url
     run_jobs()
 
-    assert "cannot be imported as it is" in words(lead.get(page))
+    assert "cannot be imported as it is" in plain_words(lead.get(page))
     assert confirm(lead, project, skip_unknown="yes").status_code == 409
 
 
@@ -120,7 +121,7 @@ def test_a_file_that_no_longer_fits_when_its_turn_comes_shows_why_and_changes_no
 
     run_jobs()
 
-    assert "'Q02' is not a query of this project." in words(lead.get(page))
+    assert "'Q02' is not a query of this project." in plain_words(lead.get(page))
     assert not Run.objects.exists()
     assert Upload.objects.get().state == "stored"
 
@@ -128,7 +129,7 @@ def test_a_file_that_no_longer_fits_when_its_turn_comes_shows_why_and_changes_no
 def test_a_cancelled_file_can_be_discarded(lead, project, snapshot):
     page = send(lead, project, snapshot, THEIRS).url
     cancel_job(job_id=Job.objects.get().pk, actor=lead_of(project), at=timezone.now())
-    assert "The job was cancelled." in words(lead.get(page))
+    assert "The job was cancelled." in plain_words(lead.get(page))
 
     lead.post(at("discard", project, Upload.objects.get().pk))
 

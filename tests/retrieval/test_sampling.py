@@ -1,11 +1,25 @@
-"""Blocks drawn from outside a pool, and the plan that says how many."""
+"""Samples from outside a pool, and what they tell of what it misses, against planted relevance."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.sampling import ALL, EDGE, REST, PoolPlan, generator, plan_of, sample, sample_outside
+from apps.retrieval.core.sampling import (
+    ALL,
+    EDGE,
+    REST,
+    BoundedFigure,
+    PoolPlan,
+    Sampled,
+    found_share,
+    generator,
+    missing,
+    plan_of,
+    sample,
+    sample_outside,
+    totals,
+)
 
 
 def some(seed=0):
@@ -68,3 +82,122 @@ def test_a_plan_comes_back_as_it_was_stored():
 )
 def test_an_edge_divides_the_blocks_outside(plan, strata):
     assert plan.strata == strata
+
+
+TRIALS = 1_000
+
+
+def columns(*rows):
+    return Sampled(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def test_each_relevant_block_of_the_sample_has_the_inverse_of_its_sampling_rate_as_weight():
+    found = missing(columns((1_000, 20, 1), (400, 20, 2)))
+
+    assert found.value == pytest.approx(1 * 50 + 2 * 20)
+    assert found.low < found.value < found.high
+
+
+def test_a_sample_without_a_relevant_block_still_has_an_upper_end():
+    found = missing(columns((10_000, 100, 0), (10_000, 100, 0)))
+
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert 200 < found.high < 300, "about the rule of three: 3 in 200 of 20,000"
+
+
+def test_a_stratum_judged_to_its_end_is_known():
+    assert missing(columns((10, 10, 3), (7, 7, 0))) == BoundedFigure(3.0, 3.0, 3.0)
+
+
+def test_the_interval_never_leaves_what_is_possible():
+    found = missing(columns((12, 10, 9)))
+
+    assert 9 <= found.low <= found.high <= 11
+
+
+@pytest.mark.parametrize("rows", [[(10, 0, 0)], [(10, 11, 0)], [(10, 5, 6)], [(10, 5, -1)]])
+def test_counts_that_cannot_be_are_refused(rows):
+    with pytest.raises(ValueError, match="strat"):
+        missing(columns(*rows))
+
+
+def test_no_stratum_at_all_is_refused():
+    with pytest.raises(ValueError, match="strat"):
+        missing(Sampled(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)))
+
+
+@given(
+    st.lists(
+        st.integers(1, 500).flatmap(
+            lambda size: st.integers(1, size).flatmap(
+                lambda judged: st.tuples(st.just(size), st.just(judged), st.integers(0, judged))
+            )
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_an_estimate_is_inside_its_interval_and_the_interval_inside_the_possible_range(rows):
+    found = missing(columns(*rows))
+
+    seen, unseen = sum(r for _, _, r in rows), sum(size - judged for size, judged, _ in rows)
+    assert seen * (found.low > 0) <= found.low <= found.high <= seen + unseen
+    assert found.low <= found.value <= found.high + 1e-9 * found.high
+
+
+def test_a_barely_judged_stratum_does_not_push_the_interval_past_the_estimate():
+    found = missing(columns((142, 1, 0), (356, 355, 1)))
+
+    assert (round(found.value, 3), found.low) == (1.003, 1.0)
+
+
+def test_the_interval_of_the_found_share_is_inverted():
+    share = found_share(90, BoundedFigure(10.0, 0.0, 30.0))
+
+    assert share == BoundedFigure(0.9, 0.75, 1.0)
+
+
+def test_a_share_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="nothing"):
+        found_share(0, BoundedFigure(0.0, 0.0, 12.0))
+
+
+def rates(generator, low, high):
+    return np.exp(generator.uniform(np.log(low), np.log(high), TRIALS))
+
+
+def evenly(low, high, count):
+    return np.exp(np.linspace(np.log(low), np.log(high), count)).astype(np.int64)
+
+
+SCENARIOS = {
+    # blocks outside the pool, drawn a query, lowest and highest rate, how uneven the queries are (0: all alike)
+    "50 queries, 10,000 blocks, 0.01 to 5 %": (np.full(50, 10_000), 20, 1e-4, 0.05, 0),
+    "50 queries, uneven relevance": (np.full(50, 10_000), 20, 1e-4, 0.05, 5),
+    "200 queries, 100,000 blocks": (np.full(200, 100_000), 10, 1e-4, 0.05, 1),
+    "500 queries, 0.05 %": (np.full(500, 20_000), 20, 5e-4, 5e-4, 1),
+    "20 queries, 1,400 blocks, 1 %": (np.full(20, 1_400), 20, 0.01, 0.01, 1),
+    "50 queries, 5 %": (np.full(50, 10_000), 20, 0.05, 0.05, 1),
+    "50 queries, 200 to 50,000 blocks": (evenly(200, 50_000, 50), 20, 1e-4, 0.05, 1),
+    "200 queries, 200 to 5,000 blocks, 1 %": (evenly(200, 5_000, 200), 20, 0.01, 0.01, 1),
+    "one in three drawn, 5 %": (evenly(20, 60, 60), 10, 0.05, 0.05, 1),
+    "one query, 3 %": (np.array([1_000]), 100, 0.03, 0.03, 0),
+}
+
+
+@pytest.mark.parametrize("name", list(SCENARIOS))
+def test_the_interval_covers_planted_relevance_as_often_as_it_says(name):
+    """A thousand trials: plant relevant blocks in every query, draw, look, estimate; the truth is what was planted."""
+    size, drawn, low, high, uneven = SCENARIOS[name]
+    generator = np.random.default_rng(20_100)
+    factor = generator.gamma(1 / uneven, uneven, (TRIALS, len(size))) if uneven else 1.0
+    rate = np.minimum(rates(generator, low, high)[:, None] * factor, 0.9)
+    planted = generator.binomial(size, np.broadcast_to(rate, (TRIALS, len(size))))
+    judged = np.minimum(drawn, size)
+    relevant = generator.hypergeometric(planted, size - planted, judged)
+
+    _, lowest, highest = totals(size, judged, relevant)
+
+    truth = planted.sum(axis=1)
+    covered = ((lowest <= truth) & (truth <= highest)).mean()
+    assert 0.93 <= covered <= 0.97

@@ -5,7 +5,7 @@ from apps.retrieval.core.engines import encoder
 from apps.retrieval.core.engines.base import BadParameters, NotReady
 from apps.retrieval.core.engines.dense import Dense
 from apps.retrieval.core.engines.encoder import model_names, sha256_of
-from apps.retrieval.core.engines.registry import defaults, make
+from apps.retrieval.core.engines.registry import make, parameters_of
 from tests.retrieval.tiny_models import WORDS, make_model, needs_packages, table_of
 
 
@@ -171,7 +171,7 @@ def test_identity_is_what_makes_the_engine_again_without_a_look_at_its_files(tmp
     identity = make("dense", {"model": "tiny", "pooling": "cls", "query_prefix": "query: "}, tmp_path).identity()
     values = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
 
-    assert set(values) == set(defaults("dense"))
+    assert set(values) == {parameter.name for parameter in parameters_of("dense")}
     assert make("dense", values, tmp_path / "gone").identity() == identity
 
 
