@@ -20,6 +20,7 @@ from apps.common.drawing.svg import (
     axis,
     clip,
     drawing,
+    grid,
     plain,
     scale,
     tag,
@@ -292,11 +293,7 @@ def control_chart(
     high = min(1.0, math.ceil(most * 10.5) / 10)
     place = scale(0, high, bottom, top)
     step = (right - left) / max(1, len(periods))
-    parts = []
-    for value in ticks(0, high * 100, 5):
-        y = place(value / 100)
-        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
-        parts.append(text(left - 8, y + 4, f"{plain(value)} %", anchor="end"))
+    parts = grid(place, {value / 100: f"{plain(value)} %" for value in ticks(0, high * 100, 5)}, left, right)
     parts += _limits(periods, place, left, step, right)
     parts.append(tag("path", class_="axis", d=f"M{left:.1f} {place(mean):.1f}H{right:.1f}"))
     parts.append(text(right + 8, place(mean) + 4, f"mean {mean * 100:.0f} %", class_="word"))

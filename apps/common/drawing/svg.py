@@ -5,7 +5,7 @@ Colours are classes of a style sheet, every mark carries a <title>, every label 
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -233,3 +233,20 @@ def axis(place: Scale, values: Sequence[float], left: float, right: float, y: fl
     parts = [tag("path", class_="axis", d=f"M{left:.1f} {y:.1f}H{right:.1f}")]
     parts += [text(place(value), y + 16, plain(value), anchor="middle") for value in values]
     return parts
+
+
+def grid(up: Scale, labels: Mapping[float, str], left: float, right: float) -> list[str]:
+    """Horizontal lines at these values, each with its label at the left."""
+    parts = []
+    for value, words in labels.items():
+        y = up(value)
+        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
+        parts.append(text(left - 8, y + 4, words, anchor="end"))
+    return parts
+
+
+def dot_of(words: str, class_: str, place: Scale, mean: float, ends: tuple[float, float] | None, y: float) -> str:
+    """The mean of one of several runs, with its interval as a line without caps."""
+    low, high = ends or (mean, mean)
+    line = tag("line", class_=class_, x1=place(low), x2=place(high), y1=y, y2=y)
+    return tag("g", title(words) + line + tag("circle", class_=class_, cx=place(mean), cy=y, r=4.5))

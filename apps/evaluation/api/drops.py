@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
@@ -73,9 +74,7 @@ class Misses(ProjectAPIView):
     @extend_schema(operation_id="evaluations_misses_propose", request=ProposalInput, responses={201: ProposalOut})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         evaluation = self._scored(pk)
-        body = ProposalInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = body.validated_data
+        values = given_in(request.data, ProposalInput)
         listed = self._listed(evaluation, values["measure"])
         found = listed.of(values["triple"], values["rank"])
         version = self._version(evaluation, values["block_id"]) if values["block_id"] else None
@@ -113,10 +112,9 @@ class PairView(ProjectAPIView):
         first, second = evaluations.evaluations_with_values(self.project, ids["baseline"], ids["candidate"])
         return first, second
 
-    def validated(self, body: serializers.Serializer[Any], pair: tuple[Evaluation, Evaluation]) -> dict[str, Any]:
-        """The values of a body; its measure is one that the two share. Raises ValidationError."""
-        body.is_valid(raise_exception=True)
-        values: dict[str, Any] = body.validated_data
+    def validated(self, serializer: type[serializers.Serializer[Any]], pair: tuple[Evaluation, Evaluation]) -> Any:
+        """The values of the body; its measure is one that the two share. Raises ValidationError."""
+        values = given_in(self.request.data, serializer)
         if "measure" in values:
             self.check_measure(values["measure"], pair)
         return values
@@ -193,7 +191,7 @@ class DropDecision(PairView):
     @extend_schema(operation_id="comparisons_decide", request=DropDecisionInput, responses=NoteOut)
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
-        values = self.validated(DropDecisionInput(data=request.data), pair)
+        values = self.validated(DropDecisionInput, pair)
         note = decide_drop(
             baseline=first,
             candidate=second,
@@ -213,7 +211,7 @@ class ComparisonClose(PairView):
     @extend_schema(operation_id="comparisons_close", request=MeasureInput, responses={201: ClosedOut})
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
-        values = self.validated(MeasureInput(data=request.data), pair)
+        values = self.validated(MeasureInput, pair)
         closed = close_comparison(
             baseline=first, candidate=second, measure=values["measure"], member=self.member, at=timezone.now()
         )
@@ -226,7 +224,7 @@ class JudgeAgain(PairView):
     @extend_schema(operation_id="comparisons_judge_again", request=DropsRejudgeInput, responses={201: ChosenPoolOut})
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
-        values = self.validated(DropsRejudgeInput(data=request.data), pair)
+        values = self.validated(DropsRejudgeInput, pair)
         pool = judge_again(
             baseline=first,
             candidate=second,
@@ -268,7 +266,7 @@ class Unjudged(PairView):
     @extend_schema(operation_id="comparisons_request_grades", request=GradesInput, responses={201: ChosenPoolOut})
     def post(self, request: Request, **ids: Any) -> Response:
         first, second = pair = self.pair(ids)
-        values = self.validated(GradesInput(data=request.data), pair)
+        values = self.validated(GradesInput, pair)
         queries = self.graded(pair).queries
         query = next((one for one in queries if one.outside_id == values["query"]), None)
         if query is None:

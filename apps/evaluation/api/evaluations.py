@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
-from apps.common.web.api import CURSOR, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -68,9 +68,8 @@ class LedgerLine(ProjectAPIView):
     @extend_schema(operation_id="ledger_write", request=LedgerSerializer, responses=RunNoteSerializer)
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         run = run_in(self.project, pk)
-        given = LedgerSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        note = write_ledger(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        given = given_in(request.data, LedgerSerializer)
+        note = write_ledger(run=run, **given, actor=self.member.user, at=timezone.now())
         return Response(RunNoteSerializer(note).data)
 
 
@@ -94,9 +93,7 @@ class EvaluationList(ProjectAPIView):
         responses={200: EvaluationDetailSerializer, 202: EvaluationDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        body = RequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = body.validated_data
+        values = given_in(request.data, RequestSerializer)
         evaluation = request_evaluation(
             project=self.project,
             run_id=values["run"],

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
 from apps.evaluation.actions.run_again import run_again
@@ -153,9 +154,7 @@ class ScoreRest(ProjectAPIView):
 
     def _ground(self, version: Version, given: Any) -> tuple[dict[str, Any], list[str]]:
         """On what runs are scored, and by which measures. Raises ValidationError for a measure that is none of them."""
-        body = GroundInput(data=given)
-        body.is_valid(raise_exception=True)
-        values: dict[str, Any] = body.validated_data
+        values = given_in(given, GroundInput)
         names = usual_names(version, values["split"], values["hit"])
         if values["measure"] and values["measure"] not in names:
             raise serializers.ValidationError({"measure": [f"One of {', '.join(names)}."]})
@@ -178,12 +177,11 @@ class SystemsAgain(ProjectAPIView):
     @extend_schema(operation_id="evaluations_run_again_request", request=RunAgainInput, responses={202: RunsAgainOut})
     def post(self, request: Request, version_pk: int, **ids: Any) -> Response:
         version = frozen_in(self.project, version_pk)
-        body = RunAgainInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        system_ids = given_in(request.data, RunAgainInput)["systems"]
         runs = run_again(
             project=self.project,
             version_id=version.pk,
-            system_ids=body.validated_data["systems"],
+            system_ids=system_ids,
             actor=self.member.user,
             at=timezone.now(),
         )

@@ -11,6 +11,7 @@ from apps.common.drawing.svg import (
     Scale,
     axis,
     clip,
+    dot_of,
     drawing,
     plain,
     scale,
@@ -252,11 +253,9 @@ def stratum_dots(stratum: ComparedStratum, names: Sequence[str], bounds: Bounds,
         y, css = top + 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
         if one.mean is None:
             continue
-        low, high = one.interval or (one.mean, one.mean)
-        words = title(f"{name}: {number(one.mean, 2)}, {interval(one.interval)}, n {one.n}")
-        line = tag("line", class_=css, x1=place(low), x2=place(high), y1=y, y2=y)
-        dot = tag("circle", class_=css, cx=place(one.mean), cy=y, r=4.5)
-        parts.append(tag("g", words + line + dot))
+        words = f"{name}: {number(one.mean, 2)}, {interval(one.interval)}, n {one.n}"
+        parts.append(dot_of(words, css, place, one.mean, one.interval, y))
+        high = one.interval[1] if one.interval else one.mean
         parts.append(text(place(high) + 6, y + 4, number(one.mean, 2), class_="word"))
     parts += axis(place, ticks(bounds.low, bounds.high, 5), 6.0, STRATUM_WIDTH - 40.0, bottom)
     return drawing(STRATUM_WIDTH, bottom + 20, f"{stratum.name}: means with intervals", parts)

@@ -11,6 +11,7 @@ from apps.common.drawing.charts import (
     DrawnEstimate,
     Scale,
     clip,
+    grid,
     plain,
     plot,
     scale,
@@ -88,11 +89,7 @@ def trend(measure: str, runs: Sequence[TrendPoint], versions: Sequence[Milestone
 
 
 def _grid(spread: Bounds, up: Scale, left: float, right: float) -> list[str]:
-    parts = []
-    for value in ticks(spread.low, spread.high, 5):
-        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {up(value):.1f}H{right:.1f}"))
-        parts.append(text(left - 8, up(value) + 4, plain(value), anchor="end"))
-    return parts
+    return grid(up, {value: plain(value) for value in ticks(spread.low, spread.high, 5)}, left, right)
 
 
 def _milestones(

@@ -20,6 +20,7 @@ from apps.common.drawing.charts import (
     ticks,
     title,
 )
+from apps.common.drawing.svg import dot_of
 from apps.common.text.wording import interval, number, p_value, percent, percent_interval, signed
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote, Score
@@ -131,11 +132,9 @@ def _kind(row: KindRow, names: Sequence[str], place: Scale, top: float, *, yes_o
         if one.mean is None:
             continue
         y = top + 12.5 + 11 * at
-        low, high = one.interval or (one.mean, one.mean)
-        words = title(f"{row.label}, {name}: {_words(one.mean, one.interval, one.n, yes_or_no=yes_or_no)}")
+        words = f"{row.label}, {name}: {_words(one.mean, one.interval, one.n, yes_or_no=yes_or_no)}"
         mark = "a" if at == 0 and len(names) > 1 else "b"
-        line = tag("line", class_=mark, x1=place(low), x2=place(high), y1=y, y2=y)
-        parts.append(tag("g", words + line + tag("circle", class_=mark, cx=place(one.mean), cy=y, r=4.5)))
+        parts.append(dot_of(words, mark, place, one.mean, one.interval, y))
     if row.difference is not None:
         parts.append(text(WORDS_AT, top + 22, difference_words(row, yes_or_no=yes_or_no), class_=css))
     return parts

@@ -10,6 +10,7 @@ from apps.common.drawing.charts import (
     Scale,
     clip,
     figures,
+    grid,
     plain,
     plot,
     scale,
@@ -99,11 +100,7 @@ def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
     floor = max(0.0, int(lowest * 5 - 1e-9) / 5) if lowest < 1 else 0.8
     left, right, top, bottom = 44.0, 356.0, 12.0, 162.0
     across, up = scale(1, max(2, depth), left, right), scale(floor, 1, bottom, top)
-    parts = []
-    for value in ticks(floor * 100, 100, 4):
-        y = up(value / 100)
-        parts.append(tag("path", class_="grid", d=f"M{left:.1f} {y:.1f}H{right:.1f}"))
-        parts.append(text(left - 8, y + 4, f"{plain(value)} %", anchor="end"))
+    parts = grid(up, {value / 100: f"{plain(value)} %" for value in ticks(floor * 100, 100, 4)}, left, right)
     if depth >= 10:
         parts.append(tag("path", class_="limit", d=f"M{across(10):.1f} 8V{bottom:.1f}"))
     parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]

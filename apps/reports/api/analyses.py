@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.errors import Forbidden
-from apps.common.web.api import OneForm
+from apps.common.web.api import OneForm, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
@@ -105,9 +105,7 @@ class ReportList(ProjectAPIView):
     report_serializer: ClassVar[type[ReportSerializer[Any]]]
 
     def post(self, request: Request, **ids: Any) -> Response:
-        body = self.request_serializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        values = dict(body.validated_data)
+        values = given_in(request.data, self.request_serializer)
         report = request_report(
             kind=self.kind,
             project=self.project,
@@ -204,9 +202,8 @@ class FirstToJudge(ProjectAPIView):
     @extend_schema(operation_id="bias_reports_judge_first", request=FirstInput, responses={201: ChosenPoolOut})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         report = visible_report(BiasReport, self.member, pk)
-        body = FirstInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        pool = choose_first(report=report, actor=self.member.user, at=timezone.now(), **body.validated_data)
+        given = given_in(request.data, FirstInput)
+        pool = choose_first(report=report, actor=self.member.user, at=timezone.now(), **given)
         return Response(ChosenPoolOut(pool).data, status=201)
 
 
@@ -232,12 +229,11 @@ class NegativeEffects(ProjectAPIView):
     def post(self, request: Request, version_pk: int, **ids: Any) -> Response:
         """Request a report for each split with grades; the same request returns the existing ones."""
         version = visible_version(self.member, version_pk)
-        body = NegativesRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = given_in(request.data, NegativesRequestSerializer)
         reports = measure_negatives(
             version=version,
-            baseline_id=body.validated_data["run"],
-            depth=body.validated_data["depth"],
+            baseline_id=given["run"],
+            depth=given["depth"],
             actor=self.member.user,
             at=timezone.now(),
         )

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import CURSOR, body_in, newest_first
 from apps.corpus.models import Snapshot
 from apps.jobs.serializers import JobSerializer
 from apps.queries.models import Source
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
-from apps.retrieval.api.runs import CURSOR, newest_first
 from apps.retrieval.selectors.pools import pool_in, pools_in
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import poolable_runs_on
@@ -64,8 +64,7 @@ class PoolList(PoolView):
 
     @extend_schema(operation_id="pools_build", request=PoolRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        body = PoolRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = body_in(request, PoolRequestSerializer)
         values = body.validated_data
         snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
@@ -118,8 +117,7 @@ class PoolGrow(PoolView):
     @extend_schema(operation_id="pools_grow", request=GrowRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         pool = pool_in(self.project, pk)
-        body = GrowRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = body_in(request, GrowRequestSerializer)
         values = body.validated_data
         self.known_sources(pool.snapshot, values["systems"], values["runs"])
         grow_pool(

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import CURSOR, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
@@ -72,12 +72,11 @@ class RunList(ProjectAPIView):
         return Response(PushAnswerSerializer(answer).data, status=201 if outcome.is_new else 200)
 
     def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
-        pushed = serializer(data=request.data)
-        pushed.is_valid(raise_exception=True)
-        snapshot = snapshot_named(self.project, pushed.validated_data["snapshot"])
+        values = given_in(request.data, serializer)
+        snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
-        return pushed.validated_data, snapshot
+        return values, snapshot
 
 
 class PushDetail(ProjectAPIView):
@@ -106,7 +105,6 @@ class RunDetail(ProjectAPIView):
     @extend_schema(operation_id="runs_annotate", request=RunAnnotationSerializer, responses=RunSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         run = run_in(self.project, pk)
-        given = RunAnnotationSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        annotate_run(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        given = given_in(request.data, RunAnnotationSerializer)
+        annotate_run(run=run, **given, actor=self.member.user, at=timezone.now())
         return Response(RunSerializer(run_in(self.project, pk)).data)

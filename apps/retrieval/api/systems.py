@@ -1,6 +1,6 @@
 """Systems and loaded indexes in the API: creating, reading and running them."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import given_in
 from apps.common.web.paging import only_known
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.runs import request_run
@@ -37,12 +38,6 @@ KIND = OpenApiParameter("kind", str, description="Only systems of this kind.")
 class SystemView(ProjectAPIView):
     """The common part of the endpoints of systems."""
 
-    def validated(self, serializer: type[Any], request: Request) -> dict[str, Any]:
-        """The validated data of the request. Raises ValidationError."""
-        serialized = serializer(data=request.data)
-        serialized.is_valid(raise_exception=True)
-        return serialized.validated_data
-
     def out(self, system: System, status: int = 200) -> Response:
         return Response(SystemSerializer(systems_in(self.project).get(pk=system.pk)).data, status=status)
 
@@ -63,7 +58,7 @@ class SystemList(SystemView):
 
     @extend_schema(operation_id="systems_create", request=SystemRequestSerializer, responses={201: SystemSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        values = self.validated(SystemRequestSerializer, request)
+        values = given_in(request.data, SystemRequestSerializer)
         system = create_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
@@ -78,7 +73,7 @@ class FusionList(SystemView):
         operation_id="systems_create_fusion", request=FusionRequestSerializer, responses={201: SystemSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        values = self.validated(FusionRequestSerializer, request)
+        values = given_in(request.data, FusionRequestSerializer)
         system = create_fusion(
             project=self.project,
             name=values["name"],
@@ -100,7 +95,7 @@ class RemoteList(SystemView):
         operation_id="systems_create_remote", request=RemoteRequestSerializer, responses={201: SystemSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        values = self.validated(RemoteRequestSerializer, request)
+        values = given_in(request.data, RemoteRequestSerializer)
         system = create_remote_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
@@ -125,7 +120,7 @@ class SystemPace(SystemView):
     @extend_schema(operation_id="systems_pace", request=PaceSerializer, responses=SystemSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         system = system_in(self.project, pk)
-        values = self.validated(PaceSerializer, request)
+        values = given_in(request.data, PaceSerializer)
         return self.out(change_pace(system=system, pace=values, actor=self.member.user, at=timezone.now()))
 
 
@@ -138,7 +133,7 @@ class SystemRuns(SystemView):
     @extend_schema(operation_id="systems_run", request=SystemRunRequestSerializer, responses={202: SystemRunSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         system = system_in(self.project, pk)
-        values = self.validated(SystemRunRequestSerializer, request)
+        values = given_in(request.data, SystemRunRequestSerializer)
         snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
@@ -192,7 +187,7 @@ class LoadedList(LoadedView):
         operation_id="loaded_indexes_load", request=LoadRequestSerializer, responses={202: LoadedIndexSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        values: dict[str, Any] = self.validated(LoadRequestSerializer, request)
+        values = given_in(request.data, LoadRequestSerializer)
         snapshot = snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
@@ -244,7 +239,7 @@ class LoadedSystems(LoadedView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         index = loaded_index_in(self.project, pk)
-        values = self.validated(LoadedSystemRequestSerializer, request)
+        values = given_in(request.data, LoadedSystemRequestSerializer)
         system = create_loaded_system(
             project=self.project, index_id=index.pk, actor=self.member.user, at=timezone.now(), **values
         )
