@@ -20,12 +20,11 @@ def make_user(name: str = "", *, is_operator: bool = False) -> User:
 
 
 def make_project(name: str = "", *, lead: User | None = None) -> Project:
-    """A project with one lead: `lead`, or a new person. The operator who made it is no member."""
-    operator = make_user("Operator", is_operator=True)
-    project = projects.create_project(name=name or f"Project {next(_numbers)}", actor=operator, at=AT)
+    """A project with one lead: `lead`, or a new person. They are an operator for as long as they create it."""
     lead = lead or make_user("Lead")
-    projects.set_roles(project=project, user=lead, roles=[Role.LEAD], actor=operator, at=AT)
-    projects.set_roles(project=project, user=operator, roles=[], actor=operator, at=AT)
+    was_operator, lead.is_operator = lead.is_operator, True
+    project = projects.create_project(name=name or f"Project {next(_numbers)}", actor=lead, at=AT)
+    lead.is_operator = was_operator
     return project
 
 

@@ -47,7 +47,7 @@ def test_list_leaves_out_names_of_imported_files_which_are_no_accounts():
     person = make_user("Bo")
     stand_in(project=make_project(lead=person), name="Ann", actor=person, at=AT)
 
-    assert [line.split("\t")[1] for line in output_of("list").splitlines()] == ["Bo", "Operator"]
+    assert [line.split("\t")[1] for line in output_of("list").splitlines()] == ["Bo"]
 
 
 def test_deactivate_closes_the_account():

@@ -19,7 +19,7 @@ from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State
 from tests.conftest import REPO
 from tests.corpus.factories import make_snapshot
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member, make_project, make_user
 from tests.judging.factories import judge_all, make_guideline, make_round, people_of
 from tests.queries.factories import make_query
 from tests.retrieval.factories import make_pool
@@ -273,7 +273,7 @@ class TestStart:
         client.force_login(lead_of(project))
         assert "<h1>Projects</h1>" in client.get("/").content.decode()
 
-        client.force_login(make_project().created_by)
+        client.force_login(make_user("Newcomer"))
         assert "No project yet" in client.get("/").content.decode()
 
     def test_every_page_links_to_the_list(self, client):

@@ -99,7 +99,7 @@ def test_people_jobs_workers_and_messages_are_counted(client, operator, monkeypa
 
     found = client.get(PAGE).context
 
-    assert found["accounts"] == AccountCounts(active=3, seen_lately=1, operators=2, deactivated=0, projects=1)
+    assert found["accounts"] == AccountCounts(active=2, seen_lately=1, operators=1, deactivated=0, projects=1)
     [row] = found["jobs"]
     assert (row.title, row.waiting, row.running) == ("Measure what is stored", 1, 0)
     assert [worker.name for worker in found["workers"]] == ["one"]

@@ -1,13 +1,11 @@
 """Scores, a comparison and a query in a real browser."""
 
 import random
-from decimal import Decimal
 from unittest import mock
 
 import pytest
 from playwright.sync_api import expect
 
-from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.models import RegressionNote
 from apps.gates.models import Gate
 from tests.e2e import looking
@@ -15,7 +13,6 @@ from tests.e2e.waiting import go, press, turned
 from tests.e2e.worlds import shared
 from tests.evaluation import factories as evaluation
 from tests.evaluation.factories import make_scene, score
-from tests.factories import AT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BLOCKS = {f"{n:02}-section": f"Text of section {n}." for n in range(20)}
@@ -135,29 +132,3 @@ def explained_beside_its_rankings(page):
     with turned(page):
         press(page, "w")
     expect(page.get_by_text("2 of 2 explained")).to_be_visible()
-
-
-def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, witness, scene):
-    signed_in(scene.lead)
-    start = f"/p/{scene.project.slug}/evaluation/"
-    for number, tag in enumerate(scene.runs):
-        write_ledger(run=scene.runs[tag], cost=Decimal(number + 1), tried="Longer blocks", actor=scene.lead, at=AT)
-
-    go(page, start)
-    for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality and cost on Handbook v1")):
-        with turned(page):
-            page.get_by_role("navigation", name="Scores").get_by_role("link", name=name).click()
-        expect(page.get_by_role("heading", name=heading)).to_be_visible()
-        looking.clean(page, f"evaluation-{name.lower()}")
-
-    with turned(page):
-        page.get_by_role("navigation", name="Results").get_by_role("link", name="Ledger").click()
-    with turned(page):
-        page.get_by_role("link", name="Edit the entry of rrf-7").click()
-    page.get_by_label("Outcome").fill("Kept: better where it matters.")
-    looking.clean(page, "evaluation-ledger-note")
-    with turned(page):
-        page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Kept: better where it matters.")).to_be_visible()
-    looking.clean(page, "evaluation-ledger")
-    assert witness.drain() == []

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.contrib.staticfiles import finders
 from django.templatetags.static import static
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Error
 
@@ -21,7 +21,8 @@ from tests.agreement.factories import answer_items, make_calibration
 from tests.e2e import looking, world
 from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_project
-from tests.goldsets.factories import make_version
+from tests.goldsets.factories import make_bench, make_version
+from tests.goldsets.test_training import question, train
 from tests.judging.factories import grade_texts, judge_all, make_round, people_of
 from tests.judging.same import carry, judged, make_same_pool
 
@@ -193,7 +194,7 @@ def test_every_page_of_an_annotator_is_clean(small_world, crawler, signed_in):
 
 
 def test_what_no_link_of_the_demo_leads_to_is_clean(transactional_db, crawler, signed_in):
-    """Pages of strangers, the difference of two versions, grades carried over, a new guideline, and a calibration."""
+    """Pages of strangers, two versions, training, grades carried over, a new guideline, and a calibration."""
     crawler.crawl(f"/setup/{create_setup_link(at=timezone.now())}/")
     project = make_project()
     _, invitation = invite(project=project, actor=lead_of(project), roles=[Role.VIEWER], at=timezone.now())
@@ -202,6 +203,13 @@ def test_what_no_link_of_the_demo_leads_to_is_clean(transactional_db, crawler, s
     former = make_version(VersionState.SUPERSEDED)
     signed_in(lead_of(former.gold_set.project))
     crawler.look_at(f"/p/{former.gold_set.project.slug}/versions/{former.gold_set.slug}/v2/difference/")
+
+    bench = make_bench(queries=4, triples=1)
+    version = make_version(VersionState.RELEASED, bench, test_share=0.5)
+    train(bench, question(version.queries.filter(split="test").first().outside_id))
+    signed_in(bench.lead)
+    place = [bench.project.slug, version.gold_set.slug, version.number]
+    crawler.look_at(reverse("goldsets:training-found", args=place))
 
     pool = make_same_pool()
     judged(pool)
@@ -231,5 +239,11 @@ def test_what_no_link_of_the_demo_leads_to_is_clean(transactional_db, crawler, s
     crawler.look_at(f"{home}?answered")
 
     assert "\n".join(crawler.faults) == ""
-    met = {"goldsets:difference", "judging:carry", "judging:round", "judging:guideline-changes"}
+    met = {
+        "goldsets:difference",
+        "goldsets:training-found",
+        "judging:carry",
+        "judging:round",
+        "judging:guideline-changes",
+    }
     assert met | {"accounts:login", "calibration:calibration", "calibration:item"} <= set(crawler.seen)

@@ -1,4 +1,4 @@
-"""Agreement and versions in a real browser: from noisy grades to a release, clean by axe, in every theme."""
+"""A version in a real browser: from a draft that something blocks to a release, its items and its files."""
 
 import pytest
 from django.urls import reverse
@@ -41,51 +41,6 @@ def settle(project: Project, round_: Round) -> None:
     for pair in adjudicable(round_, lead):
         entry = entry_in(round_, pair.entry_id)
         adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
-
-
-def test_agreement_is_read_down_to_its_pairs_and_leads_to_what_to_improve(page, busy, signed_in, witness):
-    project, _ = busy
-    signed_in(lead_of(project))
-
-    go(page, reverse("agreement:overview", args=[project.slug]))
-    looking.clean(page, "agreement")
-    with turned(page):
-        page.get_by_role("link", name="Mara Quist and Tobias Engel").click()
-    page.get_by_role("heading", name="Who gave what").wait_for()
-    looking.clean(page, "agreement-pair")
-    with turned(page):
-        page.get_by_role("link", name="Mara Quist 1, Tobias Engel 1").click()
-    page.get_by_text("Mara Quist gave 1; Tobias Engel gave 1").wait_for()
-    looking.clean(page, "agreement-items")
-
-    go(page, reverse("agreement:differences", args=[project.slug]))
-    for way in ("Query", "Week", "Grade boundary"):
-        with turned(page):
-            page.get_by_label("Broken down by").get_by_role("link", name=way).click()
-        looking.clean(page)
-    with turned(page):
-        page.get_by_role("link", name="Improve the guideline").last.click()
-    page.get_by_role("heading", name="Queries with most disagreement").wait_for()
-    looking.clean(page, "agreement-tighten")
-    with turned(page):
-        page.get_by_role("navigation", name="Judging").get_by_role("link", name="Annotators").click()
-    with turned(page):
-        page.get_by_role("link", name="Find likely mistakes with a label model").click()
-    page.get_by_role("heading", name="Label model").wait_for()
-    looking.clean(page)
-    with turned(page):
-        page.get_by_role("link", name="Mara Quist").first.click()
-    page.get_by_role("heading", name="By week").wait_for()
-    looking.clean(page, "agreement-person")
-    with turned(page):
-        page.get_by_role("navigation", name="Judging").get_by_role("link", name="Agreement").click()
-    with turned(page):
-        page.get_by_role("navigation", name="Agreement").get_by_role("link", name="Improve the guideline").click()
-    with turned(page):
-        page.get_by_role("link", name="Write the next guideline").click()
-    page.get_by_role("heading", name="Guideline, version 2").wait_for()
-
-    assert witness.drain() == []
 
 
 def test_a_version_from_draft_to_release(page, busy, signed_in, witness):
