@@ -12,7 +12,6 @@ from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
@@ -21,7 +20,7 @@ from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from tests.agreement.factories import NAMES, make_noisy_round
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, later, make_pool, make_round, people_of
+from tests.judging.factories import decide, judge_all, later, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -120,8 +119,8 @@ def test_what_to_tighten_names_boundary_and_query(split_round):
 def test_queries_of_equal_cost_are_sorted_by_decisions_that_call_the_guideline_unclear():
     round_ = make_alike_round()
     one, two = [row.query for row in tight_spots(round_.project, [round_]).queries]
-    decide(round_, one, ErrorType.SLIP)
-    decide(round_, two, ErrorType.UNCLEAR_GUIDELINE)
+    decide_first(round_, one, ErrorType.SLIP)
+    decide_first(round_, two, ErrorType.UNCLEAR_GUIDELINE)
 
     found = tight_spots(round_.project, [round_])
 
@@ -146,10 +145,8 @@ def make_alike_round() -> Round:
     return round_
 
 
-def decide(round_: Round, query: Query, why: str) -> None:
-    entry = round_.pool.entries.filter(query=query).order_by("pk").first()
-    lead = lead_of(round_.project)
-    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type=why, at=AT)
+def decide_first(round_: Round, query: Query, why: str) -> None:
+    decide(round_, round_.pool.entries.filter(query=query).order_by("pk").first(), error_type=why)
 
 
 def test_figures_are_cached_until_the_next_grade():
@@ -235,7 +232,7 @@ def test_the_page_to_improve_the_guideline_says_which_signal_applies(client):
     silent = page(client, round_.project, "improve")
     worst = tight_spots(round_.project, [round_]).queries[1].query
 
-    decide(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
+    decide_first(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
 
     assert "No decision calls the guideline unclear either." in silent
     found = page(client, round_.project, "improve")
@@ -284,7 +281,7 @@ def test_decisions_are_shown_with_their_pair(split_round):
     lead = lead_of(project)
     which = Which(query=second_query(project).pk)
     entry = split_round.pool.entries.filter(query=which.query).first()
-    adjudicate(round_=split_round, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
+    decide(split_round, entry)
 
     found = differences(membership_in(lead, project.slug), [split_round], which)
 

@@ -12,7 +12,7 @@ from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of
-from tests.judging.factories import grade_texts, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import grade_texts, judge_all, judge_pairs, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,8 +30,7 @@ def publish(project, touched=(), markdown="Take the *lower* grade."):
 @pytest.fixture(scope="module")
 def _round_(module_rows):
     round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0, judges=1)
-    entries = dict(zip(round_.pool.entries.order_by("pk").values_list("pk", flat=True), GRADES, strict=True))
-    judge_all(round_, people_of(round_)[0], lambda seat: entries[seat.entry_id])
+    judge_pairs(round_, GRADES)
     return round_
 
 

@@ -27,13 +27,9 @@ from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, later, make_pool, make_round, own_progress, people_of
+from tests.judging.factories import entries_of, give, judge_all, later, make_pool, make_round, own_progress, people_of
 
 pytestmark = pytest.mark.django_db
-
-
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
 
 
 def test_resolved_grades_name_query_text_grade_and_what_it_rests_on():
