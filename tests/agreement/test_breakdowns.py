@@ -1,7 +1,5 @@
 """Where people agree, what to tighten, and the pairs behind a figure: figures, and who may see them."""
 
-from copy import deepcopy
-
 import pytest
 from django.core.cache import cache, caches
 from django.urls import reverse
@@ -21,14 +19,16 @@ from apps.retrieval.models import PoolEntry
 from tests.agreement.factories import NAMES, make_noisy_round
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, judge_all, later, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 NEXT_WEEK = later(8 * 24 * 60)
 
 
-@pytest.fixture(scope="module")
-def _split_round(module_rows):
+@rows_of_module
+def split_round() -> Round:
+    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
     round_ = make_round(queries=4, blocks=4, overlap=1.0)
     one, two = people_of(round_)
     queries = sorted({seat.query_id for seat in round_.seats.all()})
@@ -39,12 +39,6 @@ def _split_round(module_rows):
     judge_all(round_, one, grade_of(0))
     judge_all(round_, two, grade_of(1), at=NEXT_WEEK)
     return round_
-
-
-@pytest.fixture
-def split_round(db, _split_round) -> Round:
-    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
-    return deepcopy(_split_round)
 
 
 def page(client, project, name: str, status: int = 200, **query) -> str:
@@ -175,14 +169,9 @@ def test_every_way_has_a_page_with_intervals_and_n(split_round, client, by):
     assert "overall α: 0." in found
 
 
-@pytest.fixture(scope="module")
-def _project(module_rows):
+@rows_of_module
+def project():
     return make_project()
-
-
-@pytest.fixture
-def project(db, _project):
-    return deepcopy(_project)
 
 
 def test_an_uninformative_interval_is_described_in_words(project, client):

@@ -1,7 +1,5 @@
 """Annotators' pages: beside others, decisions and themselves, over weeks; for leads, and for oneself alone."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -19,6 +17,7 @@ from tests.agreement.factories import make_noisy_round, make_reviewed, review_on
 from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, give, judge_all, later, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -38,8 +37,9 @@ def person_page(client, project, person, status: int = 200, **query) -> str:
 # Figures
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_() -> Round:
+    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
     round_ = make_round(queries=2, blocks=4, overlap=1.0)
     one, two = people_of(round_)
     judge_all(round_, one, lambda seat: 2 * (seat.entry_id % 2))
@@ -47,21 +47,10 @@ def _round_(module_rows):
     return round_
 
 
-@pytest.fixture
-def round_(db, _round_) -> Round:
-    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
-    return deepcopy(_round_)
-
-
-@pytest.fixture(scope="module")
-def _noisy(module_rows):
-    return make_noisy_round(make_project())
-
-
-@pytest.fixture
-def noisy(db, _noisy) -> Round:
+@rows_of_module
+def noisy() -> Round:
     """Three judges of 24 pairs who all slip."""
-    return deepcopy(_noisy)
+    return make_noisy_round(make_project())
 
 
 def test_the_person_effect_shows_who_grades_higher(round_):

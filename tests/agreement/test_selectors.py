@@ -1,5 +1,3 @@
-from copy import deepcopy
-
 import pytest
 
 from apps.accounts.enums import Role
@@ -11,20 +9,16 @@ from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, make_team
 from tests.factories import lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.module_rows import rows_of_module
 from tests.review.factories import answer, make_in_review, reviewers_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _team(module_rows):
-    return make_team(both=3, one=2, none=1)
-
-
-@pytest.fixture
-def team(db, _team):
+@rows_of_module
+def team():
     """Three annotators grade 24 pairs; of six Q&As, three were confirmed twice, two once, and one not at all."""
-    return deepcopy(_team)
+    return make_team(both=3, one=2, none=1)
 
 
 # Ratings, without a database

@@ -1,5 +1,4 @@
 import re
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -12,18 +11,14 @@ from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, ma
 from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _team(module_rows):
+@rows_of_module
+def team():
     return make_team()
-
-
-@pytest.fixture
-def team(db, _team):
-    return deepcopy(_team)
 
 
 def overview(client, project, **query) -> str:

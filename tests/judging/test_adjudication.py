@@ -1,7 +1,5 @@
 """Adjudication: only what needs it, only by somebody who has no part in it, always with a reason."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
@@ -20,21 +18,17 @@ from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.settling import deciders_of_left, deciders_of_pair
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_():
+    """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
     round_ = make_round(queries=1, blocks=3, overlap=1.0)
     judge_pairs(round_, (0, 1, 2), (3, 2, 2))
     return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
-    """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
-    return deepcopy(_round_)
 
 
 def make_lead(round_, person):

@@ -177,7 +177,9 @@ def test_a_decision_reads_the_round_that_closes_meanwhile():
     for grade, person in enumerate(people_of(round_)[:2], 1):
         judge_all(round_, person, lambda seat, g=grade: g)
 
-    _, decision = overlapping(lambda: close(round_), lambda: decide(Round.objects.get(pk=round_.pk)))
+    _, decision = overlapping(
+        lambda: close(round_), lambda: decide(Round.objects.get(pk=round_.pk), *entries_of(round_))
+    )
 
     assert decision.grade == 2
 

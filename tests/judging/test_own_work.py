@@ -1,7 +1,6 @@
 """A person's own work: pace at once, how their grades held only after the round, and never another's grade."""
 
 import zoneinfo
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -17,25 +16,21 @@ from apps.judging.selectors import my_progress
 from apps.metrics.agreement.ratings import Rate
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 SECRET = "The block names no cipher at all."
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_():
+    """One query and three pairs, judged twice: 0, 1, 2 and 3, 2, 2; a lead decides the first two: 0 and 2."""
     round_ = make_round(queries=1, blocks=3, overlap=1.0)
     judge_pairs(round_, (0, 1, 2), (3, 2, 2))
     for entry, grade in zip(entries_of(round_), (0, 2), strict=False):
         decide(round_, entry, grade=grade, reason=SECRET)
     return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
-    """One query and three pairs, judged twice: 0, 1, 2 and 3, 2, 2; a lead decides the first two: 0 and 2."""
-    return deepcopy(_round_)
 
 
 def close(round_):

@@ -1,7 +1,5 @@
 """A new version asks whether to judge again what it touches: a pool of those pairs, or a decision to keep them."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -13,6 +11,7 @@ from apps.judging.selectors import rejudging
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of
 from tests.judging.factories import grade_texts, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -27,17 +26,12 @@ def publish(project, touched=(), markdown="Take the *lower* grade."):
     return publish_guideline(project=project, actor=lead_of(project), grades=grades, markdown=markdown, at=AT)
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_():
+    """One query and four blocks, graded 0, 1, 2 and 2 under version 1."""
     round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0, judges=1)
     judge_pairs(round_, GRADES)
     return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
-    """One query and four blocks, graded 0, 1, 2 and 2 under version 1."""
-    return deepcopy(_round_)
 
 
 def again(guideline, round_, *grades):

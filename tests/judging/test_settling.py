@@ -1,7 +1,5 @@
 """Settling trivial disagreements by a rule: exactly what was seen, never a mean, never one's own, on the record."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -16,23 +14,19 @@ from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 GRADES = [(0, 1, 2), (1, 2, 3), (0, 1, 3), (2, 2, 3), (1, 2, None)]
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_():
+    """Five pairs judged three times: two with a near middle, one apart, one majority, one that somebody can't judge."""
     round_ = make_round(queries=1, blocks=5, annotators=3, overlap=1.0, judges=3)
     judge_pairs(round_, *zip(*GRADES, strict=True))
     return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
-    """Five pairs judged three times: two with a near middle, one apart, one majority, one that somebody can't judge."""
-    return deepcopy(_round_)
 
 
 def settle(round_, person=None, rule=ResolutionRule.NEAR_MEDIAN, **more):
