@@ -171,7 +171,7 @@ def test_the_page_of_changes_runs_as_many_queries_for_one_round_as_for_many(roun
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(page(client, guideline))
 
 

@@ -24,7 +24,7 @@ from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
-from apps.judging.selectors.pending_work import rounds_to_adjudicate
+from apps.judging.selectors.pending_work import undecided_in
 from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
 from apps.judging.selectors.settling import mark_of, trivial
@@ -113,7 +113,7 @@ def test_undone_grades_stay_on_record_and_count_nowhere(pool):
     assert is_fresh(pool.project)
     assert resolved_grades(pool.snapshot) == []
     assert known_pairs(pool.snapshot, 5, seed=1) == []
-    assert list(rounds_in(pool.project)) == rounds_to_adjudicate(pool.project) == []
+    assert list(rounds_in(pool.project)) == undecided_in(pool.project) == []
     assert grade_agreement(pool.project).ratings.people == ()
     event = Event.objects.get(action="judgements.withdrawn")
     assert (event.object_id, event.after["judgements"]) == (str(round_.pk), 4)
