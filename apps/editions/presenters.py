@@ -16,10 +16,10 @@ from apps.editions.selectors.applied import as_before_question, stays_question, 
 from apps.editions.selectors.decisions import ChangedPassage, Work, changed_passages, decided_question, ranked_changes
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.usage import (
-    RestingVersion,
+    DependentVersion,
     Usage,
+    dependent_versions,
     live_question,
-    resting_versions,
     rounds_on,
     usage_of,
     versions_on,
@@ -73,7 +73,7 @@ class EditionSheet:
     rounds: list[Round]
     versions: list[Version]
     usage: Usage
-    resting: list[RestingVersion]
+    dependents: list[DependentVersion]
     ranked: list[PassageChange]
     asked: Mapping[str, Any]
 
@@ -95,8 +95,8 @@ class EditionSheet:
         asked = answer_to(project, joined(questions))
         frozen = [version for version in versions if not version.is_draft]
         usage = usage_of(edition, rounds, asked["live"], frozen)
-        resting = resting_versions(frozen, usage, edition.kinds)
-        return cls(edition, rounds, versions, usage, resting, ranked_changes(edition, usage), asked)
+        dependents = dependent_versions(frozen, usage, edition.kinds)
+        return cls(edition, rounds, versions, usage, dependents, ranked_changes(edition, usage), asked)
 
     @cached_property
     def weighty(self) -> list[PassageChange]:
@@ -113,10 +113,10 @@ class EditionSheet:
 
     @property
     def rows(self) -> list[KindRow]:
-        several = len({each.version.gold_set_id for each in self.resting}) > 1
+        several = len({each.version.gold_set_id for each in self.dependents}) > 1
         usage, rows = self.usage, []
         for kind in ChangeKind:
-            labels = [_label(each, several) for each in self.resting if kind in each.kinds]
+            labels = [_label(each, several) for each in self.dependents if kind in each.kinds]
             grades = sum(len(found) for version, found in usage.grades.items() if self.kind_of(version) == kind)
             triples = {pk for version, found in usage.triples.items() if self.kind_of(version) == kind for pk in found}
             rows.append(KindRow(kind, self.edition.counts[kind], grades, len(triples), labels))
@@ -177,5 +177,5 @@ class EditionSheet:
         return len(self.usage.grades.get(version, ())), len(self.usage.triples.get(version, ()))
 
 
-def _label(resting: RestingVersion, several: bool) -> str:
-    return str(resting.version) if several else resting.version.label
+def _label(dependent: DependentVersion, several: bool) -> str:
+    return str(dependent.version) if several else dependent.version.label

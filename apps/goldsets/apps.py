@@ -10,14 +10,14 @@ class GoldsetsConfig(AppConfig):
         from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.selectors.slices import disputed_in, finds_for
-        from apps.judging.selectors.propagation import add_resting_check
+        from apps.judging.selectors.propagation import add_dependent_check
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offered_sets
 
         rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))
         digest_check("versions", later("apps.goldsets.execution.exporting.faults_in"))
         digest_check("public releases", later("apps.goldsets.execution.publishing.public_faults"))
-        add_resting_check(later("apps.goldsets.selectors.versions.version_resting_on"))
+        add_dependent_check(later("apps.goldsets.selectors.versions.version_resting_on"))
         offered = later("apps.goldsets.selectors.questions.sets_offered")
         offered_sets.add(QuestionSets(offered, later("apps.goldsets.selectors.questions.set_named")))
         finds_for(SliceKind.CHALLENGE, disputed_in)

@@ -1,7 +1,5 @@
 """Where people agree, what to tighten, and the pairs behind a figure: figures, and who may see them."""
 
-from copy import deepcopy
-
 import pytest
 from django.core.cache import cache, caches
 from django.urls import reverse
@@ -12,7 +10,6 @@ from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of, parts_in, tight_spots
 from apps.agreement.selectors.differing_pairs import Which, differences
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
@@ -21,15 +18,17 @@ from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from tests.agreement.factories import NAMES, make_noisy_round
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, later, make_pool, make_round, people_of
+from tests.judging.factories import decide, judge_all, later, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 NEXT_WEEK = later(8 * 24 * 60)
 
 
-@pytest.fixture(scope="module")
-def _split_round(module_rows):
+@rows_of_module
+def split_round() -> Round:
+    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
     round_ = make_round(queries=4, blocks=4, overlap=1.0)
     one, two = people_of(round_)
     queries = sorted({seat.query_id for seat in round_.seats.all()})
@@ -40,12 +39,6 @@ def _split_round(module_rows):
     judge_all(round_, one, grade_of(0))
     judge_all(round_, two, grade_of(1), at=NEXT_WEEK)
     return round_
-
-
-@pytest.fixture
-def split_round(db, _split_round) -> Round:
-    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
-    return deepcopy(_split_round)
 
 
 def page(client, project, name: str, status: int = 200, **query) -> str:
@@ -120,8 +113,8 @@ def test_what_to_tighten_names_boundary_and_query(split_round):
 def test_queries_of_equal_cost_are_sorted_by_decisions_that_call_the_guideline_unclear():
     round_ = make_alike_round()
     one, two = [row.query for row in tight_spots(round_.project, [round_]).queries]
-    decide(round_, one, ErrorType.SLIP)
-    decide(round_, two, ErrorType.UNCLEAR_GUIDELINE)
+    decide_first(round_, one, ErrorType.SLIP)
+    decide_first(round_, two, ErrorType.UNCLEAR_GUIDELINE)
 
     found = tight_spots(round_.project, [round_])
 
@@ -146,10 +139,8 @@ def make_alike_round() -> Round:
     return round_
 
 
-def decide(round_: Round, query: Query, why: str) -> None:
-    entry = round_.pool.entries.filter(query=query).order_by("pk").first()
-    lead = lead_of(round_.project)
-    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type=why, at=AT)
+def decide_first(round_: Round, query: Query, why: str) -> None:
+    decide(round_, round_.pool.entries.filter(query=query).order_by("pk").first(), error_type=why)
 
 
 def test_figures_are_cached_until_the_next_grade():
@@ -178,14 +169,9 @@ def test_every_way_has_a_page_with_intervals_and_n(split_round, client, by):
     assert "overall α: 0." in found
 
 
-@pytest.fixture(scope="module")
-def _project(module_rows):
+@rows_of_module
+def project():
     return make_project()
-
-
-@pytest.fixture
-def project(db, _project):
-    return deepcopy(_project)
 
 
 def test_an_uninformative_interval_is_described_in_words(project, client):
@@ -235,7 +221,7 @@ def test_the_page_to_improve_the_guideline_says_which_signal_applies(client):
     silent = page(client, round_.project, "improve")
     worst = tight_spots(round_.project, [round_]).queries[1].query
 
-    decide(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
+    decide_first(round_, worst, ErrorType.UNCLEAR_GUIDELINE)
 
     assert "No decision calls the guideline unclear either." in silent
     found = page(client, round_.project, "improve")
@@ -284,7 +270,7 @@ def test_decisions_are_shown_with_their_pair(split_round):
     lead = lead_of(project)
     which = Which(query=second_query(project).pk)
     entry = split_round.pool.entries.filter(query=which.query).first()
-    adjudicate(round_=split_round, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
+    decide(split_round, entry)
 
     found = differences(membership_in(lead, project.slug), [split_round], which)
 

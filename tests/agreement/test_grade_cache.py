@@ -1,6 +1,5 @@
 """Grades of more than a page can wait for: a job reads them, and figures say as of when they are."""
 
-from copy import deepcopy
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -22,6 +21,7 @@ from apps.judging.models import Round
 from tests.agreement.factories import make_noisy_round
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import give, later, people_of
+from tests.module_rows import rows_of_module
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -36,14 +36,9 @@ def _empty_cache():
     caches["grades"].clear()
 
 
-@pytest.fixture(scope="module")
-def _judged(module_rows) -> Round:
+@rows_of_module
+def judged() -> Round:
     return make_noisy_round(make_project())
-
-
-@pytest.fixture
-def judged(db, _judged) -> Round:
-    return deepcopy(_judged)
 
 
 @pytest.fixture

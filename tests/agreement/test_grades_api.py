@@ -1,7 +1,5 @@
 """Agreement between annotators over the API: the figures of the pages, and who may read them."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -11,6 +9,7 @@ from apps.judging.actions.rounds import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -21,15 +20,10 @@ def get(client, project, name: str, *args, status: int = 200, **query) -> dict:
     return answer.json()
 
 
-@pytest.fixture(scope="module")
-def _judged(module_rows):
+@rows_of_module
+def judged():
     project = make_project()
     return make_noisy_round(project)
-
-
-@pytest.fixture
-def judged(db, _judged):
-    return deepcopy(_judged)
 
 
 def test_every_coefficient_and_question_has_its_interval_and_n(client, judged):

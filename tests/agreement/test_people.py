@@ -1,7 +1,5 @@
 """Annotators' pages: beside others, decisions and themselves, over weeks; for leads, and for oneself alone."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -10,7 +8,6 @@ from apps.accounts.models import User
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.people import diagnoses_in, sheet_of
 from apps.agreement.selectors.people import people_of as people_in
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Round
@@ -19,7 +16,8 @@ from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, review_once
 from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
+from tests.judging.factories import decide, give, judge_all, later, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -39,8 +37,9 @@ def person_page(client, project, person, status: int = 200, **query) -> str:
 # Figures
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
+@rows_of_module
+def round_() -> Round:
+    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
     round_ = make_round(queries=2, blocks=4, overlap=1.0)
     one, two = people_of(round_)
     judge_all(round_, one, lambda seat: 2 * (seat.entry_id % 2))
@@ -48,21 +47,10 @@ def _round_(module_rows):
     return round_
 
 
-@pytest.fixture
-def round_(db, _round_) -> Round:
-    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
-    return deepcopy(_round_)
-
-
-@pytest.fixture(scope="module")
-def _noisy(module_rows):
-    return make_noisy_round(make_project())
-
-
-@pytest.fixture
-def noisy(db, _noisy) -> Round:
+@rows_of_module
+def noisy() -> Round:
     """Three judges of 24 pairs who all slip."""
-    return deepcopy(_noisy)
+    return make_noisy_round(make_project())
 
 
 def test_the_person_effect_shows_who_grades_higher(round_):
@@ -81,9 +69,8 @@ def test_a_person_is_compared_with_each_other_with_most_shared_pairs_first(noisy
 
 
 def test_decisions_are_compared_with_what_the_person_gave(round_):
-    lead = lead_of(round_.project)
     for entry in round_.pool.entries.order_by("pk")[:4]:
-        adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Two.", error_type="slip", at=AT)
+        decide(round_, entry)
     one, _ = people_of(round_)
 
     found = people_in(lead_in(round_.project), [round_])
@@ -93,9 +80,7 @@ def test_decisions_are_compared_with_what_the_person_gave(round_):
 
 
 def test_a_decision_that_a_pair_cannot_be_judged_is_not_a_grade(round_):
-    entry = round_.pool.entries.first()
-    lead = lead_of(round_.project)
-    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=None, reason="No.", error_type="unreadable", at=AT)
+    decide(round_, round_.pool.entries.first(), grade=None, error_type="unreadable")
 
     assert people_in(lead_in(round_.project), [round_]).lines[0].decisions == Rate(0, 0)
 
@@ -241,9 +226,7 @@ def test_a_decision_on_a_pair_still_to_be_graded_is_not_shown():
     judge_all(first, one, lambda seat: 2)
     judge_all(first, two, lambda seat: 0)
     lead = lead_of(project)
-    adjudicate(
-        round_=first, entry=pool.entries.first(), adjudicator=lead, grade=2, reason="Two.", error_type="slip", at=AT
-    )
+    decide(first, pool.entries.first())
     close_round(round_id=first.pk, actor=lead, at=AT)
     make_round(project, pool=pool, annotators=[one], overlap=0.0, judge_again=True)
 

@@ -1,5 +1,3 @@
-from copy import deepcopy
-
 import pytest
 
 from apps.accounts.enums import Role
@@ -8,23 +6,19 @@ from apps.accounts.selectors import membership_in
 from apps.agreement.selectors import agreement
 from apps.metrics.agreement.ratings import Rate, pairs_of, ratings_from
 from apps.review.enums import VerdictChoice
-from tests.agreement.factories import make_noisy_round, make_reviewed, make_team
+from tests.agreement.factories import make_noisy_round, make_team
 from tests.factories import lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.module_rows import rows_of_module
 from tests.review.factories import answer, make_in_review, reviewers_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _team(module_rows):
-    return make_team(both=3, one=2, none=1)
-
-
-@pytest.fixture
-def team(db, _team):
+@rows_of_module
+def team():
     """Three annotators grade 24 pairs; of six Q&As, three were confirmed twice, two once, and one not at all."""
-    return deepcopy(_team)
+    return make_team(both=3, one=2, none=1)
 
 
 # Ratings, without a database
@@ -131,13 +125,6 @@ def test_no_verdict_at_all_is_a_sentence():
 
     assert found.kappa.reason == "No item was rated by two people."
     assert (found.received, found.given, found.alike.value) == ([], [], None)
-
-
-def test_only_confirms_leave_kappa_undefined():
-    project = make_project()
-    make_reviewed(project, both=3, one=0)
-
-    assert agreement.verdict_agreement(project).kappa.reason.startswith("Only one category was used")
 
 
 # Names

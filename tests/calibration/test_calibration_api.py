@@ -1,7 +1,5 @@
 """Calibrations over the API: opened, answered blindly, compared, discussed and closed by the rules of their page."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -14,20 +12,16 @@ from apps.review.enums import RateSide, VerdictChoice
 from tests.agreement.factories import answer_items, make_calibration
 from tests.calibration.test_calibrations import close, make_signalling
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 FLAG = {"choice": "flag", "reasons": ["wrong_block"], "note": "SECOND-LOOK"}
 
 
-@pytest.fixture(scope="module")
-def _made(module_rows):
+@rows_of_module
+def made():
     return make_calibration()
-
-
-@pytest.fixture
-def made(db, _made):
-    return deepcopy(_made)
 
 
 @pytest.fixture

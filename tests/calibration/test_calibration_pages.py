@@ -1,7 +1,6 @@
 """Calibrations over HTTP: the whole walk, who may come in, and that nothing reaches the two before they are done."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.core.cache import cache, caches
@@ -15,6 +14,7 @@ from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
 from tests.calibration.test_calibrations import make_signalling, reread
 from tests.factories import lead_of, make_member
+from tests.module_rows import rows_of_module
 from tests.review.crawling import crawl
 
 pytestmark = pytest.mark.django_db
@@ -101,14 +101,9 @@ def test_what_the_other_answers_changes_nothing_that_one_can_reach(client, choic
     assert [place for place in before if before[place] != after.get(place)] == []
 
 
-@pytest.fixture(scope="module")
-def _made(module_rows):
+@rows_of_module
+def made():
     return make_calibration()
-
-
-@pytest.fixture
-def made(db, _made):
-    return deepcopy(_made)
 
 
 def test_a_lead_who_is_not_involved_sees_progress_and_no_verdicts(made, client):

@@ -1,6 +1,5 @@
 """A calibration from the rule that opens it to the note that closes it."""
 
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -31,6 +30,7 @@ from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, make_past, review_once
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.module_rows import rows_of_module
 from tests.review.factories import make_disputed
 
 pytestmark = pytest.mark.django_db
@@ -71,14 +71,9 @@ def test_the_set_contains_past_triples_of_both_outcomes_that_neither_wrote():
     assert {item.revision.author_id for item in items} == {made.author.pk}
 
 
-@pytest.fixture(scope="module")
-def _long_past(module_rows):
+@rows_of_module
+def long_past():
     return make_calibration(items=2, confirmed=12, flagged=12)
-
-
-@pytest.fixture
-def long_past(db, _long_past):
-    return deepcopy(_long_past)
 
 
 @pytest.mark.slow
@@ -139,14 +134,9 @@ def test_a_disputed_triple_is_not_a_past_triple():
 # Opening
 
 
-@pytest.fixture(scope="module")
-def _made(module_rows):
+@rows_of_module
+def made():
     return make_calibration()
-
-
-@pytest.fixture
-def made(db, _made):
-    return deepcopy(_made)
 
 
 def test_a_calibration_needs_two_people_of_the_project(made):
@@ -202,14 +192,9 @@ def make_signalling():
     return project, one, two, author
 
 
-@pytest.fixture(scope="module")
-def _signalling(module_rows):
+@rows_of_module
+def signalling():
     return make_signalling()
-
-
-@pytest.fixture
-def signalling(db, _signalling):
-    return deepcopy(_signalling)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -21,14 +20,16 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration, review_once
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.module_rows import rows_of_module
 from tests.review.factories import answer, make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _project(module_rows):
+@rows_of_module
+def project():
+    """Two reviewers, and one author with three triples: both confirm, one flags, both flag."""
     project = make_project()
     for name in ("Petra Lomas", "Sef Arden"):
         make_member(project, Role.REVIEWER, name=name)
@@ -37,12 +38,6 @@ def _project(module_rows):
     review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG, at=AT + timedelta(days=40))
     review_once(project, author, VerdictChoice.FLAG, VerdictChoice.FLAG, at=AT + timedelta(days=41))
     return project
-
-
-@pytest.fixture
-def project(db, _project):
-    """Two reviewers, and one author with three triples: both confirm, one flags, both flag."""
-    return deepcopy(_project)
 
 
 def page(client, name, project, status=200, **query) -> str:

@@ -1,7 +1,5 @@
 """A new edition over the API: what it changes, what is decided about its changes, and taking it."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -15,20 +13,16 @@ from tests.editions.stories import AUTUMN, CHANGED, LATER, QUERIES, SPRING, make
 from tests.factories import lead_of
 from tests.judging.editions import graded
 from tests.judging.factories import judge_all
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import make_run
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _story(module_rows):
+@rows_of_module
+def story():
     return make_story(marked=True)
-
-
-@pytest.fixture
-def story(db, _story):
-    return deepcopy(_story)
 
 
 @pytest.fixture

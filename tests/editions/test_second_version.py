@@ -1,7 +1,6 @@
 """From sixty grades and six Q&As to a second version beside the first: nothing judged twice, counts agree."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -19,6 +18,7 @@ from tests.editions.test_views import counts, form_of, url_of, words
 from tests.editions.versions import TwoVersions, expect_passages, finish, release_first, release_second
 from tests.factories import lead_of
 from tests.judging.editions import asked, pool_of_everything
+from tests.module_rows import rows_of_module
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -27,17 +27,12 @@ EXPECTED = {"b01": 3, "b15": 1, "b16": 1, "b20": 1}
 """Q&As by the passage that they expect."""
 
 
-@pytest.fixture(scope="module")
-def _two(module_rows) -> TwoVersions:
+@rows_of_module
+def two() -> TwoVersions:
     story = make_story(marked=True)
     quotes = {name: SPRING[name].partition(".")[0] + "." for name in EXPECTED}
     expect_passages(story, [(name, quotes[name]) for name, number in EXPECTED.items() for _ in range(number)])
     return release_first(story)
-
-
-@pytest.fixture
-def two(db, _two) -> TwoVersions:
-    return deepcopy(_two)
 
 
 def test_the_second_version_is_scored_beside_the_first_and_nobody_judged_a_pair_twice(two, client):

@@ -1,7 +1,5 @@
 """A new edition taken: grades come along, changed and new passages are judged, nobody judges a pair twice."""
 
-from copy import deepcopy
-
 import pytest
 
 from apps.audit.models import Event
@@ -15,18 +13,14 @@ from apps.retrieval.models import Pool
 from tests.editions.stories import AUTUMN, CHANGED, KEPT_BY_ID, QUERIES, as_file, begin_import, make_story
 from tests.judging.editions import asked, graded, pool_of_everything
 from tests.judging.factories import judge_all, make_round
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _story(module_rows):
+@rows_of_module
+def story():
     return make_story()
-
-
-@pytest.fixture
-def story(db, _story):
-    return deepcopy(_story)
 
 
 def edition_of(item) -> Edition:

@@ -1,7 +1,6 @@
 """The page of a new edition: before anything is stored, and of a frozen snapshot; lists behind counts; taking it."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -15,6 +14,7 @@ from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages
 from tests.factories import lead_of
 from tests.judging.editions import asked
+from tests.module_rows import rows_of_module
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -29,14 +29,9 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module")
-def _story(module_rows):
+@rows_of_module
+def story():
     return make_story(marked=True)
-
-
-@pytest.fixture
-def story(db, _story):
-    return deepcopy(_story)
 
 
 @pytest.fixture
@@ -245,7 +240,7 @@ def test_the_page_takes_the_same_queries_however_many_passages_changed(story, le
     lead.get(url_of("import", story, few.pk))
 
     for item in (few, many):
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(16):
             lead.get(url_of("import", story, item.pk))
 
 

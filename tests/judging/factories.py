@@ -1,19 +1,21 @@
 """Rounds and judgements for tests, walked to through the real actions on a small corpus."""
 
 import itertools
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, snapshot_digest
 from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock, SnapshotDocument
+from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import open_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
-from apps.judging.models import Guideline, Judgement, Round, Seat
+from apps.judging.models import Adjudication, Guideline, Judgement, Round, Seat
 from apps.judging.selectors.my_progress import OwnProgress, own_progress_in
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
@@ -150,6 +152,38 @@ def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT,
     while seats := claim_seats(round_=round_, annotator=annotator, n=10, at=at):
         given += [give(seat, annotator, grade_of(seat), at=at, **more) for seat in seats]
     return given
+
+
+def judge_pairs(round_: Round, *given: Sequence[int | None]) -> None:
+    """The grades of each person of the round, for its pairs in their order."""
+    for person, grades in zip(people_of(round_), given, strict=True):
+        by_entry = dict(zip(entries_of(round_), grades, strict=True))
+        judge_all(round_, person, lambda seat, by_entry=by_entry: by_entry[seat.entry])
+
+
+def entries_of(round_: Round) -> list[PoolEntry]:
+    return list(round_.pool.entries.order_by("pk"))
+
+
+def decide(
+    round_: Round,
+    entry: PoolEntry,
+    grade: int | None = 2,
+    *,
+    person: User | None = None,
+    reason: str = "The block names no cipher.",
+    error_type: str = "slip",
+) -> Adjudication:
+    """The lead of the project, or this person, decides on a pair."""
+    return adjudicate(
+        round_=round_,
+        entry=entry,
+        adjudicator=person or lead_of(round_.project),
+        grade=grade,
+        reason=reason,
+        error_type=error_type,
+        at=AT,
+    )
 
 
 def own_progress(round_: Round, annotator: User) -> OwnProgress:

@@ -1,7 +1,5 @@
 """Adjudication: only what needs it, only by somebody who has no part in it, always with a reason."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
@@ -11,7 +9,6 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.resolution import PairState, Resolution
@@ -20,43 +17,18 @@ from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, pair
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.settling import deciders_of_left, deciders_of_pair
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
-    round_ = make_round(queries=1, blocks=3, overlap=1.0)
-    mara, sef = people_of(round_)
-    entries = list(round_.pool.entries.order_by("pk"))
-    grades = {mara: (0, 1, 2), sef: (3, 2, 2)}
-    for person, given in grades.items():
-        by_entry = dict(zip([e.pk for e in entries], given, strict=True))
-        judge_all(round_, person, lambda seat, g=by_entry: g[seat.entry_id])
-    return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
+@rows_of_module
+def round_():
     """Three pairs, judged twice: apart by 3, apart by 1, and agreed."""
-    return deepcopy(_round_)
-
-
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
-
-
-def decide(round_, entry, person=None, grade=1, reason="The block names no cipher.", error_type="slip"):
-    return adjudicate(
-        round_=round_,
-        entry=entry,
-        adjudicator=person or lead_of(round_.project),
-        grade=grade,
-        reason=reason,
-        error_type=error_type,
-        at=AT,
-    )
+    round_ = make_round(queries=1, blocks=3, overlap=1.0)
+    judge_pairs(round_, (0, 1, 2), (3, 2, 2))
+    return round_
 
 
 def make_lead(round_, person):
@@ -122,7 +94,7 @@ def test_a_pair_that_nobody_was_to_judge_is_refused_in_words():
     round_ = make_round(project, pool=pool, overlap=0.0, known=known)
 
     with pytest.raises(Refusal, match="Nobody has judged this pair"):
-        decide(round_, check)
+        decide(round_, check, 1)
 
 
 def test_a_pair_that_nobody_got_to_before_the_end_is_refused_in_words(client):
@@ -161,7 +133,7 @@ def test_a_pair_that_cannot_be_judged_is_left_out_of_the_grades(round_):
 
 def test_a_pair_whose_judges_agree_is_not_adjudicated(round_):
     with pytest.raises(Refusal, match="agree"):
-        decide(round_, entries_of(round_)[2])
+        decide(round_, entries_of(round_)[2], 1)
 
 
 def test_a_pair_somebody_still_judges_is_not_adjudicated():
@@ -170,7 +142,7 @@ def test_a_pair_somebody_still_judges_is_not_adjudicated():
     give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara, 0)
 
     with pytest.raises(Refusal, match="Not every judge"):
-        decide(round_, entries_of(round_)[0])
+        decide(round_, entries_of(round_)[0], 1)
 
 
 def test_a_lead_who_judged_the_pair_does_not_decide_it(round_):
@@ -181,7 +153,7 @@ def test_a_lead_who_judged_the_pair_does_not_decide_it(round_):
 
     assert adjudicable(round_, mara) == []
     with pytest.raises(Refusal, match="You judged this pair"):
-        decide(round_, entries_of(round_)[0], mara)
+        decide(round_, entries_of(round_)[0], 1, person=mara)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +166,7 @@ def test_a_lead_who_judged_the_pair_does_not_decide_it(round_):
 )
 def test_a_decision_needs_a_reason_an_error_type_and_a_grade_of_the_scale(round_, wrong, code):
     with pytest.raises(Refusal) as refusal:
-        decide(round_, entries_of(round_)[0], **wrong)
+        decide(round_, entries_of(round_)[0], **{"grade": 1, **wrong})
 
     assert refusal.value.code == code
     assert not Adjudication.objects.exists()
@@ -203,7 +175,7 @@ def test_a_decision_needs_a_reason_an_error_type_and_a_grade_of_the_scale(round_
 def test_a_decision_taken_again_supersedes(round_):
     far = entries_of(round_)[0]
     first = decide(round_, far, grade=1)
-    second = decide(round_, far, make_member(round_.project, Role.LEAD), grade=2)
+    second = decide(round_, far, person=make_member(round_.project, Role.LEAD))
 
     assert second.supersedes == first
     assert pair_of(round_, far).resolved.grade == 2
@@ -212,7 +184,7 @@ def test_a_decision_taken_again_supersedes(round_):
 def test_a_judge_cannot_change_a_grade_after_the_decision(round_):
     far = entries_of(round_)[0]
     mara = people_of(round_)[0]
-    decide(round_, far)
+    decide(round_, far, 1)
     seat = round_.seats.get(entry=far, annotator=mara)
 
     with pytest.raises(Refusal, match="already decided"):
@@ -252,7 +224,7 @@ def test_closing_a_round_lets_pairs_resolve_on_what_they_have():
 
 @pytest.mark.parametrize("sql", ["UPDATE judging_adjudication SET grade = 0", "DELETE FROM judging_adjudication"])
 def test_the_database_refuses_to_change_a_decision(round_, sql):
-    decide(round_, entries_of(round_)[0])
+    decide(round_, entries_of(round_)[0], 1)
 
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql)
@@ -268,5 +240,5 @@ def test_what_a_lead_judged_is_counted_for_another_lead_once_the_round_is_closed
 
     assert left_to_another_lead(closed, mara) == 2
     assert left_to_another_lead(closed, lead) == 0
-    decide(closed, entries_of(closed)[0])
+    decide(closed, entries_of(closed)[0], 1)
     assert left_to_another_lead(closed, sef) == 1

@@ -9,14 +9,23 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats, return_seats_of
 from apps.judging.selectors import board
 from apps.judging.selectors.board import Overlap
 from apps.judging.selectors.workload import answers_in
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
+from tests.judging.factories import (
+    decide,
+    entries_of,
+    give,
+    judge_all,
+    judge_pairs,
+    later,
+    make_pool,
+    make_round,
+    people_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -25,15 +34,8 @@ pytestmark = pytest.mark.django_db
 def round_():
     """Two queries of two pairs, judged twice: three differ, one of these because somebody can't judge it."""
     round_ = make_round(queries=2, blocks=2, overlap=1.0)
-    mara, sef = people_of(round_)
-    for person, grades in ((mara, (0, 2, 1, None)), (sef, (3, 2, 2, 1))):
-        given = dict(zip(entries_of(round_), grades, strict=True))
-        judge_all(round_, person, lambda seat, g=given: g[seat.entry])
+    judge_pairs(round_, (0, 2, 1, None), (3, 2, 2, 1))
     return round_
-
-
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
 
 
 def url(name, round_):
@@ -41,10 +43,7 @@ def url(name, round_):
 
 
 def test_shared_pairs_are_counted_by_query_and_by_person(round_):
-    adjudicate(
-        round_=round_, entry=entries_of(round_)[2], adjudicator=lead_of(round_.project), grade=1, reason="Read.",
-        error_type="slip", at=AT,
-    )  # fmt: skip
+    decide(round_, entries_of(round_)[2], grade=1)
 
     one, two = (row.query.outside_id for row in round_.pool.pool_queries.order_by("query_id"))
     assert board.overlaps(round_).by_query == {one: Overlap(2, 1, 0), two: Overlap(2, 2, 1)}

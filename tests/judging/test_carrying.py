@@ -1,7 +1,5 @@
 """Grades carried over to texts that are the same: by a lead's rule alone, once, and weaker than any real judgement."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -21,18 +19,14 @@ from apps.judging.selectors.rejudging import known_pairs
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member
 from tests.judging.same import GRADES, carry, judged, judged_apart, make_same_pool
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _pool(module_rows):
+@rows_of_module
+def pool():
     return make_same_pool()
-
-
-@pytest.fixture
-def pool(db, _pool):
-    return deepcopy(_pool)
 
 
 def grades_of(source):

@@ -1,7 +1,6 @@
 """Pairs that come back and pairs whose grade is known: given blindly, later, and never part of any result."""
 
 import zipfile
-from copy import deepcopy
 
 import pytest
 
@@ -25,6 +24,7 @@ from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -123,14 +123,9 @@ def test_what_is_reserved_for_somebody_who_left_is_stuck():
     assert stuck(round_) == 1
 
 
-@pytest.fixture(scope="module")
-def _project(module_rows):
+@rows_of_module
+def project():
     return make_project()
-
-
-@pytest.fixture
-def project(db, _project):
-    return deepcopy(_project)
 
 
 def test_everybody_meets_each_check_once_spread_over_their_work(project):

@@ -3,11 +3,10 @@
 import pytest
 
 from apps.accounts.models import Membership
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Seat
-from tests.factories import AT, lead_of
-from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.factories import AT
+from tests.judging.factories import decide, give, judge_all, make_round, people_of
 from tests.races import each_at_once
 
 pytestmark = pytest.mark.django_db
@@ -79,10 +78,7 @@ def test_nobody_is_added_when_nobody_is_left_or_a_lead_has_decided():
     judge_all(settled, one, lambda seat: 0)
     first = claim_seats(round_=settled, annotator=two, n=1, at=AT)[0]
     give(first, two, 3)
-    adjudicate(
-        round_=settled, entry=first.entry, adjudicator=lead_of(settled.project), grade=1, reason="Both go too far.",
-        error_type="slip", at=AT,
-    )  # fmt: skip
+    decide(settled, first.entry, grade=1)
     judge_all(settled, two, lambda seat: 2)
 
     assert sorted(len(numbers) for numbers in judges_of(settled)) == [2, 3]

@@ -1,7 +1,5 @@
 """Pools and the grades of their pairs: adaptive budgets, what a pool misses, and growth beside a running round."""
 
-from copy import deepcopy
-
 import pytest
 
 from apps.judging.models import Judgement, Seat
@@ -11,6 +9,7 @@ from apps.retrieval.models import PoolEntry
 from apps.retrieval.selectors.pools import grades_of
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import judge_all, make_round, people_of
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
 from tests.running_jobs import run_jobs
 
@@ -20,14 +19,9 @@ BLOCKS = {f"b{number:02}": f"text {number}" for number in range(40)}
 QUESTIONS = {"Q1": "first", "Q2": "second"}
 
 
-@pytest.fixture(scope="module")
-def _project(module_rows):
+@rows_of_module
+def project():
     return make_project()
-
-
-@pytest.fixture
-def project(db, _project):
-    return deepcopy(_project)
 
 
 @pytest.fixture

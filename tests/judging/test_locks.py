@@ -6,7 +6,7 @@ from apps.accounts.actions.projects import archive_project, set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.adjudication import adjudicate, settle_bulk
+from apps.judging.actions.adjudication import settle_bulk
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_query_seats, claim_seats
 from apps.judging.core.resolution import ResolutionRule
@@ -15,7 +15,7 @@ from apps.judging.models import Adjudication, Judgement, Round, Seat
 from apps.judging.selectors.pairs import adjudicable, live_judgements
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, make_round, people_of
 from tests.judging.undecided import undecided_as_kept, undecided_by_hand
 from tests.races import overlapping
 
@@ -41,13 +41,6 @@ def make_split_round(**plan):
     for grade, person in enumerate(people_of(round_), 1):
         judge_all(round_, person, lambda seat, g=grade: g)
     return round_
-
-
-def decide(round_, grade=2):
-    return adjudicate(
-        round_=round_, entry=round_.pool.entries.get(), adjudicator=lead_of(round_.project), grade=grade,
-        reason="Read it.", error_type="slip", at=AT,
-    )  # fmt: skip
 
 
 def settle(round_, seen, rule=ResolutionRule.LOWER):
@@ -161,7 +154,7 @@ def test_a_second_thought_on_a_pair_that_is_being_decided_is_refused():
     mara = people_of(round_)[0]
     seat = Seat.objects.get(annotator=mara)
 
-    decision, undone = overlapping(lambda: decide(round_), lambda: give(seat, mara, 0))
+    decision, undone = overlapping(lambda: decide(round_, *entries_of(round_)), lambda: give(seat, mara, 0))
 
     assert (decision.grade, undone.code) == (2, "grade_not_possible")
     assert Judgement.objects.filter(supersedes__isnull=False).count() == 0
@@ -172,7 +165,7 @@ def test_a_decision_that_meets_a_second_thought_reads_it():
     mara = people_of(round_)[0]
     seat = Seat.objects.get(annotator=mara)
 
-    _, decision = overlapping(lambda: give(seat, mara, 2), lambda: decide(round_))
+    _, decision = overlapping(lambda: give(seat, mara, 2), lambda: decide(round_, *entries_of(round_)))
 
     assert decision.code == "not_adjudicable"
     assert not Adjudication.objects.exists()
@@ -184,7 +177,9 @@ def test_a_decision_reads_the_round_that_closes_meanwhile():
     for grade, person in enumerate(people_of(round_)[:2], 1):
         judge_all(round_, person, lambda seat, g=grade: g)
 
-    _, decision = overlapping(lambda: close(round_), lambda: decide(Round.objects.get(pk=round_.pk)))
+    _, decision = overlapping(
+        lambda: close(round_), lambda: decide(Round.objects.get(pk=round_.pk), *entries_of(round_))
+    )
 
     assert decision.grade == 2
 
@@ -192,7 +187,7 @@ def test_a_decision_reads_the_round_that_closes_meanwhile():
 def test_a_round_closes_after_the_decision_it_meets():
     round_ = make_split_round()
 
-    decision, closed = overlapping(lambda: decide(round_), lambda: close(round_))
+    decision, closed = overlapping(lambda: decide(round_, *entries_of(round_)), lambda: close(round_))
 
     assert (decision.grade, closed.state) == (2, RoundState.CLOSED)
     assert list(Event.objects.order_by("pk").values_list("action", flat=True))[-2:] == [
@@ -204,7 +199,9 @@ def test_a_round_closes_after_the_decision_it_meets():
 def test_two_leads_decide_one_after_the_other():
     round_ = make_split_round()
 
-    first, second = overlapping(lambda: decide(round_, 1), lambda: decide(round_, 2))
+    first, second = overlapping(
+        lambda: decide(round_, *entries_of(round_), 1), lambda: decide(round_, *entries_of(round_), 2)
+    )
 
     assert second.supersedes == first
 
@@ -267,7 +264,7 @@ def test_of_settling_and_a_decision_on_the_same_pair_the_later_one_is_refused():
     round_ = make_split_round()
     seen = mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.LOWER))
 
-    _, settled = overlapping(lambda: decide(round_), lambda: settle(round_, seen))
+    _, settled = overlapping(lambda: decide(round_, *entries_of(round_)), lambda: settle(round_, seen))
 
     assert settled.code == "nothing_to_settle"
     assert Adjudication.objects.count() == 1

@@ -1,7 +1,6 @@
 """A person's own work: pace at once, how their grades held only after the round, and never another's grade."""
 
 import zoneinfo
-from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -10,43 +9,28 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.agreement.core.weeks import monday_of
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Seat
 from apps.judging.selectors import my_progress
 from apps.metrics.agreement.ratings import Rate
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 SECRET = "The block names no cipher at all."
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
-    round_ = make_round(queries=1, blocks=3, overlap=1.0)
-    mara, sef = people_of(round_)
-    for person, grades in ((mara, (0, 1, 2)), (sef, (3, 2, 2))):
-        given = dict(zip(entries_of(round_), grades, strict=True))
-        judge_all(round_, person, lambda seat, g=given: g[seat.entry])
-    for entry, grade in zip(entries_of(round_), (0, 2), strict=False):
-        adjudicate(
-            round_=round_, entry=entry, adjudicator=lead_of(round_.project), grade=grade, reason=SECRET,
-            error_type="slip", at=AT,
-        )  # fmt: skip
-    return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
+@rows_of_module
+def round_():
     """One query and three pairs, judged twice: 0, 1, 2 and 3, 2, 2; a lead decides the first two: 0 and 2."""
-    return deepcopy(_round_)
-
-
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
+    round_ = make_round(queries=1, blocks=3, overlap=1.0)
+    judge_pairs(round_, (0, 1, 2), (3, 2, 2))
+    for entry, grade in zip(entries_of(round_), (0, 2), strict=False):
+        decide(round_, entry, grade=grade, reason=SECRET)
+    return round_
 
 
 def close(round_):
@@ -141,10 +125,7 @@ def test_a_pair_that_nobody_can_judge_is_like_a_cant_judge():
     mara, sef = people_of(round_)
     judge_all(round_, mara, lambda seat: None)
     judge_all(round_, sef, lambda seat: 2)
-    adjudicate(
-        round_=round_, entry=entries_of(round_)[0], adjudicator=lead_of(round_.project), grade=None, reason="Torn.",
-        error_type="unreadable", at=AT,
-    )  # fmt: skip
+    decide(round_, entries_of(round_)[0], grade=None, error_type="unreadable")
     close(round_)
 
     assert [own(round_, person).decisions for person in (mara, sef)] == [Rate(1, 1), Rate(0, 1)]
@@ -178,10 +159,7 @@ def test_the_page_runs_as_many_queries_for_one_round_as_for_many(rounds, client,
         round_ = make_round(project, pool=make_pool(project, queries=1, blocks=2), annotators=[mara, sef], overlap=1.0)
         judge_all(round_, mara, lambda seat: 0)
         judge_all(round_, sef, lambda seat: 3)
-        adjudicate(
-            round_=round_, entry=entries_of(round_)[0], adjudicator=lead_of(project), grade=2, reason="Read.",
-            error_type="slip", at=AT,
-        )  # fmt: skip
+        decide(round_, entries_of(round_)[0])
         close(round_)
     client.force_login(mara)
 

@@ -54,14 +54,6 @@ def test_a_guideline_is_published_read_and_not_published_twice(ask):
     assert read.json()["guidelines"][0]["grades"][0]["examples"] == [{"query": "", "text": "Case 0", "why": ""}]
 
 
-def test_a_guideline_without_a_grade_of_the_scale_is_refused(ask):
-    project = make_project()
-
-    answer = ask(lead_of(project), project, "guidelines", {"grades": as_sent(grade_texts())[1:]})
-
-    assert (answer.status_code, answer.json()["code"]) == (409, "guideline_incomplete")
-
-
 def test_earlier_grades_are_judged_again_or_kept(ask):
     round_ = graded(2)
     project, lead = round_.project, lead_of(round_.project)

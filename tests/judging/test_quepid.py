@@ -10,7 +10,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
 from apps.judging.formats.recognition import opener_of, recognise
-from apps.judging.models import Adjudication, Judgement, Round
+from apps.judging.models import Adjudication, Judgement
 from apps.queries.models import Query
 from tests.factories import make_project
 from tests.judging.factories import make_snapshot
@@ -175,24 +175,6 @@ def test_the_page_imports_a_book_with_its_judges_as_placeholders(client, snapsho
     ]
     assert Judgement.objects.filter(note="says how often").get().annotator.is_stand_in
     assert not Adjudication.objects.exists()
-
-
-def test_labels_become_other_grades_by_choice(client, snapshot):
-    item = upload(client, snapshot, json.dumps(BOOK).encode(), "book_1.json")
-    names = [value for value, _, _ in item.plan["table"]["grades"]]
-    changes = {f"grade-{names.index('3')}": "1", f"grade-{names.index('0')}": "skip"}
-    send(client, item, "import-columns", form_of(item, **changes))
-    send(client, item, "import-columns", form_of(item, **changes, **{"import": "1"}))
-
-    assert [row[3] for row in grades()] == [2, 1]
-
-
-def test_two_exports_of_one_book_are_one_import_where_they_say_the_same(client, snapshot):
-    for name in ("book_1.json", "again.json"):
-        item = upload(client, snapshot, json.dumps(BOOK).encode(), name)
-        send(client, item, "import-columns", form_of(item, **{"import": "1"}))
-
-    assert Round.objects.count() == 1
 
 
 def test_the_command_imports_a_book_as_csv(capsys, snapshot, tmp_path):

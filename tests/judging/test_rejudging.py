@@ -1,7 +1,5 @@
 """A new version asks whether to judge again what it touches: a pool of those pairs, or a decision to keep them."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -12,7 +10,8 @@ from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of
-from tests.judging.factories import grade_texts, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import grade_texts, judge_all, judge_pairs, make_pool, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -27,18 +26,12 @@ def publish(project, touched=(), markdown="Take the *lower* grade."):
     return publish_guideline(project=project, actor=lead_of(project), grades=grades, markdown=markdown, at=AT)
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
-    round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0, judges=1)
-    entries = dict(zip(round_.pool.entries.order_by("pk").values_list("pk", flat=True), GRADES, strict=True))
-    judge_all(round_, people_of(round_)[0], lambda seat: entries[seat.entry_id])
-    return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
+@rows_of_module
+def round_():
     """One query and four blocks, graded 0, 1, 2 and 2 under version 1."""
-    return deepcopy(_round_)
+    round_ = make_round(queries=1, blocks=4, annotators=1, overlap=0.0, judges=1)
+    judge_pairs(round_, GRADES)
+    return round_
 
 
 def again(guideline, round_, *grades):
@@ -178,7 +171,7 @@ def test_the_page_of_changes_runs_as_many_queries_for_one_round_as_for_many(roun
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(page(client, guideline))
 
 

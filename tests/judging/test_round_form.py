@@ -9,15 +9,19 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import Plan
+from apps.judging.enums import RoundState
 from apps.judging.models import Round, RoundAnnotator
 from apps.judging.selectors import plans
 from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of, plan_of
 from apps.queries.models import Query
-from apps.retrieval.models import PoolQuery
+from apps.retrieval.models import Pool, PoolQuery
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.editions import make_editions, pool_of, pool_of_everything
 from tests.judging.factories import give, make_guideline, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
+GUIDELINE = {f"{field}_{grade}": f"Grade {grade}" for grade in range(4) for field in ("name", "definition")}
+PLAN = {"overlap": "25", "judges": "2", "seed": "9", "lease_minutes": "30"}
 
 
 @pytest.fixture
@@ -33,10 +37,7 @@ def data(project, client):
     Query.objects.filter(pk=pool.pool_queries.first().query_id).update(domain="law")
     people = [make_member(project, Role.ANNOTATOR) for _ in range(3)]
     client.force_login(lead_of(project))
-    return {
-        "pool": pool.pk, "annotators": [p.pk for p in people], "overlap": "25", "judges": "2", "seed": "9",
-        "lease_minutes": "30",
-    }  # fmt: skip
+    return {"pool": pool.pk, "annotators": [p.pk for p in people], **PLAN}
 
 
 def known_line(data, grade="2"):
@@ -81,6 +82,10 @@ def test_a_round_is_opened_with_all_of_it(client, project, data):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"overlap": "120"}, "This is a share of the pairs"),
+        ({"judges": "4"}, "Each person judges a pair once"),
+        ({"pool": "999999"}, "Select a valid choice"),
+        ({"seed": "x"}, "whole number"),
         ({"known": "Q-none,b00000,2"}, "Line 1: there is no query Q-none"),
         ({"known": "QUERY,b-none,2"}, "there is no passage b-none"),
         ({"known": "QUERY,b00000,9"}, "9 is not on the scale"),
@@ -194,3 +199,108 @@ def test_the_page_takes_the_same_statements_for_few_and_for_many_rounds_pools_an
         judge_a_round()
 
     assert count() == before
+
+
+def test_a_lead_plans_and_opens_a_round(client, project, data):
+    address = reverse("judging:new-round", args=[project.slug])
+    two = {**data, "annotators": data["annotators"][:2], "name": ""}
+
+    assert client.get(address).status_code == 200
+    said = preview(client, project, two)
+    answer = client.post(address, two)
+
+    assert "<b>25</b>" in said
+    assert "about 13" in said
+    round_ = Round.objects.get()
+    assert answer.url == reverse("judging:round", args=[project.slug, round_.pk])
+    assert (round_.state, round_.seats.count(), round_.name) == (RoundState.OPEN, 25, "Round 1")
+
+
+def test_only_after_a_first_round_the_form_asks_about_pairs_of_earlier_ones(client, project, data):
+    address = reverse("judging:new-round", args=[project.slug])
+    words = "Judge again pairs that have a grade"
+
+    assert words not in client.get(address).text
+    make_round(project, pool=Pool.objects.get())
+    assert words in client.get(address).text
+
+
+def test_the_plan_of_a_second_edition_tells_pairs_with_a_grade_from_those_that_wait_in_a_round(client):
+    editions = make_editions()
+    project, people = editions.project, [editions.judge]
+    pool = pool_of_everything(project, editions.autumn)
+    client.force_login(lead_of(project))
+    plan = {"pool": pool.pk, "annotators": [editions.judge.pk], **PLAN, "overlap": "0"}
+
+    assert "39 of 57 have a grade: <b>18 to judge</b>." in preview(client, project, plan)
+    new = pool_of(project, editions.autumn, "New", blocks=["b01", "b21"])
+    make_round(project, pool=new, annotators=people, overlap=0.0)
+    page = client.get(f"{reverse('judging:new-round', args=[project.slug])}?pool={pool.pk}").text
+    assert "39 of 57 have a grade, 6 are being judged: <b>12 to judge</b>." in page
+
+
+def test_pools_and_people_of_another_project_cannot_be_planned(client, project, data):
+    other = make_project()
+    theirs = [{"pool": make_pool(other).pk}, {"annotators": [make_member(other, Role.ANNOTATOR).pk]}]
+
+    answers = [client.post(reverse("judging:new-round", args=[project.slug]), data | each) for each in theirs]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert not Round.objects.exists()
+
+
+@pytest.fixture
+def plan(client):
+    """The way to the plan of a pool, in a project without a guideline or an annotator yet."""
+    pool = make_pool(make_project())
+    client.force_login(lead_of(pool.project))
+    return f"{reverse('judging:new-round', args=[pool.project.slug])}?pool={pool.pk}"
+
+
+def judge_myself(client, plan):
+    project = Pool.objects.get().project
+    return client.post(reverse("dashboard:judge-myself", kwargs={"slug": project.slug}), {"then": plan})
+
+
+def test_without_a_guideline_the_way_to_a_round_leads_by_the_guideline_and_comes_back(client, plan):
+    on_the_way = client.get(plan)
+    form = client.get(on_the_way.url)
+    elsewhere = on_the_way.url.partition("?")[0] + "?then=https://example.org/"
+
+    assert "you go on with the round" in form.text
+    assert client.post(on_the_way.url, GUIDELINE).url == plan
+    again = client.post(elsewhere, GUIDELINE | {"name_0": "Other"})
+    assert again.url == reverse("judging:guideline-changes", args=[Pool.objects.get().project.slug, 2])
+
+
+def test_without_annotators_it_offers_to_judge_and_to_invite_and_no_round_to_open(client, plan):
+    project = Pool.objects.get().project
+    make_guideline(project)
+
+    page = client.get(plan).text
+
+    assert "Judge myself" in page
+    assert reverse("people:people", kwargs={"slug": project.slug}) in page
+    assert "Open the round" not in page
+    assert judge_myself(client, plan).url == plan
+    assert "Open the round" in client.get(plan).text
+
+
+def test_a_lead_who_is_no_annotator_reads_why_they_are_not_listed_and_can_join(client, plan):
+    project = Pool.objects.get().project
+    make_guideline(project)
+    make_member(project, Role.ANNOTATOR)
+    why = "You are not among them, because you are no annotator."
+
+    assert why in client.get(plan).text
+    page = client.get(judge_myself(client, plan).url).text
+
+    assert why not in page
+    assert f'name="annotators" value="{lead_of(project).pk}"' in page
+
+
+def test_a_refused_plan_still_shows_its_workload_and_says_what_is_missing(client, project, data):
+    page = client.post(reverse("judging:new-round", args=[project.slug]), {**data, "annotators": []}).text
+
+    assert "check the values of the fields" not in page
+    assert page.count("A round needs at least one annotator.") == 2

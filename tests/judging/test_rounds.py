@@ -109,20 +109,6 @@ def test_closing_a_round_frees_leased_seats_and_is_recorded():
         close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 
 
-def test_a_guideline_is_a_new_version_each_time():
-    project = make_project()
-    lead = lead_of(project)
-    one = make_guideline(project)
-    texts = grade_texts()
-    texts[3]["definition"] = "Needs nothing else."
-
-    two = publish_guideline(project=project, actor=lead, grades=texts, markdown="", at=AT)
-
-    assert (one.number, two.number) == (1, 2)
-    with pytest.raises(Refusal, match="Nothing has changed"):
-        publish_guideline(project=project, actor=lead, grades=texts, markdown="", at=AT)
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

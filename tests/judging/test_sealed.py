@@ -4,22 +4,17 @@ import pytest
 
 from apps.audit.execution.sealing import record_digest, seal_all
 from apps.audit.selectors.events import kind_named
-from apps.judging.actions.adjudication import adjudicate
 from apps.judging.models import Judgement
-from tests.factories import AT, lead_of
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.factories import AT
+from tests.judging.factories import decide, judge_all, judge_pairs, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
 
 def test_judgements_and_decisions_are_sealed():
     round_ = make_round(queries=1, blocks=1, overlap=1.0)
-    for person, grade in zip(people_of(round_), (0, 3), strict=True):
-        judge_all(round_, person, lambda seat, g=grade: g)
-    adjudicate(
-        round_=round_, entry=round_.pool.entries.get(), adjudicator=lead_of(round_.project), grade=1,
-        reason="Half of it.", error_type="slip", at=AT,
-    )  # fmt: skip
+    judge_pairs(round_, (0,), (3,))
+    decide(round_, round_.pool.entries.get(), grade=1)
 
     seal_all()
 

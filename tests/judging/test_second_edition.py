@@ -1,7 +1,5 @@
 """A second edition of a corpus: who judged a text is not asked for it again, and what was judged keeps its grade."""
 
-from copy import deepcopy
-
 import pytest
 
 from apps.common.errors import Refusal
@@ -15,6 +13,7 @@ from apps.queries.models import Query
 from tests.factories import AT, lead_of
 from tests.judging.editions import CHANGED, QUERIES, asked, grade_of, make_editions, pool_of_everything
 from tests.judging.factories import judge_all, make_round
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import make_queries
 
 pytestmark = pytest.mark.django_db
@@ -22,14 +21,9 @@ pytestmark = pytest.mark.django_db
 NEW = {(query, block) for query in QUERIES for block in CHANGED | {"b21"}}
 
 
-@pytest.fixture(scope="module")
-def _editions(module_rows):
+@rows_of_module
+def editions():
     return make_editions()
-
-
-@pytest.fixture
-def editions(db, _editions):
-    return deepcopy(_editions)
 
 
 def open_second(editions, **plan):

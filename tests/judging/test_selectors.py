@@ -9,6 +9,9 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import roles_of
+from apps.common.database.questions import answer_to
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
@@ -17,7 +20,7 @@ from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
 from apps.judging.selectors.board import held_by, taken_seats
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, resolved_grades
-from apps.judging.selectors.pending_work import undecided_in, waiting_for
+from apps.judging.selectors.pending_work import JudgingWork, undecided_in, what_waits_for
 from apps.judging.selectors.progress import by_query, stuck, totals
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rejudging import KnownGrade
@@ -27,13 +30,13 @@ from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, later, make_pool, make_round, own_progress, people_of
+from tests.judging.factories import entries_of, give, judge_all, later, make_pool, make_round, own_progress, people_of
 
 pytestmark = pytest.mark.django_db
 
 
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
+def waiting_for(user: User, project: Project) -> JudgingWork:
+    return answer_to(project, what_waits_for(user, project, roles_of(user, project)))
 
 
 def test_resolved_grades_name_query_text_grade_and_what_it_rests_on():

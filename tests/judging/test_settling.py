@@ -1,7 +1,5 @@
 """Settling trivial disagreements by a rule: exactly what was seen, never a mean, never one's own, on the record."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -9,37 +7,26 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.adjudication import adjudicate, settle_bulk
+from apps.judging.actions.adjudication import settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
-from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 GRADES = [(0, 1, 2), (1, 2, 3), (0, 1, 3), (2, 2, 3), (1, 2, None)]
 
 
-@pytest.fixture(scope="module")
-def _round_(module_rows):
-    round_ = make_round(queries=1, blocks=5, annotators=3, overlap=1.0, judges=3)
-    entries = [entry.pk for entry in entries_of(round_)]
-    for place, person in enumerate(people_of(round_)):
-        given = {entry: grades[place] for entry, grades in zip(entries, GRADES, strict=True)}
-        judge_all(round_, person, lambda seat, g=given: g[seat.entry_id])
-    return round_
-
-
-@pytest.fixture
-def round_(db, _round_):
+@rows_of_module
+def round_():
     """Five pairs judged three times: two with a near middle, one apart, one majority, one that somebody can't judge."""
-    return deepcopy(_round_)
-
-
-def entries_of(round_):
-    return list(round_.pool.entries.order_by("pk"))
+    round_ = make_round(queries=1, blocks=5, annotators=3, overlap=1.0, judges=3)
+    judge_pairs(round_, *zip(*GRADES, strict=True))
+    return round_
 
 
 def settle(round_, person=None, rule=ResolutionRule.NEAR_MEDIAN, **more):
@@ -78,9 +65,7 @@ def test_each_decision_names_the_rule_and_one_event_records_all(round_):
 
 def test_two_judges_one_grade_apart_have_no_middle_but_a_lower_grade():
     round_ = make_round(queries=1, blocks=2, overlap=1.0)
-    for person, grades in zip(people_of(round_), ((1, 0), (2, 3)), strict=True):
-        given = dict(zip([entry.pk for entry in entries_of(round_)], grades, strict=True))
-        judge_all(round_, person, lambda seat, g=given: g[seat.entry_id])
+    judge_pairs(round_, (1, 0), (2, 3))
 
     with pytest.raises(Refusal, match="No open pair"):
         settle(round_)
@@ -119,10 +104,7 @@ def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):
 def test_a_pair_somebody_decided_meanwhile_counts_as_changed(round_):
     lead = lead_of(round_.project)
     seen = mark_of(trivial(round_, lead, ResolutionRule.NEAR_MEDIAN))
-    adjudicate(
-        round_=round_, entry=entries_of(round_)[0], adjudicator=make_member(round_.project, Role.LEAD), grade=0,
-        reason="Read it.", error_type="slip", at=AT,
-    )  # fmt: skip
+    decide(round_, entries_of(round_)[0], grade=0, person=make_member(round_.project, Role.LEAD))
 
     with pytest.raises(Refusal, match="changed since you looked at them"):
         settle(round_, seen=seen)

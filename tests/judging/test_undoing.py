@@ -18,13 +18,13 @@ from apps.dashboard.rules import is_fresh
 from apps.editions.selectors.applied import stays_question
 from apps.editions.selectors.usage import rounds_on
 from apps.goldsets.actions.versions import VersionRefused, draft_version, freeze_version
-from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate, settle_bulk
+from apps.judging.actions.adjudication import AdjudicationRefused, settle_bulk
 from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
-from apps.judging.selectors.pending_work import rounds_to_adjudicate
+from apps.judging.selectors.pending_work import undecided_in
 from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
 from apps.judging.selectors.settling import mark_of, trivial
@@ -34,7 +34,7 @@ from apps.retrieval.models import Pool
 from apps.retrieval.selectors.pools import pools_in
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_gold_set
-from tests.judging.factories import make_pool, make_round, people_of
+from tests.judging.factories import decide, make_pool, make_round, people_of
 from tests.naming import tables_that_name
 from tests.races import overlapping, refusals
 
@@ -89,13 +89,11 @@ def draft(round_: Round, gold_set=None):
     )  # fmt: skip
 
 
-def decide(round_: Round):
+def decide_open(round_: Round):
+    """The one pair that is to be decided."""
     lead = lead_of(round_.project)
     [pair] = adjudicable(round_, lead)
-    entry = round_.pool.entries.get(pk=pair.entry_id)
-    return adjudicate(
-        round_=round_, entry=entry, adjudicator=lead, grade=3, reason="Read it.", error_type="slip", at=AT
-    )
+    return decide(round_, round_.pool.entries.get(pk=pair.entry_id), grade=3)
 
 
 def pools_that_stay(pool) -> int:
@@ -115,7 +113,7 @@ def test_undone_grades_stay_on_record_and_count_nowhere(pool):
     assert is_fresh(pool.project)
     assert resolved_grades(pool.snapshot) == []
     assert known_pairs(pool.snapshot, 5, seed=1) == []
-    assert list(rounds_in(pool.project)) == rounds_to_adjudicate(pool.project) == []
+    assert list(rounds_in(pool.project)) == undecided_in(pool.project) == []
     assert grade_agreement(pool.project).ratings.people == ()
     event = Event.objects.get(action="judgements.withdrawn")
     assert (event.object_id, event.after["judgements"]) == (str(round_.pk), 4)
@@ -145,16 +143,14 @@ def test_the_same_file_is_imported_anew_afterwards(pool):
     ("use", "words"),
     [
         (draft, "The draft Handbook v1 has its grades. Take the round out of the draft first."),
-        (decide, "A lead has decided 1 of its pairs since, and decisions are never lost."),
+        (decide_open, "A lead has decided 1 of its pairs since, and decisions are not undone."),
         (
-            lambda theirs: make_round(theirs.project, pool=Pool.objects.earliest("pk"), name="Next"),
-            "Next left pairs out because they have a grade here, and nobody else judges them.",
+            lambda theirs: make_round(theirs.project, pool=Pool.objects.earliest("pk")),
+            "{} left pairs out because they have a grade here, and nobody else judges them.",
         ),
         (
-            lambda theirs: make_round(
-                theirs.project, pool=Pool.objects.earliest("pk"), name="Next", checks=1, judge_again=True
-            ),
-            "Next checks people against its grades.",
+            lambda theirs: make_round(theirs.project, pool=Pool.objects.earliest("pk"), checks=1, judge_again=True),
+            "{} checks people against its grades.",
         ),
     ],
 )
@@ -162,7 +158,7 @@ def test_grades_that_something_rests_on_stay(pool, use, words):
     item = applied(pool)
     use(Round.objects.get())
 
-    assert refusal(item) == words
+    assert refusal(item) == words.format(Round.objects.latest("number").name)
 
 
 def test_grades_of_a_frozen_version_stay(pool):
@@ -207,7 +203,7 @@ def test_nothing_is_decided_on_undone_grades(pool):
     undo(item)
 
     with pytest.raises(AdjudicationRefused, match="The import of these grades was undone"):
-        decide(round_)
+        decide_open(round_)
 
 
 def test_no_page_offers_pairs_of_undone_grades_to_decide(pool, client):
@@ -292,7 +288,7 @@ def test_the_pages_say_what_undoing_does_and_what_became_of_the_grades(pool, cli
     after = client.get(url).content.decode()
     page = client.get(reverse("judging:round", args=[pool.project.slug, round_.pk])).content.decode()
     rounds = client.get(reverse("judging:index", args=[pool.project.slug])).content.decode()
-    assert "Possible until a version, another round or a decision rests on its grades." in before
+    assert "Possible until a version, another round or a decision uses its grades." in before
     assert "Its grades count nowhere. They stay on record." in after
     assert "They stay on record and count nowhere." in page
     assert "withdrawn" in rounds
@@ -350,7 +346,7 @@ class TestAtTheSameMoment:
         item = applied(pool)
         round_ = Round.objects.get()
 
-        _, refused = overlapping(lambda: undo(item), lambda: decide(round_))
+        _, refused = overlapping(lambda: undo(item), lambda: decide_open(round_))
 
         assert refused.code == "not_adjudicable"
 
@@ -358,10 +354,10 @@ class TestAtTheSameMoment:
         item = applied(pool)
         round_ = Round.objects.get()
 
-        decision, refused = overlapping(lambda: decide(round_), lambda: undo(item))
+        decision, refused = overlapping(lambda: decide_open(round_), lambda: undo(item))
 
         assert decision.grade == 3
-        assert refused.sentence == "A lead has decided 1 of its pairs since, and decisions are never lost."
+        assert refused.sentence == "A lead has decided 1 of its pairs since, and decisions are not undone."
 
     def test_an_undo_that_meets_a_round_being_opened_is_refused(self, pool):
         item = applied(pool)

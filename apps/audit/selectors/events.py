@@ -91,10 +91,7 @@ class EventFilters(NamedTuple):
 
 def events_in(project: Project, filters: EventFilters) -> QuerySet[Event]:
     events = Event.objects.filter(project=project).select_related("actor").order_by("-pk")
-    chosen = {name: value for name, value in filters._asdict().items() if value}
-    if "actor" in chosen:
-        chosen["actor_id"] = chosen.pop("actor")
-    return events.filter(**chosen)
+    return events.filter(**{name: value for name, value in filters._asdict().items() if value})
 
 
 def latest_key() -> int:

@@ -14,11 +14,11 @@ PER_QUERY = 5
 
 
 def likely_pairs(
-    queries: Mapping[int, str], passages: Mapping[str, str], *, at_least: float = AT_LEAST, per_query: int = PER_QUERY
+    queries: Mapping[int, str], passages: Mapping[str, str], *, per_query: int = PER_QUERY
 ) -> list[tuple[int, str]]:
     """The pairs of a query and a new passage that contains much of its words, at most `per_query` for a query.
 
-    A passage qualifies with at least the share `at_least` of the query's words, where a word that few queries have
+    A passage qualifies with at least the share `AT_LEAST` of the query's words, where a word that few queries have
     counts more: its weight is its inverse frequency over the queries. Best first, ties by id; in the order of
     `queries`. A passage without any of the words never qualifies.
     """
@@ -35,7 +35,7 @@ def likely_pairs(
         for word, weight in weights.items():
             for name in holding.get(word, ()):
                 shares[name] += weight
-        enough = at_least * sum(weights.values())
+        enough = AT_LEAST * sum(weights.values())
         ranked = sorted((name for name in shares if shares[name] >= enough), key=lambda name: (-shares[name], name))
         pairs += [(key, name) for name in ranked[:per_query]]
     return pairs

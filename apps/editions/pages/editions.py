@@ -91,7 +91,7 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
         "rest": rest,
         "work": work,
         "stays": sheet.asked["stays"],
-        "versions": [each.version for each in sheet.resting if each.kinds],
+        "versions": [each.version for each in sheet.dependents if each.kinds],
         "drafts": sheet.drafts,
         "list": _open_list(sheet, query),
         **_round(sheet, work),

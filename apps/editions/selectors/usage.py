@@ -78,7 +78,7 @@ def usage_of(
     triples: dict[int, set[int]] = defaultdict(set)
     evidence: dict[int, set[Span]] = defaultdict(set)
     items: dict[int, set[int]] = {version.pk: set() for version in versions}
-    for of, block, digest, spans in _resting(edition.before, list(items)):
+    for of, block, digest, spans in _uses_of_texts(edition.before, list(items)):
         if (passage := texts.get(TextKey(block, digest))) is None:
             continue
         if not spans:
@@ -89,8 +89,8 @@ def usage_of(
     return Usage(texts, live, dict(grades), dict(triples), dict(evidence), items, frozenset(settled))
 
 
-def _resting(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
-    """What rests on texts of the corpus, each once: the Q&A or the version, block, digest, and evidence as JSON.
+def _uses_of_texts(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
+    """What uses texts of the corpus, each once: the Q&A or the version, block, digest, and evidence as JSON.
 
     The Q&As that expect a text, with the evidence that their authors marked in it, and the items of these versions,
     whose evidence is "".
@@ -116,7 +116,7 @@ def _expected() -> QuerySet[ExpectedBlock]:
 
 
 @dataclass(frozen=True)
-class RestingVersion:
+class DependentVersion:
     """A version of a gold set with items on texts of the snapshot before, and the kinds of passages they are on."""
 
     version: Version
@@ -129,10 +129,12 @@ def versions_on(corpus: Corpus) -> list[Version]:
     return list(versions.order_by("gold_set__name", "number"))
 
 
-def resting_versions(frozen: Iterable[Version], usage: Usage, kinds: Mapping[int, ChangeKind]) -> list[RestingVersion]:
+def dependent_versions(
+    frozen: Iterable[Version], usage: Usage, kinds: Mapping[int, ChangeKind]
+) -> list[DependentVersion]:
     """The versions whose items `usage` has, which are frozen or released. `kinds` are as `Edition` has them."""
     return [
-        RestingVersion(version, frozenset(kinds.get(passage, ChangeKind.SAME) for passage in usage.items[version.pk]))
+        DependentVersion(version, frozenset(kinds.get(passage, ChangeKind.SAME) for passage in usage.items[version.pk]))
         for version in frozen
     ]
 

@@ -1,6 +1,6 @@
 """Importing judgements that were made elsewhere, as a closed round, or a whole collection; and undoing that.
 
-Undone, grades stay on record and count nowhere, and only while nothing rests on them: a judgement, a seat and a round
+Undone, grades stay on record and count nowhere, and only while nothing uses them: a judgement, a seat and a round
 are never deleted. The round is withdrawn.
 """
 
@@ -32,7 +32,7 @@ from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
 from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import FIRST_PASS
-from apps.judging.selectors.propagation import BESIDE, rests_on
+from apps.judging.selectors.propagation import BESIDE, first_dependent
 from apps.queries.execution import ingest
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
@@ -287,7 +287,7 @@ def undo_refusal(item: Import) -> str | None:
     rounds = list(rounds_of(item).select_related("pool__snapshot").order_by("number"))
     if not rounds:
         return ingest.undo_refusal(item)
-    return next((reason for round_ in rounds if (reason := rests_on(round_))), None)
+    return next((reason for round_ in rounds if (reason := first_dependent(round_))), None)
 
 
 def withdraw(item: Import, *, actor: User, at: datetime) -> None:

@@ -239,7 +239,7 @@ class CollectionImport(ImportKind):
         "This withdraws the grades of all its splits: they count nowhere, in no version and no figure. They stay on"
         " record; so do its passages and their snapshot, which never changes, and its queries."
     )
-    undone_until = "a version, another round or a decision rests on its grades"
+    undone_until = "a version, another round or a decision uses its grades"
     undone = "Its grades count nowhere. They stay on record, with its passages, their snapshot and its queries."
 
     @property

@@ -197,7 +197,7 @@ class JudgementImport(ImportKind):
         "This withdraws its grades: they count nowhere, in no version and no figure. They stay on record, since a grade"
         " is never deleted; so do queries that came with them."
     )
-    undone_until = "a version, another round or a decision rests on its grades"
+    undone_until = "a version, another round or a decision uses its grades"
     undone = "Its grades count nowhere. They stay on record."
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:

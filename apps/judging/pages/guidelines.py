@@ -142,5 +142,4 @@ def _differences(
         "pools": rejudging.rejudging_pools(guideline),
         "keep_decision": rejudging.keep_decision(guideline),
         "open_rounds": rejudging.open_under_earlier(guideline),
-        "is_latest": latest_guideline(guideline.project) == guideline,
     }

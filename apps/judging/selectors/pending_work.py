@@ -8,8 +8,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import roles_of
-from apps.common.database.questions import Question, answer_to
+from apps.common.database.questions import Question
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.judging.enums import RoundKind, RoundState, SeatState
@@ -88,16 +87,8 @@ class Undecided(NamedTuple):
     oldest: int | None = None
 
 
-def waiting_for(user: User, project: Project, roles: frozenset[str] | None = None) -> JudgingWork:
-    """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close.
-
-    `roles` are theirs, if already read.
-    """
-    return answer_to(project, what_waits_for(user, project, roles_of(user, project) if roles is None else roles))
-
-
 def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Question[JudgingWork]:
-    """The question behind `waiting_for`, for a page that asks others with it."""
+    """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
     rounds = known_rounds(project, user)
     own = [each.round for each in rounds if each.is_asked and each.can_be_judged] if Role.ANNOTATOR in roles else []
     undecided = undecided_in(project, user) if Role.LEAD in roles else []
@@ -130,7 +121,7 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Quest
 
 def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
     """The rounds with undecided pairs, oldest first, counted in one statement."""
-    rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project, user)}
+    rounds = {each.round.pk: each.round for each in known_rounds(project, user) if each.may_need_a_lead}
     if not rounds:
         return []
     own = Q(Exists(_first_answers(user))) if user else Q(pk__in=[])
@@ -153,8 +144,3 @@ def is_judged(project: Project) -> bool:
     rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
     missing = Seat.objects.filter(round=OuterRef("pk")).exclude(state=SeatState.DONE)
     return not rounds.filter(Q(state=RoundState.OPENING) | Exists(missing)).exists() and not undecided_in(project)
-
-
-def rounds_to_adjudicate(project: Project, user: User | None = None) -> list[Round]:
-    """Rounds whose pairs may need a lead, oldest first."""
-    return [each.round for each in known_rounds(project, user) if each.may_need_a_lead]

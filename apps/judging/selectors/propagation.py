@@ -1,4 +1,4 @@
-"""Pairs of a pool whose text was judged before, the grades that a rule carries over, and what rests on a round."""
+"""Pairs of a pool whose text was judged before, the grades that a rule carries over, and what uses a round."""
 
 from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
@@ -14,23 +14,23 @@ from apps.retrieval.core.pooling import Representative
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 
-RestingCheck = Callable[[Round], str | None]
-"""What of another app rests on the grades of a round, as a sentence with what to do; None for nothing."""
+DependentCheck = Callable[[Round], str | None]
+"""What of another app uses the grades of a round, as a sentence with what to do; None for nothing."""
 
 BESIDE = "beside"
 """In the plan of an imported round, the rounds whose grades stand in it beside those of its file, by key."""
-_checks: list[RestingCheck] = []
+_checks: list[DependentCheck] = []
 
 
-def add_resting_check(check: RestingCheck) -> RestingCheck:
-    """Register what of an app above may rest on a round."""
+def add_dependent_check(check: DependentCheck) -> DependentCheck:
+    """Register what of an app above may use the grades of a round."""
     if check not in _checks:
         _checks.append(check)
     return check
 
 
-def rests_on(round_: Round) -> str | None:
-    """The first of what rests on the grades of a closed round, as a sentence; None when nothing does."""
+def first_dependent(round_: Round) -> str | None:
+    """The first of what uses the grades of a closed round, as a sentence; None when nothing does."""
     return next((reason for check in [*_checks, _work, _rounds] if (reason := check(round_))), None)
 
 
@@ -39,7 +39,7 @@ def _work(round_: Round) -> str | None:
     decided = Adjudication.objects.filter(round=round_).exclude(error_type=ErrorType.NOT_RECORDED)
     if number := decided.values("entry").distinct().count():
         pairs = "1 of its pairs" if number == 1 else f"{number:,} of its pairs"
-        return f"A lead has decided {pairs} since, and decisions are never lost."
+        return f"A lead has decided {pairs} since, and decisions are not undone."
     return None
 
 

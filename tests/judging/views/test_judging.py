@@ -34,6 +34,7 @@ def test_the_judging_page_is_the_same_whatever_somebody_else_graded(client):
         client.force_login(mara)
         crawl = [page(client, "judge", round_), page(client, "pairs", round_)]
         crawl.append(client.get(reverse("judging:index", args=[round_.project.slug])))
+        crawl.append(client.get(reverse("judging-api:pairs", args=[round_.project.slug, round_.pk])))
         assert not any(b"secret" in answer.content for answer in crawl)
         pages.append([len(answer.content) for answer in crawl])
 
