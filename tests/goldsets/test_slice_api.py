@@ -1,7 +1,5 @@
 """Slices over the API: what they have, what they could take, how they are drawn and grow."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -15,17 +13,6 @@ from tests.goldsets.factories import make_bench, make_version
 from tests.judging.factories import make_round
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _version(module_rows):
-    """Six graded queries and two Q&As with questions of their own, all dev."""
-    return make_version(VersionState.RELEASED, make_bench(queries=6, triples=2), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,17 +21,6 @@ from tests.goldsets.factories import make_bench, make_version
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _version(module_rows):
-    """Six graded queries and two Q&As with questions of their own, all dev."""
-    return make_version(VersionState.RELEASED, make_bench(queries=6, triples=2), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version) -> Version:
-    return deepcopy(_version)
-
-
 def lead(version: Version):
     return version.created_by
 
@@ -49,14 +37,6 @@ def names_in(part: Slice) -> list[str]:
     return list(slices.members_of(part).values_list("name", flat=True))
 
 
-def test_the_questions_of_a_version_are_its_dev_queries_and_its_qas(version):
-    questions = slices.questions_for_slices(version)
-
-    assert [one.name for one in questions] == sorted((one.name for one in questions), key=str.encode)
-    assert sum(one.query is not None for one in questions) == 6
-    assert sum(bool(one.triples) for one in questions) == 2
-
-
 def test_test_questions_are_in_no_slice():
     version = make_version(VersionState.RELEASED, make_bench(queries=6), test_share=0.5)
     sealed = version.queries.filter(split="test").first()
@@ -66,29 +46,25 @@ def test_test_questions_are_in_no_slice():
         grow(version, **{sealed.outside_id: "Picked."})
 
 
-def test_a_rotating_slice_is_made_once_a_quarter_and_is_the_same_when_asked_for_again(version):
-    made = rotate(version)
-    again = rotate(version, size=5)
+def test_a_rotating_slice_is_made_once_a_quarter_which_is_that_of_the_day_unless_one_is_named(version):
+    made = make_rotating_slice(version_id=version.pk, size=3, actor=lead(version), at=AT)
+    again = rotate(version, f"{AT.year}-Q{(AT.month + 2) // 3}", size=5)
 
     assert again == made
     assert len(names_in(made)) == 3
     assert Event.objects.filter(action="slice.made").count() == 1
 
 
-def test_the_quarter_is_that_of_the_day_unless_one_is_named(version):
-    made = make_rotating_slice(version_id=version.pk, size=2, actor=lead(version), at=AT)
-
-    assert made.quarter == f"{AT.year}-Q{(AT.month + 2) // 3}"
-
-
 def test_no_question_comes_twice_before_all_were_used(version):
-    total = len(slices.questions_for_slices(version))
-    drawn = [names_in(rotate(version, quarter)) for quarter in ("2026-Q1", "2026-Q2", "2026-Q3")]
+    questions = slices.questions_for_slices(version)
+    first, second, third = (set(names_in(rotate(version, quarter))) for quarter in ("2026-Q1", "2026-Q2", "2026-Q3"))
 
-    assert len(set(drawn[0]) | set(drawn[1])) == 6
-    assert set(drawn[0]) | set(drawn[1]) | set(drawn[2]) == {one.name for one in slices.questions_for_slices(version)}
-    assert total == 8
-    assert len(set(drawn[2]) & set(drawn[0])) == 1
+    assert [one.name for one in questions] == sorted((one.name for one in questions), key=str.encode)
+    assert sum(one.query is not None for one in questions) == 6
+    assert sum(bool(one.triples) for one in questions) == 2
+    assert not first & second
+    assert first | second | third == {one.name for one in questions}
+    assert len(third & first) == 1
 
 
 def test_use_in_an_earlier_version_counts_too():
@@ -117,13 +93,15 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason(version, quarter, size,
     assert refused.value.sentence == reason
 
 
-def test_a_draft_has_no_slices():
+def test_a_draft_has_no_slices_nor_does_the_database_give_it_one():
     draft = make_version(bench=make_bench(queries=2))
 
     with pytest.raises(SliceRefused, match="v1 is a draft"):
         rotate(draft)
     with pytest.raises(SliceRefused, match="v1 is a draft"):
         grow(draft, Q01="Picked.")
+    with pytest.raises(DatabaseError, match="a draft has no slices"), transaction.atomic():
+        Slice.objects.create(version=draft, kind="canary", created_by=lead(draft), created_at=AT)
 
 
 def test_a_slice_grows_by_questions_it_has_not_yet_and_keeps_their_numbers(version):
@@ -284,14 +262,6 @@ def test_a_slice_and_its_members_never_change(version):
             rows.all()._raw_delete(rows.db)
 
 
-def test_a_rotating_slice_takes_no_further_question(version):
-    part = rotate(version)
-    outside = version.queries.exclude(outside_id__in=names_in(part)).first()
-
-    with pytest.raises(DatabaseError, match="takes no further questions"):
-        forged(part, version, query=outside)
-
-
 def test_a_slice_takes_nothing_of_another_version_and_nothing_sealed():
     bench = make_bench(queries=6)
     first = make_version(VersionState.RELEASED, bench, test_share=0.5)
@@ -303,15 +273,11 @@ def test_a_slice_takes_nothing_of_another_version_and_nothing_sealed():
             forged(part, second, query=query)
 
 
-def test_a_member_is_a_query_or_a_triple(version):
-    part, _ = grow(version, **{slices.questions_for_slices(version)[0].name: "Picked."})
+def test_a_rotating_slice_takes_no_further_question_and_a_growing_one_nothing_but_queries_and_triples(version):
+    drawn, (grown, _) = rotate(version), grow(version, **{slices.questions_for_slices(version)[0].name: "Picked."})
+    outside = version.queries.exclude(outside_id__in=names_in(drawn)).first()
 
+    with pytest.raises(DatabaseError, match="takes no further questions"):
+        forged(drawn, version, query=outside)
     with pytest.raises(DatabaseError):
-        forged(part, version)
-
-
-def test_the_database_gives_a_draft_no_slice():
-    draft = make_version(bench=make_bench(queries=2))
-
-    with pytest.raises(DatabaseError, match="a draft has no slices"), transaction.atomic():
-        Slice.objects.create(version=draft, kind="canary", created_by=lead(draft), created_at=AT)
+        forged(grown, version)

@@ -12,26 +12,26 @@ from apps.goldsets.core.splits import (
     groups,
     leaks,
     near_documents,
-    normalised,
     split,
     split_by_time,
     time_of,
 )
 
 
-def _items(count: int, *, key: str = "") -> list[SplitItem]:
-    return [SplitItem(f"q{n:03d}", f"words {n}", (("group", key),) if key else ()) for n in range(count)]
+def _items(count: int, *, size: int = 1) -> list[SplitItem]:
+    """In groups of this size."""
+    return [SplitItem(f"q{n:03d}", f"words {n}", (("group", f"entity {n // size}"),)) for n in range(count)]
 
 
-def test_the_split_reaches_the_requested_share():
-    splits = split(_items(100), test_share=0.3, seed=1)
+@pytest.mark.parametrize(
+    ("items", "share", "in_test"),
+    [(_items(100), 0.3, 30), (_items(50, size=5), 0.4, 20), (_items(9), 0.0, 0), (_items(9), 1.0, 9)],
+    ids=["items of their own", "groups of five", "nothing", "all"],
+)
+def test_the_split_reaches_the_requested_share(items, share, in_test):
+    splits = split(items, test_share=share, seed=1)
 
-    assert sum(name == TEST for name in splits.values()) == 30
-
-
-@pytest.mark.parametrize(("share", "name"), [(0.0, DEV), (1.0, TEST)])
-def test_share_of_nothing_and_of_all(share, name):
-    assert set(split(_items(9), test_share=share, seed=1).values()) == {name}
+    assert sum(name == TEST for name in splits.values()) == in_test
 
 
 def test_same_seed_same_split_whatever_the_order():
@@ -41,34 +41,28 @@ def test_same_seed_same_split_whatever_the_order():
     assert split(items, test_share=0.5, seed=3) != split(items, test_share=0.5, seed=4)
 
 
-def test_a_group_is_never_parted():
-    items = [SplitItem(f"q{n}", f"words {n}", (("group", f"entity {n // 5}"),)) for n in range(50)]
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ([("a", "Wie groß ist der Café-Raum?"), ("b", "wie GROSS ist der  cafe raum"), ("c", "other")], ["ab", "c"]),
+        ([("a", "?!"), ("b", "…")], ["a", "b"]),
+        (
+            [
+                ("a", "one", (("group", "x"),)),
+                ("b", "two", (("group", "x"), ("document", "d"))),
+                ("c", "three", (("document", "d"),)),
+            ],
+            ["abc"],
+        ),
+    ],
+    ids=["the same words in another spelling", "no words", "keys, also through others"],
+)
+def test_items_with_the_same_words_or_a_shared_key_are_one_group(items, expected):
+    assert _named(groups([SplitItem(*item) for item in items])) == expected
 
-    splits = split(items, test_share=0.4, seed=9)
 
-    assert leaks(items, splits) == []
-    assert sum(name == TEST for name in splits.values()) == 20
-
-
-def test_the_same_words_in_another_spelling_stay_together():
-    items = [
-        SplitItem("a", "Wie groß ist der Café-Raum?"),
-        SplitItem("b", "wie GROSS ist der  cafe raum"),
-        SplitItem("c", "other"),
-    ]
-
-    assert normalised(items[0].text) == normalised(items[1].text)
-    assert [[item.name for item in group] for group in groups(items)] == [["a", "b"], ["c"]]
-
-
-def test_ties_reach_through_others():
-    items = [
-        SplitItem("a", "one", (("group", "x"),)),
-        SplitItem("b", "two", (("group", "x"), ("document", "d"))),
-        SplitItem("c", "three", (("document", "d"),)),
-    ]
-
-    assert [[item.name for item in group] for group in groups(items)] == [["a", "b", "c"]]
+def _named(found: list[list[SplitItem]]) -> list[str]:
+    return ["".join(item.name for item in group) for group in found]
 
 
 def test_items_keep_the_split_of_the_previous_release_and_new_ones_join_their_group():
@@ -87,12 +81,6 @@ def test_a_tie_between_former_dev_and_former_test_is_a_leak_with_names():
     found = leaks(items, split(items, test_share=0.5, seed=1))
 
     assert [(leak.tie, leak.dev, leak.test) for leak in found] == [(("group", "acme"), ("a", "c"), ("b",))]
-
-
-def test_words_without_letters_tie_nothing():
-    items = [SplitItem("a", "?!"), SplitItem("b", "…")]
-
-    assert len(groups(items)) == 2
 
 
 KEYS = st.lists(st.tuples(st.sampled_from(["group", "document"]), st.sampled_from("abcdef")), max_size=3)
@@ -121,7 +109,7 @@ def test_questions_that_are_nearly_the_same_stay_together(seed):
     splits = split(items, test_share=0.5, seed=seed)
 
     assert splits["a"] == splits["c"]
-    assert [[item.name for item in group] for group in groups(items)] == [["a", "c"], ["b"]]
+    assert _named(groups(items)) == ["ac", "b"]
 
 
 def test_nearly_the_same_questions_released_in_both_splits_are_a_leak_with_names():

@@ -285,7 +285,6 @@ def _page(
             "section": "Review",
             "triple": sheet.triple,
             "revision": sheet.triple.revision,
-            "expected": sheet.expected,
             "claims": claims,
             "count": len(claims),
             "fewest": FEWEST,
