@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from apps.triples.forms.bench import BenchForm
+from apps.triples.forms import BenchForm
 from django.apps import apps
 from django.db import DatabaseError, models, transaction
 from django.db.models import F, Value

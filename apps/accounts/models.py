@@ -107,7 +107,7 @@ def default_policies() -> dict:
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
-    def standing(self) -> "ProjectQuerySet":
+    def not_deleted(self) -> "ProjectQuerySet":
         """Those that nobody has asked to delete."""
         return self.exclude(pk__in=ProjectDeletion.objects.values("project"))
 
@@ -147,7 +147,7 @@ class Project(models.Model):
 class ProjectDeletion(models.Model):
     """That a project is deleted, or was: what is left of it. Never deleted, and changed only while it is under way.
 
-    The guards of the project's rows let go of them from the moment when this is written until `finished_at`. `links`
+    From the moment when this is written until `finished_at` the database lets the project's rows be deleted. `links`
     and `head` are those of its audit chain, before that went too. The key has no constraint: the project goes.
     """
 

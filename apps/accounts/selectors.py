@@ -47,7 +47,7 @@ class Member:
 
 
 def with_address(people: QuerySet[User], address: str) -> QuerySet[User]:
-    """Of these people who has this address, however it is written; nobody for what cannot be an address."""
+    """The person among these with this address, in any spelling; nobody for a text that is no address."""
     try:
         return people.filter(email=plain_address(address))
     except NoAddress:
@@ -73,7 +73,7 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
 
 
 def stand_in_email(project: Project, name: str) -> str:
-    """What is kept as the address of the stand-in for a name in a project's files; no mail is ever sent there."""
+    """The e-mail field of the stand-in for a name in a project's files. No mail is ever sent there."""
     mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
     return f"{mark}{STAND_IN_DOMAIN}"
 

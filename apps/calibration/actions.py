@@ -271,6 +271,6 @@ log = logging.getLogger(__name__)
 @periodic_task("open calibrations", every=timedelta(hours=6))
 def open_calibrations(at: datetime) -> None:
     """Check every project's charts. What could not be opened is reported again at the next check, and on the page."""
-    for project in Project.objects.standing().order_by("pk"):
+    for project in Project.objects.not_deleted().order_by("pk"):
         for sentence in check_project(project=project, actor=None, at=at).refused:
             log.info("No calibration in %s. %s", project.slug, sentence)

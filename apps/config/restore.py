@@ -8,8 +8,8 @@ same command may be run again, however the first was ended.
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,7 +49,8 @@ class Wanted(NamedTuple):
 
 def restore(wanted: Wanted, *, say: Say) -> None:
     """Raises Refusal where it cannot be done: the target is then as it was."""
-    with _archive(wanted.path) as archive:
+    in_bucket = opened(wanted.path) if isinstance(wanted.path, str) else nullcontext()
+    with in_bucket as stream, Archive(wanted.path, stream) as archive:
         if wanted.database_only:
             _restore_database(archive, wanted)
         else:
@@ -57,16 +58,6 @@ def restore(wanted: Wanted, *, say: Say) -> None:
         manifest = archive.manifest
     files = "" if wanted.database_only else f" and {len(manifest.files):,} files"
     say(f"Restored: {manifest.rows:,} rows{files}, as they were at {manifest.made_at} (digest {manifest.digest[:12]}).")
-
-
-@contextmanager
-def _archive(path: Path | str) -> Iterator[Archive]:
-    if not isinstance(path, str):
-        with Archive(path) as archive:
-            yield archive
-        return
-    with opened(path) as stream, Archive(path, stream) as archive:
-        yield archive
 
 
 def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
@@ -94,7 +85,7 @@ def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
             _put_in_place(place)
         marker.unlink()
         os.sync()
-    for line in _what_about_keys(keys, archive):
+    for line in _about_keys(keys, archive):
         say(line)
 
 
@@ -114,8 +105,8 @@ def _build(
 ) -> None:
     """Restore into PostgreSQL, or into an SQLite file beside `place`, where that has to be in the end.
 
-    What `was_begun` in this folder may have been interrupted after the last row, and may be done again. Otherwise a
-    database with this backup in it is one that people may have used since.
+    A restore that `was_begun` in this folder may have ended after the last row, and may be repeated. Otherwise people
+    may have used a database with this backup in it since.
     """
     if has_files:
         _refuse_without_room(wanted.data_dir, archive.manifest.bytes_of_files)
@@ -162,7 +153,7 @@ def _refuse_without_room(folder: Path, needs: int) -> None:
 
 
 def _put_in_place(place: Path) -> None:
-    """Rename the file that was built. It may have been already; and an empty one may have its name."""
+    """Rename the file that was built, unless that was done before. An empty one of its name is replaced."""
     building = _beside(place)
     if not building.exists():
         return
@@ -248,7 +239,7 @@ def _keys(archive: Archive, wanted: Wanted) -> dict[str, str]:
     return keys
 
 
-def _what_about_keys(keys: dict[str, str], archive: Archive) -> list[str]:
+def _about_keys(keys: dict[str, str], archive: Archive) -> list[str]:
     if keys:
         from_elsewhere = [name for name, variable in VARIABLES.items() if os.environ.get(variable)]
         return [f"{VARIABLES[name]} is set, and counts instead of the restored {name}." for name in from_elsewhere]

@@ -46,11 +46,8 @@ def test_everybody_gets_a_link_that_lets_them_in(client, project):
 
     first, second = answer.json()["invitations"]
     assert answer.status_code == 201
-    assert (first["name"], first["email"], first["roles"]) == (
-        "Mara Quill",
-        "mara@example.org",
-        ["annotator", "reviewer"],
-    )
+    told = (first["name"], first["email"], first["roles"])
+    assert told == ("Mara Quill", "mara@example.org", ["annotator", "reviewer"])
     assert (second["email"], second["roles"], second["is_mailed"]) == ("", ["viewer"], False)
     guest, path = Client(), second["link"].partition("//")[2].partition("/")[2]
     somebody = make_user()
@@ -106,26 +103,23 @@ def test_mail_goes_out_when_it_is_asked_for(client, project, settings):
 
 
 @pytest.mark.parametrize(
-    ("people", "wrong"),
+    "people",
     [
-        ([], "people"),
-        ([{"name": "Mara"}], "people"),
-        ([{"roles": []}], "people"),
-        ([{"roles": ["boss"]}], "people"),
-        ([{"roles": ["viewer"], "email": "mara"}], "people"),
-        ([{"roles": ["viewer"], "name": "x" * 121}], "people"),
-        ([MARA, {**MARA, "email": "MARA@example.ORG"}], "people"),
-        ([{"roles": ["viewer"]}] * 201, "people"),
-        ("mara@example.org", "people"),
+        [],
+        "mara@example.org",
+        [MARA, {"name": "Mara"}],
+        [MARA, {"roles": []}],
+        [MARA, {"roles": ["boss"]}],
+        [MARA, {"roles": ["viewer"], "email": "mara"}],
+        [MARA, {"roles": ["viewer"], "name": "x" * 121}],
+        [MARA, {**MARA, "email": "MARA@example.ORG"}],
+        [{"roles": ["viewer"]}] * 201,
     ],
 )
-def test_a_mistake_in_one_of_them_invites_nobody(client, project, people, wrong):
-    body = {"people": people if isinstance(people, str) else [MARA, *people] if people else []}
+def test_a_mistake_in_one_of_them_invites_nobody(client, project, people):
+    answer = client.post(address_of(project), {"people": people}, content_type="application/json")
 
-    answer = client.post(address_of(project), body, content_type="application/json")
-
-    assert answer.status_code == 400
-    assert wrong in answer.json()["errors"]
+    assert (answer.status_code, [*answer.json()["errors"]]) == (400, ["people"])
     assert not Invitation.objects.filter(project=project).exists()
 
 
@@ -155,25 +149,6 @@ def test_a_withdrawn_link_works_no_longer_and_is_withdrawn_once(client, project)
     assert Client().get(f"/{made['link'].partition('//')[2].partition('/')[2]}").status_code == 404
 
 
-def test_an_invitation_of_another_project_is_not_found(client, project):
-    other = make_project()
-    theirs, _ = invite_one(project=other, actor=lead_of(other), roles=["viewer"], at=timezone.now())
-
-    assert revoke(client, project, theirs.pk).status_code == 404
-    theirs.refresh_from_db()
-    assert theirs.revoked_at is None
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_invitations_are_for_leads_alone(client, project, role):
-    made = invite(client, project, MARA).json()["invitations"][0]
-    client.force_login(make_member(project, role))
-
-    assert client.get(address_of(project)).status_code == 403
-    assert invite(client, project, {"roles": ["lead"]}).status_code == 403
-    assert revoke(client, project, made["id"]).status_code == 403
-
-
 def test_a_token_invites_anybody_but_a_lead(client, project):
     client.logout()
     token = bearer(project, lead_of(project), Scope.PEOPLE_WRITE)
@@ -196,13 +171,3 @@ def test_a_token_never_learns_the_link_of_a_lead_that_a_page_made(client, projec
     answer = invite(client, project, {"roles": ["lead"]}, headers=token, idempotency_key="of-the-page")
 
     assert (answer.status_code, answer.json()["code"]) == (403, "token_makes_lead")
-
-
-def test_each_scope_allows_its_own_part(client, project):
-    client.logout()
-    reading, writing = (bearer(project, lead_of(project), scope) for scope in (Scope.PEOPLE_READ, Scope.PEOPLE_WRITE))
-
-    assert client.get(address_of(project), **reading).status_code == 200
-    assert client.get(address_of(project), **writing).status_code == 403
-    assert invite(client, project, MARA, headers=reading).status_code == 403
-    assert invite(client, project, MARA, headers=writing).status_code == 201

@@ -42,35 +42,30 @@ def links_on(response):
     return re.findall(r'id="link-\d+">([^<]+)<', response.content.decode())
 
 
-def test_every_line_gets_a_link_of_its_own(client, project):
+def test_every_line_gets_a_link_of_its_own_with_the_name_filled_in(client, project):
     links = links_on(send(client, project))
 
     assert len(set(links)) == 2
     rows = Invitation.objects.order_by("pk").values_list("name", "email", "roles")
     assert list(rows) == [("Mara Quill", "mara@example.org", ["annotator"]), ("Tobias Reck", "", ["reviewer"])]
+    client.logout()
+    assert 'value="Mara Quill"' in client.get(links[0].removeprefix("http://testserver")).content.decode()
 
 
 def test_a_list_is_shown_before_anybody_is_invited(client, project):
     make_member(project, "viewer", name="Ines")
     invite(project=project, actor=lead_of(project), roles=["viewer"], email="mara@example.org", at=timezone.now())
-    member = project.memberships.get(role="viewer").user
+    member, stranger = project.memberships.get(role="viewer").user, make_member(make_project(), "lead")
 
-    answer = preview(client, project, f"{PEOPLE}\n{member.email}", roles=["annotator"])
+    answer = preview(client, project, f"{PEOPLE}\n{member.email}\n{stranger.email}", roles=["annotator"])
 
     text = answer.content.decode()
     assert answer.status_code == 200
-    assert "Invite 3 people" in text
+    assert "Invite 4 people" in text
     assert "has an open invitation; this is another one" in text
     assert "is a member already: viewer" in text
+    assert text.count("already") == 1, "of accounts of other projects nothing is told"
     assert Invitation.objects.count() == 1
-
-
-def test_the_preview_says_nothing_about_accounts_of_other_projects(client, project):
-    stranger = make_member(make_project(), "lead")
-
-    with_account = preview(client, project, f"Tobias, tobias@example.org, viewer\n{stranger.email}, viewer")
-
-    assert "already" not in with_account.content.decode()
 
 
 def test_what_is_confirmed_is_what_was_shown(client, project):
@@ -92,51 +87,29 @@ def test_the_list_can_be_changed_after_it_was_shown(client, project):
     assert not Invitation.objects.exists()
 
 
-def test_one_person_is_invited_without_a_preview(client, project):
+def test_one_person_is_invited_without_a_preview_unless_in_a_file(client, project):
     assert len(links_on(preview(client, project, "Mara, mara@example.org", roles=["viewer"]))) == 1
-
-
-def test_a_file_of_one_person_is_shown_first(client, project):
     assert "Invite 1 person" in preview(client, project, "", file=as_file("m@b.org, lead")).content.decode()
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("people", "file", "words"),
     [
-        ("Mara, mara@example", "team.csv, line 1, e-mail: “mara@example” is not an e-mail address."),
-        ("name,e-mail\n", "team.csv names nobody."),
-        ("x" * 100_001, "team.csv is longer than a list of 200 people."),
-        ("Jürgen, j@b.org, lead\nJürgen, j@b.org, lead".encode("cp1252"), "“j@b.org” is in line 1 too."),
+        (f"{PEOPLE}\nInes, boss", None, "Line 3, role: “boss” is no role"),
+        (PEOPLE, "m@b.org, lead", "Paste a list or choose a file, not both."),
+        ("", "Mara, mara@example", "team.csv, line 1, e-mail: “mara@example” is not an e-mail address."),
+        ("", "name,e-mail\n", "team.csv names nobody."),
+        ("", "x" * 100_001, "team.csv is longer than a list of 200 people."),
+        ("", "Jürgen, j@b.org, lead\nJürgen, j@b.org, lead".encode("cp1252"), "“j@b.org” is in line 1 too."),
     ],
 )
-def test_a_file_with_a_mistake_invites_nobody(client, project, content, words):
-    answer = send(client, project, "", file=as_file(content), roles=["viewer"])
+def test_a_list_with_a_mistake_invites_nobody(client, project, people, file, words):
+    more = {"file": as_file(file)} if file else {}
+
+    answer = send(client, project, people, roles=["viewer"], **more)
 
     assert answer.status_code == 400
     assert words in answer.content.decode()
-    assert not Invitation.objects.exists()
-
-
-def test_a_list_and_a_file_together_are_refused(client, project):
-    answer = send(client, project, file=as_file("m@b.org, lead"))
-
-    assert "Paste a list or choose a file, not both." in answer.content.decode()
-
-
-def test_the_name_is_filled_in_for_who_joins(client, project):
-    links = links_on(send(client, project))
-    client.logout()
-
-    page = client.get(links[0].removeprefix("http://testserver")).content.decode()
-
-    assert 'value="Mara Quill"' in page
-
-
-def test_a_mistake_in_one_line_invites_nobody(client, project):
-    answer = send(client, project, f"{PEOPLE}\nInes, boss")
-
-    assert answer.status_code == 400
-    assert "Line 3, role: “boss” is no role" in answer.content.decode()
     assert not Invitation.objects.exists()
 
 
@@ -204,12 +177,10 @@ def test_the_remedy_is_one_that_lets_others_in(settings, is_set, production, nam
 
 def test_the_warning_is_on_the_page_before_anything_can_be_copied(client, project, settings):
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
-    page = client.get(reverse("people:people", kwargs={"slug": project.slug}), headers={"host": "127.0.0.1:8000"})
-    sent = client.post(
-        reverse("people:invite", kwargs={"slug": project.slug}),
-        {"people": PEOPLE, "confirmed": "1"},
-        headers={"host": "127.0.0.1:8000"},
-    )
+    host = {"host": "127.0.0.1:8000"}
+    page = client.get(reverse("people:people", kwargs={"slug": project.slug}), headers=host)
+    form = {"people": PEOPLE, "confirmed": "1"}
+    sent = client.post(reverse("people:invite", kwargs={"slug": project.slug}), form, headers=host)
 
     assert "work on this computer only" in page.content.decode()
     words = sent.content.decode()

@@ -25,25 +25,28 @@ def hut(allow):
     return make_project("Hut")
 
 
-def test_groups_give_the_roles_of_the_table_and_each_is_recorded(provider, browser, hut):
-    user = link(make_user("Mara"), provider)
+@pytest.fixture
+def mara(provider):
+    return link(make_user("Mara"), provider)
+
+
+def test_groups_give_the_roles_of_the_table_and_each_is_recorded(provider, browser, mara, hut):
     provider.person["groups"] = ["readers", "graders", "unheard of"]
 
     browser.sign_in()
 
-    assert roles_of(user, hut) == {"viewer", "annotator"}
+    assert roles_of(mara, hut) == {"viewer", "annotator"}
     changed = Event.objects.get(project=hut, action="membership.changed", actor=None)
     assert changed.after == {"roles": ["annotator", "viewer"]}
 
 
-def test_leaving_a_group_ends_its_role_and_no_other(provider, browser, hut):
-    user = link(make_user("Mara"), provider)
-    set_roles(project=hut, user=user, roles=["viewer", "reviewer"], actor=lead_of(hut), at=AT)
+def test_leaving_a_group_ends_its_role_and_no_other(provider, browser, mara, hut):
+    set_roles(project=hut, user=mara, roles=["viewer", "reviewer"], actor=lead_of(hut), at=AT)
     provider.person["groups"] = []
 
     browser.sign_in()
 
-    assert roles_of(user, hut) == {"reviewer"}
+    assert roles_of(mara, hut) == {"reviewer"}
 
 
 def test_no_groups_in_the_token_are_none(provider, browser, hut):
@@ -62,16 +65,15 @@ def test_the_last_lead_stays_lead(provider, browser, hut):
     assert roles_of(lead, hut) == {"lead"}
 
 
-def test_an_archived_project_and_one_that_is_not_there_change_nothing(provider, browser, hut, allow):
+def test_an_archived_project_and_one_that_is_not_there_change_nothing(provider, browser, mara, hut, allow):
     allow(roles=(*TABLE, GroupRole("readers", "nowhere", "viewer")))
-    user = link(make_user("Mara"), provider)
     archive_project(project_id=hut.pk, actor=lead_of(hut), at=AT)
     provider.person["groups"] = ["readers"]
 
     browser.sign_in()
 
-    assert browser.user == user
-    assert roles_of(user, hut) == frozenset()
+    assert browser.user == mara
+    assert roles_of(mara, hut) == frozenset()
 
 
 def test_nobody_loses_roles_because_the_provider_left_the_groups_out(provider, browser, hut):
@@ -82,11 +84,10 @@ def test_nobody_loses_roles_because_the_provider_left_the_groups_out(provider, b
     assert roles_of(user, hut) == {"viewer"}
 
 
-def test_a_single_group_may_be_a_word_under_a_name_of_the_operators(provider, browser, hut, allow):
+def test_a_single_group_may_be_a_word_under_a_name_of_the_operators(provider, browser, mara, hut, allow):
     allow(roles=TABLE, groups_claim="roles")
-    user = link(make_user("Mara"), provider)
     provider.person["roles"] = "readers"
 
     browser.sign_in()
 
-    assert roles_of(user, hut) == {"viewer"}
+    assert roles_of(mara, hut) == {"viewer"}

@@ -19,7 +19,7 @@ from apps.accounts.access import single_sign_on
 from apps.accounts.actions.people import deactivate_user
 from apps.accounts.models import Identity, User
 from tests.accounts.provider import CLIENT_ID, LEAVE_OUT, PERSON, FakeProvider, key
-from tests.accounts.sso import Browser, refusal_of
+from tests.accounts.sso import Browser, link, refusal_of
 from tests.factories import AT, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -67,10 +67,8 @@ def unsigned(provider: FakeProvider, browser: Browser) -> None:
 
 def signed_with_the_public_key(provider: FakeProvider, browser: Browser) -> None:
     public = key(0).public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    head = {"alg": "HS256", "kid": "key-0"}
-    provider.raw_token = in_pieces(
-        head, body_of(provider, browser), lambda signed: hmac.new(public, signed, hashlib.sha256).digest()
-    )
+    head, body = {"alg": "HS256", "kid": "key-0"}, body_of(provider, browser)
+    provider.raw_token = in_pieces(head, body, lambda signed: hmac.new(public, signed, hashlib.sha256).digest())
 
 
 def changed_after_signing(provider: FakeProvider, browser: Browser) -> None:
@@ -136,8 +134,7 @@ def of_somebody_with_a_password(provider: FakeProvider, browser: Browser) -> Non
 
 
 def of_a_closed_account(provider: FakeProvider, browser: Browser) -> None:
-    user = make_user("Mara")
-    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    user = link(make_user("Mara"), provider)
     deactivate_user(user_id=user.pk, actor=None, at=AT)
 
 
@@ -263,8 +260,7 @@ def test_nobody_is_led_to_a_provider_whose_discovery(how, provider, browser):
     ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "http:///evil.example"],
 )
 def test_nobody_is_led_elsewhere_after_signing_in(elsewhere, provider, browser):
-    user = make_user("Mara")
-    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    user = link(make_user("Mara"), provider)
 
     response = browser.sign_in(elsewhere)
 
@@ -274,8 +270,7 @@ def test_nobody_is_led_elsewhere_after_signing_in(elsewhere, provider, browser):
 
 def test_an_answer_is_taken_once(provider, browser):
     """Also with a copy of the cookie, and with a provider that redeems its code twice."""
-    user = make_user("Mara")
-    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    user = link(make_user("Mara"), provider)
     browser.leave()
     thief = Browser(provider)
     thief.client.cookies, thief.answer = browser.client.cookies.copy(), dict(browser.answer)
@@ -290,8 +285,7 @@ def test_an_answer_is_taken_once(provider, browser):
 
 
 def test_a_key_that_was_rotated_meanwhile_is_fetched_and_believed(provider, browser):
-    user = make_user("Mara")
-    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    user = link(make_user("Mara"), provider)
     browser.sign_in()
     again = Browser(provider)
     again.leave()
@@ -352,13 +346,6 @@ def test_the_provider_decides_who_it_is_and_not_the_address(provider, browser):
     assert browser.user is None
 
 
-def test_what_a_provider_says_in_an_error_is_shown_nowhere(provider, browser):
-    browser.leave()
-    browser.answer |= {"error": "access_denied", "error_description": "Call 555-0100 and read out your password."}
-
-    assert b"555-0100" not in browser.come_back().content
-
-
 DENIALS = {
     "access_denied": "Acme did not let you in: you said no there, or it does.",
     "temporarily_unavailable": "Acme has a fault or is overloaded",
@@ -386,8 +373,7 @@ def test_a_denial_is_said_in_our_own_words(error, with_state, provider, browser)
 
 def test_a_denial_without_state_ends_neither_the_sign_in_that_was_begun_nor_a_session(provider, browser):
     """Anybody can send a browser to such an address."""
-    user = make_user("Mara")
-    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    user = link(make_user("Mara"), provider)
     browser.leave()
     own, browser.answer = browser.answer, {"error": "access_denied"}
     assert refusal_of(browser.come_back()) == "denied_without_state"
@@ -396,7 +382,6 @@ def test_a_denial_without_state_ends_neither_the_sign_in_that_was_begun_nor_a_se
     browser.come_back()
     assert browser.user == user
 
-    browser.leave()
     browser.answer = {"error": "access_denied"}
     browser.come_back()
     assert browser.user == user

@@ -15,7 +15,7 @@ from tests.factories import AT, make_user
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def unverified(provider):
     provider.person["email_verified"] = LEAVE_OUT
 
@@ -28,7 +28,6 @@ def test_the_page_of_an_invitation_leads_to_the_provider_with_it(provider):
     assert f'href="/sso/?join={token}"' in page
 
 
-@pytest.mark.usefixtures("unverified")
 def test_the_link_and_the_address_that_it_was_made_for_let_somebody_in(browser, allow):
     allow(passwords_only_for=BREAK_GLASS)
     project, token = linked_invitation()
@@ -40,35 +39,21 @@ def test_the_link_and_the_address_that_it_was_made_for_let_somebody_in(browser, 
     assert refusal_of(Browser(browser.provider).sign_in(join=token)) == ""  # known now, and the link is not needed
 
 
-@pytest.mark.usefixtures("unverified")
 def test_one_of_both_is_not_enough(browser):
     """Else a lead could invite an address of their own, and lead somebody else into that account."""
+    set_up = create_setup_link(at=timezone.now())
+    Invitation.objects.update(email=PERSON["email"])
     _, others = linked_invitation("attacker@example.org")
     _, without = linked_invitation("")
     _, old = linked_invitation(at=AT)
 
-    for token in (others, without, old, "guessed", ""):
+    for token in (others, without, old, set_up, "guessed", ""):
         assert refusal_of(browser.sign_in(join=token)) == "unverified"
+    browser.provider.person["email"] = LEAVE_OUT
+    assert refusal_of(browser.sign_in(join=without)) == "unverified"
     assert not Identity.objects.exists()
 
 
-@pytest.mark.usefixtures("unverified")
-def test_nobody_without_an_address_joins_by_a_link_without_one(browser, provider):
-    provider.person["email"] = LEAVE_OUT
-    _, token = linked_invitation("")
-
-    assert refusal_of(browser.sign_in(join=token)) == "unverified"
-
-
-@pytest.mark.usefixtures("unverified")
-def test_a_set_up_link_with_the_address_makes_no_operator(browser):
-    token = create_setup_link(at=timezone.now())
-    Invitation.objects.update(email=PERSON["email"])
-
-    assert refusal_of(browser.sign_in(join=token)) == "unverified"
-
-
-@pytest.mark.usefixtures("unverified")
 def test_a_link_never_opens_an_account_that_exists(browser, provider, allow):
     allow(domains=frozenset({"example.org"}), links_by_email=True)
     user = make_user("Mara")

@@ -18,8 +18,9 @@ from tests.races import overlapping
 pytestmark = pytest.mark.django_db
 
 
-def test_an_account_is_linked_after_its_password(provider):
-    user = make_user("Mara")
+@pytest.mark.parametrize("is_operator", [False, True])
+def test_an_account_is_linked_after_its_password(provider, is_operator):
+    user = make_user("Mara", is_operator=is_operator)
     browser = Browser(provider, signed_in(Client(), user))
 
     left = browser.leave_to_link(PASSWORD)
@@ -31,16 +32,6 @@ def test_an_account_is_linked_after_its_password(provider):
     again = Browser(provider)
     again.sign_in()
     assert again.user == user
-
-
-def test_an_operator_can_link_the_own_account(provider):
-    operator = make_user("Ops", is_operator=True)
-    browser = Browser(provider, signed_in(Client(), operator))
-
-    browser.leave_to_link(PASSWORD)
-    browser.come_back()
-
-    assert operator.identities.count() == 1
 
 
 def test_nothing_is_linked_with_a_wrong_password(provider):
@@ -68,13 +59,7 @@ def test_nothing_is_linked_when_another_person_has_signed_in_meanwhile(provider)
 def test_a_form_cannot_say_whose_account_is_linked_or_with_what(provider):
     user, other = make_user("Mara"), make_user("Tobias")
     browser = Browser(provider, signed_in(Client(), user))
-    hostile = {
-        "links": other.pk,
-        "user": other.pk,
-        "issuer": "https://login.evil.example",
-        "subject": "s",
-        "next": "//x",
-    }
+    hostile = {"links": other.pk, "user": other.pk, "issuer": "https://evil.example", "subject": "s", "next": "//x"}
     response = browser.client.post(reverse("accounts:link"), {"current": PASSWORD, **hostile})
     browser.answer = provider.answer(response.context["url"])
 
@@ -84,23 +69,17 @@ def test_a_form_cannot_say_whose_account_is_linked_or_with_what(provider):
     assert (identity.user, identity.issuer, identity.subject) == (user, provider.issuer, PERSON["sub"])
 
 
-def test_an_identity_is_linked_with_one_account(provider):
-    link(make_user("Mara"), provider)
-    other = make_user("Tobias")
-    browser = Browser(provider, signed_in(Client(), other))
+@pytest.mark.parametrize(
+    ("who", "subject", "code"), [("Tobias", PERSON["sub"], "linked_elsewhere"), ("Mara", "subject-2", "linked")]
+)
+def test_an_identity_has_one_account_and_an_account_one_identity_of_an_issuer(provider, who, subject, code):
+    people = {"Mara": link(make_user("Mara"), provider), "Tobias": make_user("Tobias")}
+    provider.person["sub"] = subject
+    browser = Browser(provider, signed_in(Client(), people[who]))
     browser.leave_to_link(PASSWORD)
 
-    assert refusal_of(browser.come_back()) == "linked_elsewhere"
-    assert not other.identities.exists()
-
-
-def test_an_account_is_linked_with_one_identity_of_an_issuer(provider):
-    user = link(make_user("Mara"), provider)
-    provider.person["sub"] = "subject-2"
-    browser = Browser(provider, signed_in(Client(), user))
-    browser.leave_to_link(PASSWORD)
-
-    assert refusal_of(browser.come_back()) == "linked"
+    assert refusal_of(browser.come_back()) == code
+    assert Identity.objects.get().user == people["Mara"]
 
 
 def test_the_database_holds_one_account_for_an_identity_and_one_identity_for_an_account(provider):

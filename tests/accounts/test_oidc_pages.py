@@ -4,7 +4,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.accounts.actions.people import deactivate_user
 from apps.accounts.models import LoginAttempt, UsedState
 from tests.accounts.sso import BREAK_GLASS, Browser, link, signed_in
 from tests.factories import AT, make_user
@@ -83,7 +82,9 @@ def test_where_passwords_are_switched_off_the_form_is_folded(provider, allow):
     assert "Forgotten your password?" not in page
 
 
-def test_what_leaves_is_bound_to_the_browser_and_hides_the_verifier(provider, browser):
+def test_what_leaves_is_bound_to_the_browser_hides_the_verifier_and_is_gone_after_the_return(provider, browser):
+    UsedState.objects.create(state_digest="0" * 64, at=AT)
+    link(make_user("Mara"), provider)
     response = browser.leave()
 
     cookie = browser.client.cookies["karat-flow"]
@@ -91,14 +92,8 @@ def test_what_leaves_is_bound_to_the_browser_and_hides_the_verifier(provider, br
     assert "code_challenge_method=S256" in response.headers["Location"]
     assert "verifier" not in response.headers["Location"]
     assert "scope=openid+email" in response.headers["Location"]
-
-
-def test_the_cookie_is_gone_after_the_return(provider, browser):
-    link(make_user("Mara"), provider)
-
-    response = browser.sign_in()
-
-    assert response.cookies["karat-flow"].value == ""
+    assert browser.come_back().cookies["karat-flow"].value == ""
+    assert UsedState.objects.count() == 1, "those of the day before are forgotten"
 
 
 def test_a_provider_that_is_away_is_said_in_words_and_counts_as_no_attempt(provider, browser):
@@ -109,23 +104,6 @@ def test_a_provider_that_is_away_is_said_in_words_and_counts_as_no_attempt(provi
     assert response.status_code == 502
     assert b"Acme did not answer as expected. Try again in a minute" in response.content
     assert LoginAttempt.objects.count() == 0
-
-
-def test_used_states_are_forgotten_after_a_day(provider, browser):
-    UsedState.objects.create(state_digest="0" * 64, at=AT)
-    link(make_user("Mara"), provider)
-
-    browser.sign_in()
-
-    assert UsedState.objects.count() == 1
-
-
-def test_a_session_of_a_deactivated_person_ends(provider, browser):
-    user = link(make_user("Mara"), provider)
-    browser.sign_in()
-    deactivate_user(user_id=user.pk, actor=None, at=AT)
-
-    assert browser.client.get(reverse("accounts:profile")).status_code == 302
 
 
 def test_the_secret_of_the_client_is_in_no_text_of_the_settings(provider, settings):

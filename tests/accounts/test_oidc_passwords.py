@@ -3,14 +3,12 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
-from apps.accounts.actions.invitations import invite
 from apps.accounts.actions.passwords import ResetRefused, create_reset_link
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
-from tests.accounts.sso import BREAK_GLASS, link, refusal_of
-from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
+from tests.accounts.sso import BREAK_GLASS, link, linked_invitation, refusal_of
+from tests.factories import AT, PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +22,10 @@ def test_passwords_can_be_for_one_operator_only(provider, allow):
     assert [post_password(user.email) for user in (person, operator, glass)] == [302, 302, 302]
 
     allow(passwords_only_for=glass.email)
-
     assert [post_password(user.email) for user in (person, operator, glass)] == [200, 200, 302]
+
+    allow(passwords_only_for=person.email)
+    assert post_password(person.email) == 200, "who is named has to be an operator"
 
 
 def test_without_passwords_nobody_is_told_to_use_one(provider, browser, allow):
@@ -38,13 +38,6 @@ def test_without_passwords_nobody_is_told_to_use_one(provider, browser, allow):
     assert b"Ask an operator of Karat" in response.content
 
 
-def test_the_one_who_may_has_to_be_an_operator(provider, allow):
-    person = make_user("Mara")
-    allow(passwords_only_for=person.email)
-
-    assert post_password(person.email) == 200
-
-
 def test_without_passwords_no_link_sets_one(provider, allow):
     allow(passwords_only_for=BREAK_GLASS)
     operator, person = make_user("Op", is_operator=True), make_user("Mara")
@@ -54,8 +47,7 @@ def test_without_passwords_no_link_sets_one(provider, allow):
 
 
 def test_without_passwords_nobody_joins_with_one(provider, allow):
-    project = make_project()
-    _, token = invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+    _, token = linked_invitation("")
     allow(passwords_only_for=BREAK_GLASS)
     url = reverse("accounts:join", kwargs={"token": token})
 
@@ -69,8 +61,7 @@ def test_without_passwords_nobody_joins_with_one(provider, allow):
 
 def test_without_passwords_a_linked_person_still_joins_by_a_link(provider, allow, browser):
     user = link(make_user("Mara"), provider)
-    project = make_project()
-    _, token = invite(project=project, actor=lead_of(project), roles=["viewer"], at=timezone.now())
+    project, token = linked_invitation("")
     allow(passwords_only_for=BREAK_GLASS)
     url = reverse("accounts:join", kwargs={"token": token})
 

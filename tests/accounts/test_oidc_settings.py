@@ -26,20 +26,18 @@ def read(**changed):
     return single_sign_on(**{**nothing, **changed})
 
 
-def test_without_an_issuer_there_is_none():
-    assert read() is None
-
-
-def test_the_least_is_issuer_client_and_secret():
+def test_the_least_is_issuer_client_and_secret_and_without_an_issuer_there_is_none():
     found = read(**LEAST)
 
+    assert read() is None
     assert (found.name, found.groups_claim) == ("login.example.org", "groups")
     assert found.discovery_url == "https://login.example.org/.well-known/openid-configuration"
     assert (found.creates_accounts, found.links_by_email) == (False, False)
     assert (found.domains, found.roles, found.passwords_only_for) == (frozenset(), (), "")
 
 
-def test_an_issuer_keeps_its_slash():
+def test_an_issuer_keeps_its_slash_and_one_on_this_machine_needs_no_https():
+    assert read(**LEAST | {"issuer": "http://localhost:9000"}).issuer == "http://localhost:9000"
     found = read(**LEAST | {"issuer": "https://login.example.org/realms/acme/"})
 
     assert found.issuer == "https://login.example.org/realms/acme/"
@@ -75,10 +73,6 @@ def test_a_group_may_contain_what_a_directory_puts_there():
 def test_what_cannot_work_is_said_in_a_sentence(changed, sentence):
     with pytest.raises(BadConfiguration, match=sentence):
         read(**changed)
-
-
-def test_this_machine_needs_no_https():
-    assert read(**LEAST | {"issuer": "http://localhost:9000"}).issuer == "http://localhost:9000"
 
 
 def test_the_roles_of_the_table_are_the_roles_there_are():

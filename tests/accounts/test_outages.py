@@ -15,7 +15,7 @@ from apps.accounts.access import sessions
 from apps.accounts.actions import sign_ins
 from apps.accounts.actions.people import deactivate_user
 from apps.accounts.actions.sign_ins import MOST_PER_ACCOUNT, MOST_PER_ADDRESS, Memory
-from apps.accounts.models import LoginAttempt
+from apps.accounts.models import LoginAttempt, User
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
@@ -58,24 +58,35 @@ def test_people_sign_in_for_reading(client, code):
     assert not LoginAttempt.objects.exists()
 
 
-def test_a_lent_session_ends_after_a_quarter_of_an_hour(client, monkeypatch):
+@pytest.fixture
+def lent(client) -> User:
+    """Somebody who signed in while nothing could be written."""
     user = make_user()
     with nothing_can_be_written():
         sign_in(client, user.email)
+    return user
 
+
+def test_a_lent_session_ends_after_a_quarter_of_an_hour(client, lent, monkeypatch):
     monkeypatch.setattr(sessions, "LENT_SECONDS", -1)
 
     assert client.get("/profile/").status_code == 302
 
 
-def test_a_lent_session_ends_with_the_account(client):
-    user = make_user()
-    with nothing_can_be_written():
-        sign_in(client, user.email)
-
-    deactivate_user(user_id=user.pk, actor=make_user(is_operator=True), at=timezone.now())
+def test_a_lent_session_ends_with_the_account(client, lent):
+    deactivate_user(user_id=lent.pk, actor=make_user(is_operator=True), at=timezone.now())
 
     assert client.get("/profile/").status_code == 302
+
+
+def test_a_lent_session_ends_by_signing_out_and_the_next_one_is_of_the_usual_kind(client, lent):
+    with nothing_can_be_written():
+        assert client.post("/logout/").status_code == 302
+        assert client.get("/profile/").status_code == 302
+
+    sign_in(client, lent.email)
+
+    assert not client.cookies["karat-session"].value.startswith("~")
 
 
 def test_a_lent_session_is_signed(client):
@@ -84,34 +95,13 @@ def test_a_lent_session_is_signed(client):
     assert client.get("/profile/").status_code == 302
 
 
-def test_signing_out_of_a_lent_session_works_while_nothing_can_be_written(client):
-    user = make_user()
-    with nothing_can_be_written():
-        sign_in(client, user.email)
-
-        assert client.post("/logout/").status_code == 302
-        assert client.get("/profile/").status_code == 302
-
-
-def test_who_signs_in_again_afterwards_gets_a_session_of_the_usual_kind(client):
-    user = make_user()
-    with nothing_can_be_written():
-        sign_in(client, user.email)
-    client.post("/logout/")
-
-    sign_in(client, user.email)
-
-    assert not client.cookies["karat-session"].value.startswith("~")
-
-
 def test_guesses_are_limited_by_account_all_the_same(client):
     user = make_user()
 
     with nothing_can_be_written():
         for number in range(MOST_PER_ACCOUNT):
-            assert (
-                b"Wrong e-mail address or password" in sign_in(client, user.email, "wrong", f"192.0.2.{number}").content
-            )
+            refused = sign_in(client, user.email, "wrong", f"192.0.2.{number}")
+            assert b"Wrong e-mail address or password" in refused.content
 
         assert b"Too many attempts" in sign_in(client, user.email).content
 

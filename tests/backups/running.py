@@ -1,4 +1,4 @@
-"""The commands that restore, run as an operator runs them: in processes of their own, each on its own data."""
+"""Commands as an operator runs them, and Python: in processes of their own, each on its own data."""
 
 import os
 import subprocess
@@ -6,23 +6,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psycopg
-from django.conf import settings
 from django.db import connection
 
+from apps.backups.formats.archive import Archive
 from tests.conftest import REPO
 
 DATA = REPO / "tests" / "config" / "data"
 KEY = "KARAT_AUDIT_KEY"
-OWN = ("DATABASE_URL", "KARAT_DATA_DIR", "KARAT_AUDIT_HEADS")
+OWN = ("DATABASE_URL", "BROKER_URL", "KARAT_DATA_DIR", "KARAT_AUDIT_HEADS")
 
 
 def environment(data_dir: Path, database_url: str = "", **more: str) -> dict[str, str]:
     """Of a server on this data directory, with the tests' audit key."""
     there = {name: value for name, value in os.environ.items() if name not in OWN}
-    there |= {"KARAT_DATA_DIR": str(data_dir), **more}
+    there |= {"KARAT_DATA_DIR": str(data_dir), "DJANGO_SETTINGS_MODULE": "apps.config.settings", **more}
     return there | {"DATABASE_URL": database_url} if database_url else there
 
 
@@ -39,11 +40,23 @@ def karat(*arguments: object, env: dict[str, str]) -> subprocess.CompletedProces
     return subprocess.run(command(*arguments), cwd=REPO, env=env, capture_output=True, text=True)
 
 
+def python(code: str, *arguments: object, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run some code."""
+    words = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(words, cwd=REPO, env=env, capture_output=True, text=True)
+
+
 def done(*arguments: object, env: dict[str, str]) -> str:
     """The output of a command that has to succeed."""
     result = karat(*arguments, env=env)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def rows_in(archive: Archive, table: str) -> list[dict[str, Any]]:
+    """The rows of a table in a backup, each by column."""
+    columns = [column.name for column in archive.manifest.tables[table].table.columns]
+    return [dict(zip(columns, row, strict=True)) for row in archive.rows(table)]
 
 
 def address_of_tests() -> str:
@@ -76,7 +89,3 @@ def empty_target(folder: Path) -> Iterator[str]:
     else:
         with empty_postgresql() as address:
             yield address
-
-
-def own_files() -> Path:
-    return Path(settings.MEDIA_ROOT)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from apps.backups.actions.backups import back_up
 from apps.backups.execution import jobs
 from apps.backups.execution.jobs import schedule
 from apps.backups.execution.places import opened
@@ -66,22 +65,10 @@ def test_a_worker_says_what_is_wrong_with_the_bucket(bucket, settings):
     assert "sesame" not in job.error
 
 
-@pytest.mark.django_db
-def test_it_is_on_record_by_its_address(bucket):
-    make_project()
-    made, _ = back_up(target=f"{bucket.address}/", at=timezone.now())
-
-    assert Backup.objects.get().path == made.path
-    assert str(made.path).startswith(f"{bucket.address}/karat-")
-
-
-def test_half_a_backup_is_none(bucket):
+def test_half_a_backup_is_none_and_so_is_what_is_not_there(bucket):
     bucket.put("half.zip", os.urandom(6 << 20))
 
     with opened(f"{bucket.address}/half.zip") as stream, pytest.raises(NoBackup, match="not a whole one"):
         Archive(f"{bucket.address}/half.zip", stream)
-
-
-def test_what_is_not_there_is_no_backup(bucket):
     with pytest.raises(Refusal, match="There is no backup"), opened(f"{bucket.address}/karat-20260301-090000.zip"):
         pass

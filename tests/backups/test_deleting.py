@@ -118,22 +118,14 @@ def test_from_the_moment_of_the_request_nobody_finds_it(world, lead, client):
     assert not Job.objects.open().filter(project=world.project).exists()
 
 
-def test_only_its_name_deletes_it(world, lead):
-    with pytest.raises(Refusal, match=f"type its name, {world.project.name}"):
-        delete_project(project=world.project, typed="my project", actor=lead, at=timezone.now())
-
-    assert not ProjectDeletion.objects.exists()
-
-
-def test_a_lead_or_an_operator_may_and_nobody_else(world):
+def test_a_lead_or_an_operator_deletes_it_once_by_its_name_and_nobody_else(world, lead):
     with pytest.raises(PeopleRefused):
         delete(world.project, world.people["annotator"])
+    with pytest.raises(Refusal, match=f"type its name, {world.project.name}"):
+        delete_project(project=world.project, typed="my project", actor=lead, at=timezone.now())
+    assert not ProjectDeletion.objects.exists()
 
     delete(world.project, make_user(is_operator=True))
-
-
-def test_a_project_is_deleted_once(world, lead):
-    delete(world.project, None)
 
     with pytest.raises(Refusal, match="being deleted already"):
         delete(world.project, None)
@@ -181,9 +173,7 @@ def test_an_attempt_that_failed_is_on_the_page_of_the_server_until_one_succeeds(
 
     monkeypatch.setattr(deleting, "_change", fails)
     run_jobs()
-    told = (
-        f"Deleting {world.project.name} failed: The disk is full. It is closed to everybody, and a worker tries again"
-    )
+    told = f"Deleting {world.project.name} failed: The disk is full. It is closed to everybody, and a worker tries"
     assert told in page()
     assert "a project could not be deleted" in page()
     finish_deletions(timezone.now())

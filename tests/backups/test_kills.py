@@ -8,7 +8,6 @@ import random
 import resource
 import signal
 import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from time import sleep
@@ -17,7 +16,7 @@ import pytest
 
 from apps.backups.core.rows import TableState
 from apps.backups.formats.archive import Archive
-from tests.backups.running import command, done, empty_postgresql, karat, on
+from tests.backups.running import command, done, empty_postgresql, karat, on, python, rows_in
 from tests.conftest import REPO
 
 SEED = 20261127
@@ -180,15 +179,14 @@ print(done.state, done.error)
 @pytest.mark.once
 def test_a_project_whose_deletion_is_killed_goes_in_the_end(source, tmp_path):
     """In the middle of a part each time, before it is committed."""
-    env = on(tmp_path / "data") | {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "KARAT_JOB_LEASE": "1"}
+    env = on(tmp_path / "data") | {"KARAT_JOB_LEASE": "1"}
     done("restore", source / "backup.zip", env=env)
     done("project", "delete", "handbook", "--name", name_of_handbook(source), env=env)
     assert "There is no project" in karat("export", "--project", "handbook", "--out", tmp_path / "x", env=env).stderr
 
     for parts in (1, 6):
-        process = subprocess.run([sys.executable, "-c", DELETES], cwd=REPO, env=env | {"KILLED_AT": str(parts)})
-        assert process.returncode == -signal.SIGKILL
-    subprocess.run([sys.executable, "-c", DELETES], cwd=REPO, env=env | {"KILLED_AT": "-1"}, check=True)
+        assert python(DELETES, env=env | {"KILLED_AT": str(parts)}).returncode == -signal.SIGKILL
+    assert python(DELETES, env=env | {"KILLED_AT": "-1"}).returncode == 0
 
     done("backup", tmp_path / "after.zip", env=env)
     with Archive(tmp_path / "after.zip") as archive:
@@ -199,6 +197,4 @@ def test_a_project_whose_deletion_is_killed_goes_in_the_end(source, tmp_path):
 
 def name_of_handbook(source: Path) -> str:
     with Archive(source / "backup.zip") as archive:
-        columns = [column.name for column in archive.manifest.tables["accounts_project"].table.columns]
-        rows = [dict(zip(columns, row, strict=True)) for row in archive.rows("accounts_project")]
-    return next(row["name"] for row in rows if row["slug"] == "handbook")
+        return next(row["name"] for row in rows_in(archive, "accounts_project") if row["slug"] == "handbook")

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -38,11 +39,7 @@ def test_a_backup_of_the_oldest_version_is_restored_and_upgraded(older, tmp_path
     assert released().items() <= exported(tmp_path / "files", on(tmp_path / "data")).items()
     assert "intact" in done("verify-audit", env=on(tmp_path / "data"))
     assert not karat("migrate", "--check", env=on(tmp_path / "data")).returncode
-
-
-@pytest.mark.once
-def test_a_backup_does_not_change_an_older_database(older):
-    assert karat("migrate", "--check", env=on(older / "data")).returncode == 1
+    assert karat("migrate", "--check", env=on(older / "data")).returncode == 1, "a backup does not change the database"
 
 
 @pytest.mark.slow
@@ -139,21 +136,22 @@ def rewritten(path: Path, member: str, change) -> None:
             new.writestr(name, content)
 
 
-def with_older_migrations(content: bytes) -> bytes:
-    manifest = json.loads(content)
-    manifest["migrations"].remove(["judging", "0011_deleted_projects"])
-    return json.dumps(manifest).encode()
+def with_migrations(change: Callable[[list], object]) -> Callable[[bytes], bytes]:
+    def rewrite(content: bytes) -> bytes:
+        manifest = json.loads(content)
+        change(manifest["migrations"])
+        return json.dumps(manifest).encode()
+
+    return rewrite
 
 
-def with_newer_migration(content: bytes) -> bytes:
-    manifest = json.loads(content)
-    manifest["migrations"].append(["judging", "9999_later"])
-    return json.dumps(manifest).encode()
+older_migrations = with_migrations(lambda known: known.remove(["judging", "0011_deleted_projects"]))
+newer_migration = with_migrations(lambda known: known.append(["judging", "9999_later"]))
 
 
 REFUSED = {
-    "of a newer version": ("manifest.json", with_newer_migration, "A newer Karat wrote this data (judging 9999_later)"),
-    "of a version that is too old": ("manifest.json", with_older_migrations, "This data is older than commit e3b857af"),
+    "of a newer version": ("manifest.json", newer_migration, "A newer Karat wrote this data (judging 9999_later)"),
+    "of a version that is too old": ("manifest.json", older_migrations, "This data is older than commit e3b857af"),
     "with a changed row": ("rows/accounts_project.jsonl", lambda rows: rows.replace(b"andbook", b"andcuff"),
                            "The table accounts_project has 1 rows that are not the 1 of the backup."),
     "with a row less": ("rows/judging_judgement.jsonl", lambda rows: rows.partition(b"\n")[2], "Nothing was restored"),
@@ -181,15 +179,14 @@ def test_a_backup_that_cannot_be_trusted_is_refused_and_leaves_nothing_to_start(
 
 @pytest.mark.once
 def test_a_folder_with_anything_in_it_is_left_alone(backup, tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / "notes.txt").write_text("mine")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "notes.txt").write_text("mine")
 
-    refused = karat("restore", backup, env=on(data))
+    refused = karat("restore", backup, env=on(tmp_path / "data"))
 
     assert refused.returncode == 2
-    assert refused.stderr.startswith(f"{data} is not empty. Nothing was restored")
-    assert [path.name for path in data.iterdir()] == ["notes.txt"]
+    assert refused.stderr.startswith(f"{tmp_path}/data is not empty. Nothing was restored")
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.once
@@ -291,48 +288,28 @@ def test_keys_in_a_backup_are_restored_or_left_out_by_choice(older, tmp_path):
     assert "intact" in done("verify-audit", env=elsewhere)
 
 
-@pytest.mark.once
-def test_a_backup_of_another_server_is_verified_with_its_keys_only(backup, tmp_path):
-    env = {name: value for name, value in on(tmp_path / "data").items() if name not in {KEY, "SECRET_KEY"}}
-
-    refused = karat("verify-backup", backup, env=env)
-
-    assert refused.returncode == 1
-    assert "every digest is the same. The heads of history are signed with the key of another server" in refused.stderr
-
-
-PLACES = {
-    "a folder that is missing": ("missing/", "There is no folder"),
-    "a file in a folder that is missing": ("missing/a.zip", "There is no folder"),
-    "a file of another kind": ("backups", "name a file that ends in .zip"),
-    "the data directory": ("data/", "is in the data directory itself"),
-    "a file in the data directory": ("data/files.zip", "is in the data directory itself"),
+NOT_MADE = {
+    "to a folder that is missing": (("{older}/missing/",), "There is no folder"),
+    "to a file in a folder that is missing": (("{older}/missing/a.zip",), "There is no folder"),
+    "to a file of another kind": (("{older}/backups",), "name a file that ends in .zip"),
+    "to the data directory": (("{older}/data/",), "is in the data directory itself"),
+    "to a file in the data directory": (("{older}/data/files.zip",), "is in the data directory itself"),
+    "over another": (("{older}/older.zip",), "exists already. Choose another name; nothing is overwritten"),
+    "without a passphrase": (("{new}", "--with-secrets"), "To include the keys of the server, give a passphrase"),
+    "with a short one": (("{new}", "--with-secrets", "--passphrase-file", "{short}"), "The passphrase is too short"),
+    "with a missing one": (("{new}", "--with-secrets", "--passphrase-file", "{short}.none"), "No such file or dir"),
+    "with a useless one": (("{new}", "--passphrase-file", "{short}"), "--passphrase-file is for --with-secrets"),
 }
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", PLACES)
-def test_no_backup_is_written_to(older, name):
-    target, sentence = PLACES[name]
-
-    refused = karat("backup", f"{older}/{target}", env=on(older / "data"))
-
-    assert refused.returncode == 2
-    assert sentence in refused.stderr
-
-
-@pytest.mark.once
-@pytest.mark.parametrize(("words", "sentence"), [
-    (("--with-secrets",), "To include the keys of the server, give a passphrase"),
-    (("--with-secrets", "--passphrase-file", "{short}"), "The passphrase is too short"),
-    (("--with-secrets", "--passphrase-file", "{short}.none"), "No such file or directory."),
-    (("--passphrase-file", "{short}"), "--passphrase-file is for --with-secrets"),
-])  # fmt: skip
-def test_a_passphrase_that_is_of_no_use_is_refused(older, tmp_path, words, sentence):
+@pytest.mark.parametrize("how", NOT_MADE)
+def test_no_backup_is_made(older, tmp_path, how):
     (tmp_path / "short").write_text("sesame\n")
-    arguments = [word.format(short=tmp_path / "short") for word in words]
+    places = {"older": older, "new": tmp_path / "a.zip", "short": tmp_path / "short"}
+    words, sentence = NOT_MADE[how]
 
-    refused = karat("backup", tmp_path / "a.zip", *arguments, env=on(older / "data"))
+    refused = karat("backup", *[word.format(**places) for word in words], env=on(older / "data"))
 
     assert refused.returncode == 2
     assert sentence in refused.stderr
@@ -357,19 +334,15 @@ def test_without_the_keys_of_the_server_history_is_signed_anew(backup, tmp_path)
 def test_a_backup_is_verified_by_restoring_it(backup, tmp_path):
     assert "every digest the same" in done("verify-backup", backup, env=on(tmp_path / "data"))
 
+    of_another = {name: value for name, value in on(tmp_path / "other").items() if name not in {KEY, "SECRET_KEY"}}
+    refused = karat("verify-backup", backup, env=of_another)
+    assert refused.returncode == 1
+    assert "every digest is the same. The heads of history are signed with the key of another server" in refused.stderr
+
     rewritten(backup, "rows/judging_judgement.jsonl", lambda rows: rows.partition(b"\n")[2])
     refused = karat("verify-backup", backup, env=on(tmp_path / "data"))
-
     assert refused.returncode == 1
     assert "The table judging_judgement has" in refused.stderr
-
-
-@pytest.mark.once
-def test_nothing_is_overwritten_by_a_backup(older):
-    refused = karat("backup", older / "older.zip", env=on(older / "data"))
-
-    assert refused.returncode == 2
-    assert "exists already. Choose another name; nothing is overwritten" in refused.stderr
 
 
 @pytest.mark.once

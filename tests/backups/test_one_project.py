@@ -1,17 +1,14 @@
 """One project as one file, restored as a server of its own beside the one that it came from."""
 
 import json
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.audit.execution.sealing import seal_all
 from apps.audit.models import Event
 from apps.backups.actions.projects import STAYS, export_project
 from apps.backups.formats.archive import Archive
@@ -19,17 +16,8 @@ from apps.backups.selectors.project_rows import count_rows, project_tables
 from apps.common.errors import Refusal
 from apps.goldsets.actions.versions import make_signing_key
 from apps.goldsets.models import Version
-from tests import database
-from tests.backups.running import address_of_tests, done, empty_target, environment, karat
+from tests.backups.running import address_of_tests, done, empty_target, environment, karat, rows_in
 from tests.factories import lead_of
-from tests.world import World, build_world
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
-    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
-        seal_all()
-        yield world
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +35,22 @@ def exported(folder: Path, version: Version, env: dict[str, str]) -> dict[str, s
     return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_it_has_all_rows_of_the_project_and_none_of_another(world, file):
+def test_it_has_all_rows_of_the_project_and_none_of_another_and_is_on_record(world, file):
     with Archive(file) as archive:
         for each in project_tables():
             expected = 0 if each.table in STAYS else count_rows(world.project.pk, each.table)
             if each.table != "audit_event":  # the export itself is on record
                 assert archive.manifest.tables[each.table].state.rows == expected, each.table
         assert archive.manifest.files
+        event = Event.objects.get(project=world.project, action="project.exported")
+        assert event.after == {"rows": archive.manifest.rows, "digest": archive.manifest.digest}
+    with pytest.raises(Refusal, match="nothing is overwritten"):
+        call_command("project", "export", world.project.slug, str(file))
 
 
 def test_people_come_without_passwords_and_nobody_as_operator(world, file):
     with Archive(file) as archive:
-        columns = [column.name for column in archive.manifest.tables["accounts_user"].table.columns]
-        people = [dict(zip(columns, row, strict=True)) for row in archive.rows("accounts_user")]
-
+        people = rows_in(archive, "accounts_user")
     emails = {person["email"] for person in people}
     assert world.people["lead"].email in emails
     assert world.people["stranger"].email not in emails
@@ -69,10 +59,12 @@ def test_people_come_without_passwords_and_nobody_as_operator(world, file):
 
 
 @pytest.mark.slow
-def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
+def test_restored_it_says_how_to_begin_and_exports_every_version_byte_for_byte(world, file, tmp_path):
     with empty_target(tmp_path) as address:
         there = environment(tmp_path / "data", address)
-        done("restore", file, env=there)
+        told = done("restore", file, env=there)
+        assert "whose history another server has signed: accept it with `karat verify-audit --sign`" in told
+        assert "secret-key" not in told
         here = environment(tmp_path / "here", address_of_tests())
         versions = Version.objects.filter(gold_set__project=world.project, state="released")
         assert versions
@@ -84,23 +76,13 @@ def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_restore_of_a_project_says_how_to_begin_on_its_new_server(file, tmp_path):
-    with empty_target(tmp_path) as address:
-        told = done("restore", file, env=environment(tmp_path / "data", address))
-
-    assert "whose history another server has signed: accept it with `karat verify-audit --sign`" in told
-    assert "secret-key" not in told
-
-
-@pytest.mark.slow
 def test_who_has_the_file_cannot_sign_in_the_name_of_the_project(world, tmp_path):
     project = world.other
     key = make_signing_key(project=project, actor=lead_of(project), at=timezone.now())
     file = export_project(project=project, target=tmp_path, at=timezone.now()).path
 
     with Archive(file) as archive:
-        columns = [column.name for column in archive.manifest.tables["goldsets_signingkey"].table.columns]
-        [row] = [dict(zip(columns, row, strict=True)) for row in archive.rows("goldsets_signingkey")]
+        [row] = rows_in(archive, "goldsets_signingkey")
     assert (row["public_key"], row["sealed"]) == (key.public_key, "")
     with empty_target(tmp_path) as address:
         there = environment(tmp_path / "data", address)
@@ -110,15 +92,3 @@ def test_who_has_the_file_cannot_sign_in_the_name_of_the_project(world, tmp_path
         refused = karat("export", "--project", project.slug, "--version", name, "--out", tmp_path / "out", env=there)
     assert refused.returncode != 0
     assert "A lead can make a new one" in refused.stderr
-
-
-def test_that_it_left_the_server_is_on_record(world, file):
-    with Archive(file) as archive:
-        event = Event.objects.get(project=world.project, action="project.exported")
-        assert event.after == {"rows": archive.manifest.rows, "digest": archive.manifest.digest}
-
-
-def test_nothing_is_overwritten(world, file):
-    with pytest.raises(Refusal, match="nothing is overwritten"):
-        call_command("project", "export", world.project.slug, str(file))
-    assert connection.is_usable()

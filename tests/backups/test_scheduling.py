@@ -59,15 +59,11 @@ def test_a_worker_makes_a_backup_verifies_it_and_puts_it_on_record(folder):
     assert Event.objects.get(action="backup.made").after["verified"] is True
 
 
-def test_without_a_folder_in_the_settings_there_is_none(settings):
-    settings.BACKUP_TO = ""
-    schedule(timezone.now())
-
-    assert not Job.objects.exists()
-
-
-def test_the_next_one_is_queued_when_the_interval_has_passed_and_not_twice(folder, trusting):
-    now = timezone.now()
+def test_the_next_one_is_queued_when_the_interval_has_passed_and_not_twice(folder, trusting, settings):
+    now, settings.BACKUP_TO = timezone.now(), ""
+    schedule(now)
+    assert not Job.objects.exists(), "without a folder there is none"
+    settings.BACKUP_TO = str(folder)
     schedule(now)
     schedule(now)
     assert Job.objects.filter(kind=BACK_UP).count() == 1
@@ -107,7 +103,7 @@ def test_what_was_removed_stays_on_record(folder, trusting):
     assert [bool(OWN_NAME.fullmatch(name)) for name in names(folder)] == [True, True]
 
 
-def test_a_folder_that_is_not_there_is_said_to_operators_and_tried_again_soon(folder, settings):
+def test_a_folder_that_is_not_there_is_said_to_operators_and_in_the_log_and_tried_again_soon(folder, settings, caplog):
     settings.BACKUP_TO = str(folder / "missing")
     operator, mara, now = make_user(is_operator=True), make_user(), timezone.now()
     schedule(now)
@@ -118,6 +114,8 @@ def test_a_folder_that_is_not_there_is_said_to_operators_and_tried_again_soon(fo
     assert answer_to(operator, notice_asked(operator)) == sentence
     assert "Make it, or set KARAT_BACKUP_TO to another one." in sentence
     assert answer_to(mara, notice_asked(mara)) == ""
+    [line] = [record for record in caplog.records if record.name == scheduled.__name__]
+    assert (line.levelname, line.getMessage()) == ("ERROR", f"The scheduled backup failed: {job.error}")
     schedule(now + timedelta(minutes=10))
     assert Job.objects.count() == 1
     schedule(now + timedelta(minutes=20))
@@ -158,12 +156,3 @@ def test_operators_are_told_when_the_last_good_one_is_old(folder, client, age, s
     client.force_login(operator)
     page = client.get("/projects/").content.decode()
     assert (sentence in page) if sentence else ("verified backup" not in page)
-
-
-def test_a_backup_that_failed_is_an_error_in_the_log_as_well(folder, settings, caplog):
-    settings.BACKUP_TO = str(folder / "missing")
-    schedule(timezone.now())
-    [job] = run_jobs()
-
-    [line] = [record for record in caplog.records if record.name == scheduled.__name__]
-    assert (line.levelname, line.getMessage()) == ("ERROR", f"The scheduled backup failed: {job.error}")

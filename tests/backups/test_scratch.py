@@ -1,11 +1,11 @@
 """What a verification that was ended by a signal has left behind."""
 
-import os
 import signal
 import subprocess
 import sys
 
 from apps.backups.execution.verification import IN_USE, SCRATCH, remove_abandoned
+from tests.backups.running import environment
 from tests.conftest import REPO
 
 STAYS = """
@@ -21,11 +21,7 @@ with _scratch_place(Path(os.environ["FOLDER"])) as (place, lock):
 
 
 def test_the_next_one_removes_it_and_leaves_what_is_in_use(tmp_path):
-    env = os.environ | {
-        "FOLDER": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "apps.config.settings",
-        "KARAT_DATA_DIR": str(tmp_path / "data"),
-    }
+    env = environment(tmp_path / "data", FOLDER=str(tmp_path))
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", STAYS], env=env, cwd=REPO, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -5,11 +5,11 @@ import threading
 import pytest
 from django.utils import timezone
 
-from apps.backups.execution.making import WrittenBackup, make_backup
+from apps.backups.execution.making import make_backup
 from apps.backups.formats.archive import Archive
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement
-from tests.backups.running import done, environment
+from tests.backups.running import done, environment, rows_in
 from tests.factories import AT
 from tests.judging.factories import give, make_round, people_of
 from tests.races import each_at_once
@@ -37,16 +37,10 @@ def test_a_backup_under_sixteen_graders_has_a_state_that_existed(tmp_path):
         made.append(make_backup(tmp_path / "backup.zip", at=timezone.now()))
 
     each_at_once(lambda act: keep(None) if act is None else grade(act), [*people, None])
-    kept = rows_in(made[0], "judging_judgement", "id", "seat_id")
-    seats = rows_in(made[0], "judging_seat", "id", "state")
+    with Archive(made[0].path) as archive:
+        kept, seats = rows_in(archive, "judging_judgement"), rows_in(archive, "judging_seat")
 
-    assert before <= {key for key, _ in kept} < set(Judgement.objects.values_list("pk", flat=True))
-    assert sorted(seat for _, seat in kept) == sorted(key for key, state in seats if state == "done")
+    assert before <= {row["id"] for row in kept} < set(Judgement.objects.values_list("pk", flat=True))
+    assert sorted(row["seat_id"] for row in kept) == sorted(seat["id"] for seat in seats if seat["state"] == "done")
     assert len(given) == 8 * 60 * 1.5
     done("restore", made[0].path, env=environment(tmp_path / "data"))
-
-
-def rows_in(backup: WrittenBackup, table: str, *columns: str) -> list[tuple]:
-    with Archive(backup.path) as archive:
-        names = [column.name for column in archive.manifest.tables[table].table.columns]
-        return [tuple(row[names.index(column)] for column in columns) for row in archive.rows(table)]

@@ -6,7 +6,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from psycopg.errors import DiskFull
 
 from apps.config import commandline
 from apps.config.commandline import CLOSED, FAULT, MANAGED, OK, PURE, STOPPED, main
+from tests.backups.running import command, environment, karat
 from tests.conftest import REPO
 
 pytestmark = pytest.mark.once
@@ -29,19 +29,17 @@ def test_the_version_is_printed_and_is_that_of_the_settings(capsys):
     assert capsys.readouterr().out == f"karat {settings.VERSION}\n"
 
 
-def test_a_word_that_is_not_a_command_is_rejected_with_the_way_to_the_list(capsys):
-    assert main(["frobnicate"]) == FAULT
-    assert capsys.readouterr().err == "There is no command `karat frobnicate`; `karat --help` lists all.\n"
-
-
-def test_import_alone_says_what_can_be_imported(capsys):
-    assert main(["import"]) == FAULT
-    assert "add one of corpus, queries, triples, judgements, run" in capsys.readouterr().err
-
-
-def test_no_words_at_all_give_the_overview_and_the_code_of_a_mistake(capsys):
-    assert main([]) == FAULT
-    assert "karat COMMAND --help" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["frobnicate"], "There is no command `karat frobnicate`; `karat --help` lists all.\n"),
+        (["import"], "add one of corpus, queries, triples, judgements, run"),
+        ([], "karat COMMAND --help"),
+    ],
+)
+def test_words_that_are_no_command_are_rejected_with_the_way_to_the_list(capsys, words, said):
+    assert main(words) == FAULT
+    assert said in "".join(capsys.readouterr())
 
 
 @pytest.mark.django_db
@@ -82,40 +80,27 @@ def test_help_speaks_of_the_words_people_type_and_of_karat_s_options_only(capsys
     assert "--settings" not in said
 
 
-def in_a_process(data_dir, *words, **variables):
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    environment |= {"KARAT_DATA_DIR": str(data_dir), **variables}
-    command = [sys.executable, "-m", "apps.config.commandline", *words]
-    return subprocess.run(command, cwd=REPO, env=environment, capture_output=True, text=True)
-
-
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("variables", "said"),
     [
-        ("KARAT_PRODUCTION", "maybe", "KARAT_PRODUCTION='maybe' is neither yes nor no. Set it to 1 or 0.\n"),
-        ("SECRET_KEY", "short", "SECRET_KEY is short or well known."),
+        ({"KARAT_PRODUCTION": "maybe"}, "KARAT_PRODUCTION='maybe' is neither yes nor no. Set it to 1 or 0.\n"),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY is short or well known."),
+        ({"KARAT_LOG_FORMAT": "xml"}, "KARAT_LOG_FORMAT='xml' is no format of the log. Set it to lines or json.\n"),
+        ({}, "The database is empty. `karat up` or `karat upgrade` creates it. If Karat runs with --data-dir, set"),
     ],
 )
-def test_a_wrong_setting_is_reported_in_a_sentence(tmp_path, name, value, said):
-    done = in_a_process(tmp_path, "user", "list", **{name: value})
+def test_a_wrong_setting_and_an_empty_data_directory_are_reported_in_a_sentence(tmp_path, variables, said):
+    done = karat("user", "list", env=environment(tmp_path, **variables))
 
     assert done.returncode == FAULT
     assert done.stderr.startswith(said)
     assert "Traceback" not in done.stderr
 
 
-def test_an_empty_data_directory_has_a_message_of_its_own(tmp_path):
-    done = in_a_process(tmp_path, "user", "list")
-
-    assert done.returncode == FAULT
-    assert "set KARAT_DATA_DIR to the same folder" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_database_of_an_earlier_version_has_a_message_of_its_own(tmp_path):
-    in_a_process(tmp_path, "migrate", "sessions", "--verbosity", "0")
+    karat("migrate", "sessions", "--verbosity", "0", env=environment(tmp_path))
 
-    done = in_a_process(tmp_path, "freeze", "--project", "hut", "--corpus", "handbook")
+    done = karat("freeze", "--project", "hut", "--corpus", "handbook", env=environment(tmp_path))
 
     assert done.returncode == FAULT
     assert done.stderr.startswith("The database is of an earlier version. Start Karat again")
@@ -125,38 +110,19 @@ def test_a_database_of_an_earlier_version_has_a_message_of_its_own(tmp_path):
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 def test_output_that_cannot_be_written_ends_in_a_sentence():
     with FULL.open("w") as full:
-        ended = subprocess.run(line_of("score", "--list-measures"), stdout=full, stderr=subprocess.PIPE, text=True)
+        ended = subprocess.run(command("score", "--list-measures"), cwd=REPO, stdout=full, stderr=-1, text=True)
 
     assert ended.returncode == FAULT
     assert ended.stderr == "karat score: the output cannot be written: No space left on device.\n"
-
-
-def test_a_reader_that_goes_away_ends_the_command_without_a_word():
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as closed:
-        ended = subprocess.run(line_of("score", "--list-measures"), stdout=closed, stderr=subprocess.PIPE, text=True)
-
-    assert (ended.returncode, ended.stderr) == (CLOSED, "")
-
-
-def line_of(*words):
-    return [
-        sys.executable,
-        "-c",
-        "import sys; from apps.config.commandline import main; sys.exit(main(sys.argv[1:]))",
-        *words,
-    ]
 
 
 # Whatever the terminal takes
 
 
 def in_letters_of(folder, encoding: dict[str, str], *words: str) -> subprocess.CompletedProcess:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
-    command = [sys.executable, "-m", "apps.config.commandline", *words]
-    environment |= {"PYTHONPATH": str(REPO), **encoding}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True)
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+    env |= {"PYTHONPATH": str(REPO), **encoding}
+    return subprocess.run(command(*words), cwd=folder, env=env, capture_output=True)
 
 
 @pytest.fixture
@@ -164,6 +130,7 @@ def odd_files(tmp_path):
     """Files whose ids and tags no Latin-1 terminal has the letters for."""
     (tmp_path / "qrels").write_text("Q1 0 α 2\nQ1 0 b 0\nΩ2 0 α 1\n")
     (tmp_path / "run").write_text("Q1 Q0 b 1 2 лес\nQ1 Q0 α 2 1 лес\nΩ2 Q0 α 1 1 лес\n")
+    (tmp_path / "run-2").write_text("Q1 Q0 b 1 2 b\nQ1 Q0 α 2 1 b\nΩ2 Q0 α 1 1 b\n")
     (tmp_path / "labels.csv").write_text("item,Аня,b,c\n1,1,1,2\n2,2,2,2\n3,1,2,1\n4,2,2,2\n")
     return tmp_path
 
@@ -173,7 +140,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 NOWHERE = ("--server", "http://127.0.0.1:9", "--project", "λ", "--token-from", "λ")
 WORDS = {
     "agree": ("agree", "labels.csv"),
-    "score": ("score", "--qrels", "qrels", "--run", "run", "--compare", "run"),
+    "score": ("score", "--qrels", "qrels", "--run", "run", "--compare", "run", "--run", "run-2", "--per-query"),
     "eval": ("eval", "nowhere-λ", "--run", "run"),
     "verify": ("verify", "nowhere-λ"),
     "hash-texts": ("hash-texts", "qrels"),
@@ -184,34 +151,27 @@ CODES = {"agree": OK, "score": OK, "hash-texts": OK, "pull": 2, "push": 2}
 
 
 @pytest.mark.parametrize("encoding", [LATIN, ASCII, {"LC_ALL": "C"}], ids=["latin-1", "ascii", "C"])
-@pytest.mark.parametrize("command", PURE)
-def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, command, encoding):
-    (odd_files / "run-2").write_text((odd_files / "run").read_text().replace("лес", "b"))
-    words = [*WORDS[command], *(["--run", "run-2"] if command == "score" else [])]
-
-    done = in_letters_of(odd_files, encoding, *words)
+@pytest.mark.parametrize("name", PURE)
+def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, name, encoding):
+    done = in_letters_of(odd_files, encoding, *WORDS[name])
 
     assert b"Traceback" not in done.stderr
-    assert done.returncode == CODES.get(command, 3)
+    assert done.returncode == CODES.get(name, 3)
     assert done.stdout or done.stderr
-
-
-def test_letters_missing_from_the_encoding_are_escaped(odd_files):
-    done = in_letters_of(odd_files, LATIN, "score", "--qrels", "qrels", "--run", "run", "--per-query")
-
-    assert "\\u03a92" in done.stdout.decode("latin-1")
+    if name == "score" and encoding is LATIN:
+        assert "\\u03a92" in done.stdout.decode("latin-1")
 
 
 @pytest.mark.parametrize("format", ["json", "csv", "tsv"])
-@pytest.mark.parametrize("command", ["agree", "score"])
-def test_data_is_utf_8_on_any_terminal(odd_files, command, format):
-    words = ["score", "--qrels", "qrels", "--run", "run", "--per-query"] if command == "score" else WORDS[command]
+@pytest.mark.parametrize("name", ["agree", "score"])
+def test_data_is_utf_8_on_any_terminal(odd_files, name, format):
+    words = ["score", "--qrels", "qrels", "--run", "run", "--per-query"] if name == "score" else WORDS[name]
 
     latin, usual = (in_letters_of(odd_files, one, *words, "--format", format) for one in (LATIN, {"LC_ALL": "C.UTF-8"}))
 
     assert latin.returncode == OK
     assert latin.stdout == usual.stdout
-    assert ("лес" if command == "score" else "Аня") in latin.stdout.decode()
+    assert ("лес" if name == "score" else "Аня") in latin.stdout.decode()
     if format == "json":
         json.loads(latin.stdout)
 
@@ -232,11 +192,10 @@ def hear_interrupts():
 def test_a_command_that_is_stopped_says_so_in_one_line(tmp_path):
     os.mkfifo(tmp_path / "qrels")
     (tmp_path / "run").write_text("Q1 Q0 b 1 2 t\n")
-    command = [sys.executable, "-m", "apps.config.commandline", "score", "--qrels", "qrels", "--run", "run"]
-    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    words, env = command("score", "--qrels", "qrels", "--run", "run"), {**os.environ, "PYTHONPATH": str(REPO)}
 
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True, preexec_fn=hear_interrupts
+        words, cwd=tmp_path, env=env, stdout=-1, stderr=-1, text=True, preexec_fn=hear_interrupts
     )
     with process, (tmp_path / "qrels").open("wb"):  # it opens as soon as the other side reads
         process.send_signal(signal.SIGINT)
@@ -258,21 +217,14 @@ def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words)
     assert capsys.readouterr().err == f"karat {words[0]}: stopped.\n"
 
 
-@pytest.mark.once
-def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
-    """As `karat --help | head -1` does, with a command of Django's."""
+@pytest.mark.parametrize("words", [("score", "--list-measures"), ("upgrade", "--plan")])
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path, words):
+    """As `karat --help | head -1` does, with a command that needs no Django and with one of Django's."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "apps.config.commandline", "upgrade", "--plan"]
 
     with os.fdopen(writing, "wb") as closed:
-        done = subprocess.run(
-            command,
-            cwd=REPO,
-            env={**os.environ, "KARAT_DATA_DIR": str(tmp_path), "DATABASE_URL": ""},
-            stdout=closed,
-            stderr=-1,
-        )
+        done = subprocess.run(command(*words), cwd=REPO, env=environment(tmp_path), stdout=closed, stderr=-1)
 
     assert (done.returncode, done.stderr) == (CLOSED, b"")
 

@@ -34,26 +34,20 @@ def databases(tmp_path, monkeypatch):
     return mine
 
 
-def test_a_web_server_gives_up_within_seconds(databases):
-    database_timeouts.wait_as_a_web_server()
-
-    assert settings.DATABASE_PATIENCE_SECONDS == 8
-    assert databases["sqlite"]["OPTIONS"] == {"timeout": 8.0, "init_command": "PRAGMA cache_size=-4096;"}
-    assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
-
-
-def test_only_the_threads_of_a_web_server_keep_their_connections(databases):
-    database_timeouts.wait_as_a_worker()
-    assert databases["postgresql"]["CONN_MAX_AGE"] == 0
-
-    database_timeouts.wait_as_a_web_server()
-    assert databases["postgresql"]["CONN_MAX_AGE"] == 600
-
-
-def test_a_worker_waits_long(databases):
+def test_a_worker_waits_long_and_keeps_no_connection(databases):
     database_timeouts.wait_as_a_worker()
 
     assert databases["sqlite"]["OPTIONS"]["timeout"] == 600
+    assert databases["postgresql"]["CONN_MAX_AGE"] == 0
+
+
+def test_a_web_server_gives_up_within_seconds_and_its_threads_keep_their_connections(databases):
+    database_timeouts.wait_as_a_web_server()
+
+    assert settings.DATABASE_PATIENCE_SECONDS == 8
+    assert databases["postgresql"]["CONN_MAX_AGE"] == 600
+    assert databases["sqlite"]["OPTIONS"] == {"timeout": 8.0, "init_command": "PRAGMA cache_size=-4096;"}
+    assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 
 def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases):

@@ -1,13 +1,10 @@
 """KARAT_LOG_FORMAT=json: whatever writes to standard error writes an object in each line."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import REPO
+from tests.backups.running import environment, python
 
 pytestmark = pytest.mark.once
 
@@ -38,14 +35,8 @@ raise SystemError("from nobody")
 STARTS = {"from a module of Karat", "from waitress", "from Celery's worker", "from a task", "Nobody caught this error."}
 
 
-def run(code: str, folder, **settings: str) -> subprocess.CompletedProcess:
-    kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BROKER_URL"}}
-    environment = kept | {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"} | settings
-    return subprocess.run([sys.executable, "-c", code], cwd=REPO, env=environment, capture_output=True, text=True)
-
-
 def test_whoever_logs_writes_an_object_in_each_line(tmp_path):
-    done = run(ALL_WHO_LOG, tmp_path, KARAT_LOG_FORMAT="json")
+    done = python(ALL_WHO_LOG, env=environment(tmp_path, KARAT_LOG_FORMAT="json"))
 
     found = [json.loads(line) for line in done.stderr.splitlines()]
     messages = [line["message"] for line in found]
@@ -61,15 +52,6 @@ def test_whoever_logs_writes_an_object_in_each_line(tmp_path):
 def test_by_default_lines_are_for_people(tmp_path):
     code = "import django, logging; django.setup(); logging.getLogger('apps.example').warning('So.')"
 
-    (line,) = run(code, tmp_path).stderr.splitlines()
+    (line,) = python(code, env=environment(tmp_path)).stderr.splitlines()
 
     assert line.endswith(" WARNING apps.example: So.")
-
-
-def test_another_format_is_refused_with_the_cure(tmp_path):
-    code = "from apps.config.commandline import main; raise SystemExit(main(['check']))"
-
-    done = run(code, tmp_path, KARAT_LOG_FORMAT="xml")
-
-    assert done.returncode == 2
-    assert done.stderr == "KARAT_LOG_FORMAT='xml' is no format of the log. Set it to lines or json.\n"

@@ -25,10 +25,9 @@ from apps.corpus.models import FormerVersion, Import
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.my_progress import own_progress
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
-from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
+from tests.judging.factories import give, judge_all, make_pool, make_round, own_progress, people_of
 from tests.judging.test_undoing import applied as import_grades
 from tests.judging.test_undoing import undo as undo_grades
 

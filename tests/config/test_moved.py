@@ -35,15 +35,11 @@ def test_only_the_database_that_was_left_is_refused(tmp_path):
     assert not moved_away(own_database(tmp_path / "elsewhere"), tmp_path / "elsewhere")
 
 
-def test_a_later_move_is_told_instead_of_the_first(tmp_path):
-    note_move("postgres://first/karat", tmp_path)
-    note_move("postgres://second/karat", tmp_path)
+def test_a_later_move_is_told_instead_of_the_first_and_a_move_back_takes_the_file_away(tmp_path):
+    for place in ("first", "second"):
+        note_move(f"postgres://{place}/karat", tmp_path)
+        assert f"moved to postgres://{place}/karat." in moved_away(own_database(tmp_path), tmp_path)
 
-    assert "moved to postgres://second/karat." in moved_away(own_database(tmp_path), tmp_path)
-
-
-def test_a_move_back_takes_the_file_away(tmp_path):
-    note_move("postgres://localhost/karat", tmp_path)
     note_move(f"sqlite:///{own_database(tmp_path)}", tmp_path)
 
     assert not moved_away(own_database(tmp_path), tmp_path)

@@ -68,6 +68,16 @@ def test_links_begin_with_an_address_that_the_network_knows(machine, host, hosts
         assert up.address_for_others(host, listener) == url.format(listener.getsockname()[1])
 
 
+def test_what_up_chooses_is_noted_and_what_is_set_stays(machine):
+    machine.setenv("KARAT_HTTPS", "1")
+
+    for name in ("KARAT_URL", "KARAT_HTTPS", "KARAT_ALLOWED_HOSTS"):
+        up.choose(name, "chosen")
+
+    assert (os.environ["KARAT_URL"], os.environ["KARAT_HTTPS"]) == ("chosen", "1")
+    assert os.environ["KARAT_SET_BY_UP"] == "KARAT_URL,KARAT_ALLOWED_HOSTS"
+
+
 def test_without_a_network_there_is_no_such_address(machine):
     machine.setattr(own_addresses, "_outward", lambda: ["127.0.0.1", "fe80::1", "no address"])
 

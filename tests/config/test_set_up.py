@@ -21,11 +21,11 @@ def manage(tmp_path, monkeypatch):
     return module
 
 
-@pytest.mark.parametrize("kind", ["run", "test"])
-def test_an_environment_is_reused_while_its_inputs_are_unchanged(manage, kind):
+@pytest.mark.parametrize(("kind", "runs"), [("run", {"run"}), ("test", {"run", "test"})])
+def test_an_environment_is_reused_while_its_inputs_are_unchanged_and_that_of_tests_to_run(manage, kind, runs):
     manage.STAMP.write_text(manage.digest_of(kind) + "\n")
 
-    assert manage.is_ready(kind)
+    assert {each for each in ("run", "test") if manage.is_ready(each)} == runs
 
 
 @pytest.mark.parametrize("name", ["requirements-dev.lock", "pyproject.toml"])
@@ -36,9 +36,3 @@ def test_another_package_or_command_brings_it_up_to_date(manage, name):
 
     assert not manage.is_ready("test")
     assert not manage.is_ready("run")
-
-
-def test_what_tests_are_run_with_serves_to_run_it(manage):
-    manage.STAMP.write_text(manage.digest_of("test") + "\n")
-
-    assert manage.is_ready("run")

@@ -1,13 +1,10 @@
 """What a start loads: slow packages come with what needs them, not with Django."""
 
-import os
-import subprocess
-import sys
 from importlib import import_module
 
 import pytest
 
-from tests.conftest import REPO
+from tests.backups.running import environment, python
 from tests.house import called_later
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -31,9 +28,7 @@ def data_dir(tmp_path_factory):
 
 def run_in(folder, code: str) -> str:
     """Run the code in a process of its own, and return what it printed."""
-    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BROKER_URL"}}
-    environment |= {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=REPO, capture_output=True, text=True)
+    done = python(code, env=environment(folder))
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,10 +1,7 @@
 import json
 import lzma
-import os
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
@@ -20,6 +17,7 @@ from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
 from apps.config import upgrade as upgrading
 from apps.config.upgrade import plan_upgrade, upgrade
+from tests.backups.running import DATA, KEY, done, environment, karat, python, rows_in
 from tests.factories import AT, make_project
 
 pytestmark = pytest.mark.slow
@@ -50,8 +48,7 @@ def test_before_an_upgrade_a_whole_copy_is_made(tmp_path, monkeypatch, pending):
 def names_of_projects(copy: Path) -> list[str]:
     if connection.vendor == "postgresql":
         with Archive(copy) as archive:
-            names = [column.name for column in archive.manifest.tables["accounts_project"].table.columns]
-            return [row[names.index("name")] for row in archive.rows("accounts_project")]
+            return [row["name"] for row in rows_in(archive, "accounts_project")]
     with closing(sqlite3.connect(copy)) as there:
         return [name for (name,) in there.execute("SELECT name FROM accounts_project")]
 
@@ -84,8 +81,7 @@ def test_without_room_for_the_backup_nothing_is_changed(tmp_path, monkeypatch, p
     assert list(tmp_path.iterdir()) == []
 
 
-HERE = Path(__file__).parent
-OLDER = HERE / "data" / "e3b857af.sqlite3.xz"
+OLDER = DATA / "e3b857af.sqlite3.xz"
 """Two released versions of a gold set, a draft, a redacted text and accepted questions, made by the real actions, and
 upgraded to its tables by commit e3b857af, the oldest that this version upgrades. The key beside it sealed history."""
 UPGRADE = """
@@ -108,20 +104,10 @@ def upgraded(tmp_path_factory) -> Path:
     """A data directory of the older schema after an upgrade, an audit and an export, each by the real command."""
     folder = tmp_path_factory.mktemp("older")
     (folder / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
-    (folder / "audit-key").write_bytes((HERE / "data" / "e3b857af.audit-key").read_bytes())
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in {"DATABASE_URL", "KARAT_AUDIT_HEADS", "KARAT_AUDIT_KEY"}
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", UPGRADE, str(folder / "export")],
-        cwd=HERE.parents[1],
-        env=environment | {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "audit-key").write_bytes((DATA / "e3b857af.audit-key").read_bytes())
+    env = {name: value for name, value in environment(folder).items() if name != KEY}
+    ended = python(UPGRADE, folder / "export", env=env)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     return folder
 
 
@@ -149,7 +135,7 @@ def test_an_upgrade_keeps_every_row_of_the_older_schema(upgraded, tmp_path):
 
 
 def test_an_upgrade_ends_with_the_tables_and_triggers_of_a_new_database(upgraded, tmp_path):
-    assert done(tmp_path, "upgrade") == "The tables were created.\n"
+    assert done("upgrade", env=environment(tmp_path)) == "The tables were created.\n"
 
     assert schema_of(upgraded / "karat.sqlite3") == schema_of(tmp_path / "karat.sqlite3")
 
@@ -167,7 +153,7 @@ def parts_of(table: str) -> set[str]:
 
 
 def test_a_version_that_was_released_before_an_upgrade_is_exported_with_the_same_bytes(upgraded):
-    released = json.loads((HERE / "data" / "e3b857af.json").read_text())
+    released = json.loads((DATA / "e3b857af.json").read_text())
 
     now = {name: sha256((upgraded / "export" / name).read_bytes()).hexdigest() for name in released}
 
@@ -183,30 +169,18 @@ def test_after_an_upgrade_the_guards_protect_the_existing_rows(upgraded):
     assert signed == (2,)
 
 
-def karat(data_dir: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    environment |= {"KARAT_DATA_DIR": str(data_dir)}
-    command = [sys.executable, "-m", "apps.config.commandline", *map(str, arguments)]
-    return subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True)
-
-
-def done(data_dir: Path, *arguments: object) -> str:
-    ended = karat(data_dir, *arguments)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
-
-
 def test_the_command_shows_its_plan_and_changes_nothing(tmp_path):
     (tmp_path / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+    env = environment(tmp_path)
 
-    planned, again = done(tmp_path, "upgrade", "--plan"), done(tmp_path, "upgrade", "--plan")
-    upgraded = done(tmp_path, "upgrade")
+    planned, again = (done("upgrade", "--plan", env=env) for _ in range(2))
+    upgraded = done("upgrade", env=env)
 
     assert planned.startswith("The database is upgraded by ")
     assert planned.splitlines()[0] == again.splitlines()[0] == upgraded.splitlines()[0]
     assert "accounts 0009_plain_addresses" in planned
     assert "Upgraded. The backup from before: " in upgraded
-    assert done(tmp_path, "upgrade") == "The database is of this version. There is nothing to do.\n"
+    assert done("upgrade", env=env) == "The database is of this version. There is nothing to do.\n"
 
 
 def test_an_older_database_is_refused_and_the_commit_named_that_has_to_start_first(tmp_path, tmp_path_factory):
@@ -216,14 +190,8 @@ def test_an_older_database_is_refused_and_the_commit_named_that_has_to_start_fir
         there.execute("DELETE FROM django_migrations WHERE app = 'judging' AND name = '0011_deleted_projects'")
     before = schema_of(path), counts(path)
 
-    for words in (
-        ("upgrade", "--plan"),
-        ("upgrade",),
-        ("migrate",),
-        ("up", "--port", 0),
-        ("backup", elsewhere),
-    ):
-        refused = karat(tmp_path, *words)
+    for words in (("upgrade", "--plan"), ("upgrade",), ("migrate",), ("up", "--port", 0), ("backup", elsewhere)):
+        refused = karat(*words, env=environment(tmp_path))
         assert (refused.returncode, "Traceback" in refused.stderr) == (2, False), refused.stderr
         assert "This data is older than commit e3b857af of Karat" in refused.stderr
         assert "Start that commit on it first" in refused.stderr

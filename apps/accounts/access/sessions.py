@@ -55,7 +55,7 @@ LENT_MARK = "~"
 LENT_SECONDS = 15 * 60
 
 
-# Who asks is read with each request: by statements that are planned once.
+# Each request reads its session and its person, by statements that the database plans once.
 SESSION = "SELECT t.session_data FROM django_session t WHERE t.session_key = %(key)s AND t.expire_date > %(now)s"
 PERSON = ("id", "password", "email", "name", "time_zone", "is_active", "is_operator")
 
@@ -126,7 +126,7 @@ def _database_error(problem: BaseException) -> BaseException:
 
 
 class SessionBackend(BaseBackend):
-    """Whose a session is. It signs nobody in: passwords are checked by Django's own backend."""
+    """Finds the person of a session. It signs nobody in: Django's own backend checks passwords."""
 
     def get_user(self, user_id: int) -> User | None:
         """The person, unless they are deactivated; fields that a request rarely needs are read when asked for."""
@@ -145,7 +145,7 @@ MOST_REMEMBERED = 10_000
 
 
 def let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
-    """Start a session and lead to a page of our own. Whoever lets somebody in has found out who it is."""
+    """Start a session for somebody whose identity was checked, and redirect to a page of this server."""
     start_session(request, user, backend=BACKEND)
     _begin(request, user)
     response = redirect(where)

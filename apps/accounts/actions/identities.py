@@ -39,7 +39,7 @@ class _Twice(SignInRefused):
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """A transaction in which what another one was quicker to link or create is a refusal."""
+    """A transaction that is refused where another one has just linked or created the same."""
     try:
         with transaction.atomic():
             yield
@@ -51,8 +51,8 @@ def _one_at_a_time() -> Iterator[None]:
 def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: datetime, invitation: str = "") -> User:
     """The person with this identity, with the roles of their groups. Somebody new is linked or gets an account.
 
-    `invitation` is the token of a link with which somebody new joins. Together with the address that it was made for it
-    stands in for a provider that does not say whether it has verified the address.
+    `invitation` is the token of a link with which somebody new joins. Where the provider does not say whether it has
+    verified the address, that link is enough if it was made for the address.
 
     Raises SignInRefused, whose sentence says what the person can do.
     """
@@ -109,7 +109,7 @@ def _unlink(user: User, actor: User | None, at: datetime) -> None:
 
 
 def _first_sign_in(claims: Claims, configuration: SingleSignOn, invitation: str, at: datetime) -> User:
-    """Whom an identity that nobody has yet belongs to, by its verified e-mail address or by an invitation."""
+    """The person of an identity that is not linked yet: by its verified e-mail address, or by an invitation."""
     invitations = _open_invitations(claims, invitation, at)
     if Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).exists():
         raise _Twice  # the other sign-in held the invitation, and has used it
@@ -197,7 +197,7 @@ def _refuse_unknown_groups(claims: Claims, configuration: SingleSignOn) -> None:
 def _apply_groups(user: User, groups: Collection[str], configuration: SingleSignOn, at: datetime) -> None:
     """Give the roles that the table of groups says, and end those that it would give but does not; others stay."""
     for slug, table in configuration.rules_by_project().items():
-        project = Project.objects.standing().select_for_update(no_key=True).filter(slug=slug).first()
+        project = Project.objects.not_deleted().select_for_update(no_key=True).filter(slug=slug).first()
         if project is None:
             log.warning("KARAT_OIDC_ROLES names the project %s, which is not there.", slug)
         elif project.archived_at is None:

@@ -1,4 +1,4 @@
-"""A person leaves: everything by which they could act or be waited for is taken, and the record stays."""
+"""A person leaves: their roles, sessions, tokens, links and open work end, and what they did stays on record."""
 
 from datetime import datetime
 
@@ -23,8 +23,8 @@ from apps.common.hooks import record
 def leave(*, user_id: int, actor: User | None, at: datetime, heir: User | None = None) -> list[Holding]:
     """Take all that a person holds and close the account; also of one that is closed. Returns what was taken.
 
-    `heir` leads the projects that nobody else leads, and is needed where there is one. `actor` is None for the command
-    line. The person is locked first, then what other apps let go, and the projects last, as where each changes alone.
+    `heir` leads the projects that nobody else leads, and is needed where there is such a project. `actor` is None for
+    the command line. Locks are taken in the order of every other action: the person, rows of other apps, the projects.
     """
     user = User.objects.select_for_update(no_key=True).get(pk=user_id)
     if reason := rules.leaving_refusal(actor, user):

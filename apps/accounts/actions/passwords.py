@@ -20,7 +20,7 @@ MOST_MAILS = 3
 """How many links a person is mailed within `MAILED_LASTS`."""
 
 NOBODY = 0
-"""The key of no account. Rows that name it are taken back before the database looks for it."""
+"""The key of no account. Rows that name it are rolled back before the database checks the reference."""
 
 
 class ResetRefused(Refusal):
@@ -40,10 +40,10 @@ def create_reset_link(*, user_id: int, actor: User, at: datetime) -> str:
 
 @transaction.atomic
 def request_reset(*, email: str, link_of: Callable[[str], str], at: datetime) -> None:
-    """Mail a link to the person with this address. Nothing remains of it for unknown and closed accounts, or too often.
+    """Mail a link to the person with this address; not to unknown and closed accounts, and not after too many requests.
 
-    The caller answers the same in every case, so that nobody learns who has an account; and the work is the same, so
-    that the time it takes says nothing either.
+    The caller answers the same in every case, so that nobody learns who has an account. The work is the same too, and
+    is rolled back where no mail is sent, so that the time it takes says nothing either.
     """
     if not has_mail_server():
         raise ResetRefused("This server sends no mail. An operator can create a link for you.", code="no_mail_server")

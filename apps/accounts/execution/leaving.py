@@ -1,7 +1,7 @@
-"""What people hold in apps above this one, and how they give it up when they leave.
+"""What people hold in apps above this one, and how it is taken from them when they leave.
 
 Those apps register here, so that this one need not import them. `show` reads; `give_up` writes in the transaction in
-which the person leaves, while they still are what they were: before their roles end.
+which the person leaves, before their roles end.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ _registered: list[tuple[Show, GiveUp | None]] = []
 
 
 def on_leaving(show: Show, give_up: GiveUp | None = None) -> None:
-    """Register what an app lets people hold. Without `give_up` it is only shown, for others to see to."""
+    """Register what an app lets people hold. Without `give_up` it is only shown: somebody else has to see to it."""
     if (show, give_up) not in _registered:
         _registered.append((show, give_up))
 
 
 def held_by(user: User, at: datetime) -> list[Holding]:
-    """All that the person holds: first by which they work, then by which they get in."""
+    """All that the person holds: first their work in other apps, then their roles and ways to sign in."""
     elsewhere = [holding for show, _ in _registered for holding in show(user)]
     return [holding for holding in [*elsewhere, *_ways_in(user, at)] if holding.number]
 
@@ -48,7 +48,7 @@ def _ways_in(user: User, at: datetime) -> list[Holding]:
 
 
 def give_up_elsewhere(*, user: User, actor: User | None, at: datetime) -> None:
-    """The apps at the roof first: what they do may tell the person something, which an app below takes back."""
+    """The app that registered last comes first: it may notify the person, and an app below then deletes that."""
     for _, give_up in reversed(_registered):
         if give_up is not None:
             give_up(user=user, actor=actor, at=at)

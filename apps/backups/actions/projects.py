@@ -1,8 +1,8 @@
 """Writing one project to a file, and deleting it, with everything in it.
 
-The file is a backup of its own, which can be restored as a server that has this project and no other. People who are
-named in it come along by name and address, without passwords and without being operators: a new server has its own.
-What belongs to the server that it comes from stays there, and so does what signs in the project's name.
+The file is a backup that can be restored as a server with this project and no other. It has the people who are named in
+the project by name and address, without passwords, and none of them as operator. It has nothing that belongs to the
+server that it comes from, and no key that signs in the name of the project.
 """
 
 from collections.abc import Iterator

@@ -47,14 +47,10 @@ def folder_and_name(address: str) -> tuple[Bucket, str]:
 
 
 @contextmanager
-def opened(place: Path | str) -> Iterator[BinaryIO]:
-    """A backup in a bucket or on a disk, to read."""
-    if not is_address(place):
-        with Path(place).open("rb") as stream:
-            yield stream
-        return
-    bucket, name = folder_and_name(str(place))
+def opened(address: str) -> Iterator[BinaryIO]:
+    """A backup in a bucket, to read. Raises Refusal where there is none."""
+    bucket, name = folder_and_name(address)
     if not name or bucket.size(name) is None:
-        raise Refusal(f"There is no backup {place}.", code="backup_unreadable")
+        raise Refusal(f"There is no backup {address}.", code="backup_unreadable")
     with bucket.opened(name) as stream:
         yield stream

@@ -13,8 +13,7 @@ from django.db import connection, models
 PEOPLE, PROJECTS = "accounts_user", "accounts_project"
 RECORD_OF_DELETION = "accounts_projectdeletion"
 LAST = ("audit_event", "audit_link", "audit_chain")
-"""No key leads to events, and links name rows of all tables. What was sealed goes before its link: the sealer would
-otherwise take it for new."""
+"""Deleted last, in this order: links name rows of all tables, and an event without its link would be sealed again."""
 
 
 class ProjectTable(NamedTuple):

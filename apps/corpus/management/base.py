@@ -59,9 +59,9 @@ class ProjectCommand(BaseCommand):
 
     def project(self, options: dict[str, Any]) -> Project:
         slug = options["project"]
-        project = Project.objects.standing().filter(slug=slug).first()
+        project = Project.objects.not_deleted().filter(slug=slug).first()
         if project is None:
-            known = ", ".join(Project.objects.standing().order_by("slug").values_list("slug", flat=True)[:20])
+            known = ", ".join(Project.objects.not_deleted().order_by("slug").values_list("slug", flat=True)[:20])
             message = f"There is no project {slug}. There are: {known or 'none yet'}."
             raise CommandError(message, returncode=BAD_INPUT)
         if self.changes_project and (reason := archive_refusal(project)):

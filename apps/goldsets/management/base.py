@@ -31,7 +31,7 @@ class VersionCommand(BaseCommand):
 
     def version(self, options: dict[str, Any]) -> Version:
         slug, name = options["project"], options["gold_version"]
-        project = Project.objects.standing().filter(slug=slug).first()
+        project = Project.objects.not_deleted().filter(slug=slug).first()
         if project is None:
             raise CommandError(f"There is no project “{slug}”.", returncode=USAGE)
         if name is None:

@@ -141,7 +141,7 @@ SEATS_AT_A_TIME = 200
 @periodic_task("review.escalate", every=timedelta(hours=1))
 def escalate_long_waits(at: datetime) -> None:
     """Notify leads of triples that have waited too long, and reassign seats that nobody can answer any more."""
-    for project in Project.objects.standing().order_by("pk"):
+    for project in Project.objects.not_deleted().order_by("pk"):
         escalate(project=project, at=at)
         for triple_id in abandoned_rounds(project, escalates_at(project, at), at)[:SEATS_AT_A_TIME]:
             free_abandoned_seats(project=project, triple_id=triple_id, at=at)

@@ -32,6 +32,7 @@ def test_a_digest_is_the_same_however_the_rows_come():
 
     assert at_once.state == one_by_one.state
     assert at_once.state.rows == 10
+    assert Lines(PLAIN).state == TableState(0, NOTHING)
 
 
 def test_a_digest_does_not_depend_on_the_order_of_keys_in_json_but_the_lines_keep_it():
@@ -63,10 +64,6 @@ def test_another_value_order_or_number_of_rows_is_another_digest(other):
     assert ours.state != theirs.state
 
 
-def test_a_table_without_rows_has_the_digest_of_nothing():
-    assert Lines(PLAIN).state == TableState(0, NOTHING)
-
-
 NO_ROWS = (
     b"{}", b"7", b"[1", b"", b"[1]", b'[1,"a",2]', b'["1","a"]', b"[true,null]", b"[1,2]", b'[1,"a"]\n[2,"b"',
     b"[9223372036854775808,null]", b"[" * 200_000, b'[1,"' + b"a" * 5_000 + b'"]', b"[" + b"[]," * 200 + b"1]",
@@ -80,9 +77,6 @@ def test_a_line_that_is_no_row_of_the_table_is_refused(line, monkeypatch):
 
     with pytest.raises(rows.NO_ROW):
         [*read_rows(BytesIO(line + b"\n"), PLAIN)]
-
-
-def test_a_line_without_an_end_is_no_row():
     with pytest.raises(ValueError, match="no end"):
         [*read_rows(BytesIO(b'[1,"a"]'), PLAIN)]
 

@@ -11,13 +11,10 @@ def sealed() -> bytes:
     return seal_keys(KEYS, PASSPHRASE)
 
 
-def test_keys_come_back_with_their_passphrase(sealed):
+def test_keys_come_back_with_their_passphrase_are_not_readable_and_never_sealed_twice_the_same(sealed):
     assert unseal_keys(sealed, PASSPHRASE) == KEYS
-
-
-def test_keys_are_not_readable_and_never_sealed_twice_the_same(sealed):
-    assert seal_keys(KEYS, PASSPHRASE) != sealed
     assert b"one" not in sealed
+    assert seal_keys(KEYS, PASSPHRASE) != sealed
 
 
 @pytest.mark.parametrize("passphrase", ["", "correct horse", "Correct horse battery"])
@@ -26,16 +23,11 @@ def test_another_passphrase_is_noticed(sealed, passphrase):
         unseal_keys(sealed, passphrase)
 
 
-@pytest.mark.parametrize("place", [0, 1, 20, 40, -1])
-def test_a_changed_byte_is_noticed(sealed, place):
+@pytest.mark.parametrize("place", [0, 1, 20, 28, 40])
+def test_a_changed_byte_and_what_was_cut_off_is_noticed(sealed, place):
     changed = bytearray(sealed)
     changed[place] ^= 1
 
-    with pytest.raises(WrongPassphrase):
-        unseal_keys(bytes(changed), PASSPHRASE)
-
-
-@pytest.mark.parametrize("length", [0, 1, 10, 28, 30])
-def test_what_was_cut_off_is_noticed(sealed, length):
-    with pytest.raises(WrongPassphrase):
-        unseal_keys(sealed[:length], PASSPHRASE)
+    for content in (bytes(changed), sealed[:place]):
+        with pytest.raises(WrongPassphrase):
+            unseal_keys(content, PASSPHRASE)

@@ -59,9 +59,9 @@ class Command(BaseCommand):
 
     def _projects(self, slug: str | None) -> list[Project | None]:
         if not slug:
-            return [None, *Project.objects.standing().order_by("pk")]
+            return [None, *Project.objects.not_deleted().order_by("pk")]
         try:
-            return [Project.objects.standing().get(slug=slug)]
+            return [Project.objects.not_deleted().get(slug=slug)]
         except Project.DoesNotExist:
             raise CommandError(f"There is no project “{slug}”.", returncode=USAGE) from None
 

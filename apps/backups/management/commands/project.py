@@ -55,8 +55,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{project.name} is closed to everybody, and a worker deletes what is in it.")
 
     def _project(self, slug: str) -> Project:
-        project = Project.objects.standing().filter(slug=slug).first()
+        project = Project.objects.not_deleted().filter(slug=slug).first()
         if project is None:
-            known = ", ".join(Project.objects.standing().order_by("slug").values_list("slug", flat=True)[:20])
+            known = ", ".join(Project.objects.not_deleted().order_by("slug").values_list("slug", flat=True)[:20])
             raise CommandError(f"There is no project {slug}. There are: {known or 'none yet'}.", returncode=2)
         return project
