@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.measures.entries import REGISTRY, Measure
 from apps.metrics.measures.notation import MeasureError, split_measures, take_apart
-from apps.metrics.measures.registry import parse_measure, parse_measures
+from apps.metrics.measures.registry import named_measures, parse_measure, parse_measures
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ def test_a_list_contains_each_measure_once_and_at_least_one():
 
 
 def test_a_level_for_the_list_applies_where_a_measure_names_none():
-    assert parse_measures("P@5 P(rel=3)@5 nDCG", rel=2) == (
-        Measure("P", 5, rel=2),
-        Measure("P", 5, rel=3),
-        Measure("nDCG"),
-    )
+    assert named_measures("P@5 P(rel=3)@5 nDCG", rel=2) == {
+        "P@5": Measure("P", 5, rel=2),
+        "P(rel=3)@5": Measure("P", 5, rel=3),
+        "nDCG": Measure("nDCG"),
+    }
 
 
 @given(st.text(max_size=40))
