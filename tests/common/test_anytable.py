@@ -37,22 +37,61 @@ def test_any_separator_is_recognised(separator):
     assert not errors
 
 
-def test_commas_in_texts_do_not_hide_the_semicolons():
-    text = "query;note\nhow, when, why;a, b\nwhere, then;c\n"
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("query;note\nhow, when, why;a, b\nwhere, then;c\n", (";", '"')),
+        ("'query','note'\n'how, when','a'\n'where','b'\n", (",", "'")),
+        ("it's,one\nit isn't,two\n", (",", '"')),
+    ],
+)
+def test_separator_and_quote_are_those_that_divide_the_rows_alike(text, found):
+    assert separator_of(text) == found
 
-    assert separator_of(text) == (";", '"')
+
+READ = {
+    "one column": (b"query\nkey rotation\nhow, when\n", ["query"], {2: ["key rotation"], 3: ["how, when"]}),
+    "a carriage return inside a cell": (
+        b'query,grade\n"key\rrotation",1\n',
+        ["query", "grade"],
+        {2: ["key\rrotation", "1"]},
+    ),
+    "gzip": (gzip.compress(b"query;grade\na;1\n"), ["query", "grade"], {2: ["a", "1"]}),
+    "titles above the headings": (
+        b"Searches of March\n\nquery,grade,notes\n\na,1,\n\nb,2,fine\n",
+        ["query", "grade", "notes"],
+        {5: ["a", "1", ""], 7: ["b", "2", "fine"]},
+    ),
+    "commas in a note, which are no headings": (
+        b"query,grade,notes\nkeys,2,\nsites,1,old, slow, wrong\nplans,0,\n",
+        ["query", "grade", "notes"],
+        {2: ["keys", "2", ""], 3: "the row has 5 cells, there are 3 headings", 4: ["plans", "0", ""]},
+    ),
+    "empty and doubled headings": (
+        b"query,,note,note,\na,b,c,d,\n",
+        ["query", "B", "note", "note D"],
+        {2: list("abcd")},
+    ),
+    "rows of other widths": (
+        b"a,b\n1,2,3\n4\n5,6,\n",
+        ["a", "b"],
+        {2: "the row has 3 cells, there are 2 headings", 3: ["4", ""], 4: ["5", "6"]},
+    ),
+    "a cell that is too long": (
+        b"a,b\n" + b"x" * 100_001 + b",1\ny,2\n",
+        ["a", "b"],
+        {2: "the cell is longer than 100,000 characters", 3: ["y", "2"]},
+    ),
+}
+"""By case: the bytes, the headings, and for each number of a row its cells or what is wrong with it."""
 
 
-def test_single_quotes_are_recognised():
-    assert separator_of("'query','note'\n'how, when','a'\n'where','b'\n") == (",", "'")
-    assert separator_of("it's,one\nit isn't,two\n") == (",", '"')
+@pytest.mark.parametrize(("data", "headings", "lines"), READ.values(), ids=READ)
+def test_a_table_is_read_with_the_numbers_of_its_rows_and_its_mistakes(data, headings, lines):
+    table, rows, errors = table_in(data)
 
-
-def test_one_column_is_a_table_too():
-    table, rows, _ = table_in(b"query\nkey rotation\nhow, when\n")
-
-    assert (table.how, table.headings) == ("a table of one column", ["query"])
-    assert rows == [(2, ["key rotation"]), (3, ["how, when"])]
+    assert table.headings == headings
+    assert dict(rows) | {error.line: error.message for error in errors} == lines
 
 
 @pytest.mark.parametrize(
@@ -97,12 +136,6 @@ def test_a_large_table_whose_lines_end_in_a_carriage_return_alone_is_read_to_its
     assert (len(rows), rows[-1]) == (50_000, (50_001, ["key rotation", "1"]))
 
 
-def test_a_carriage_return_inside_a_cell_stays():
-    _, rows, _ = table_in(b'query,grade\n"key\rrotation",1\n')
-
-    assert rows == [(2, ["key\rrotation", "1"])]
-
-
 def test_a_gzip_bomb_of_carriage_returns_is_refused():
     bomb = gzip.compress(b"query,grade\r" + (b"0" * 999 + b"\r") * 60_000)
 
@@ -117,46 +150,6 @@ def test_a_letter_beyond_ascii_far_down_is_noticed():
 
     assert table.how == "a table separated by commas, read as Windows-1252"
     assert rows[-1] == (50_002, ["Schlüssel", "2"])
-
-
-def test_gzip_is_unpacked():
-    assert table_in(gzip.compress(b"query;grade\na;1\n"))[1] == [(2, ["a", "1"])]
-
-
-def test_titles_above_the_headings_are_skipped_and_numbers_stay():
-    table, rows, _ = table_in(b"Searches of March\n\nquery,grade,notes\n\na,1,\n\nb,2,fine\n")
-
-    assert table.line == 3
-    assert table.headings == ["query", "grade", "notes"]
-    assert rows == [(5, ["a", "1", ""]), (7, ["b", "2", "fine"])]
-
-
-def test_a_row_with_commas_in_its_note_is_not_taken_for_the_headings():
-    table, rows, errors = table_in(b"query,grade,notes\nkeys,2,\nsites,1,old, slow, wrong\nplans,0,\n")
-
-    assert table.headings == ["query", "grade", "notes"]
-    assert [cells[0] for _, cells in rows] == ["keys", "plans"]
-    assert [error.line for error in errors] == [3]
-
-
-def test_empty_and_doubled_headings_get_the_letter_of_their_column():
-    table, _, _ = table_in(b"query,,note,note,\na,b,c,d,\n")
-
-    assert table.headings == ["query", "B", "note", "note D"]
-
-
-def test_a_row_with_more_cells_than_headings_is_a_mistake_and_a_shorter_one_is_filled():
-    _, rows, errors = table_in(b"a,b\n1,2,3\n4\n5,6,\n")
-
-    assert rows == [(3, ["4", ""]), (4, ["5", "6"])]
-    assert [(error.line, error.message) for error in errors] == [(2, "the row has 3 cells, there are 2 headings")]
-
-
-def test_a_cell_that_is_too_long_is_named():
-    _, rows, errors = table_in(b"a,b\n" + b"x" * 100_001 + b",1\ny,2\n")
-
-    assert rows == [(3, ["y", "2"])]
-    assert [(error.line, error.field) for error in errors] == [(2, "a")]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b" , ,\n", b"%PDF-1.7 and more", b"PK\x03\x04 not a workbook"])
@@ -197,20 +190,14 @@ def test_rows_of_a_workbook_keep_their_numbers():
     assert (table.line, table.headings, rows) == (3, ["query", "grade"], [(5, ["a", "1"])])
 
 
-def test_a_sheet_that_reaches_too_far_is_refused_and_the_server_goes_on():
-    book = Workbook()
-    book.active["A1"], book.active["XFD1048576"] = "query", "far away"
+def test_a_sheet_that_reaches_too_far_or_repeats_a_long_text_is_refused_and_the_server_goes_on():
+    far, long = Workbook(), Workbook()
+    far.active["A1"], far.active["XFD1048576"] = "query", "far away"
+    long.active.append(["x" * 32_000] * 1_000)
 
-    with pytest.raises(InputError, match="too much memory"):
-        table_in(saved(book))
-
-
-def test_a_row_that_repeats_a_long_text_a_thousand_times_is_refused_unread():
-    book = Workbook()
-    book.active.append(["x" * 32_000] * 1_000)
-
-    with pytest.raises(InputError, match="too much memory"):
-        table_in(saved(book))
+    for book in (far, long):
+        with pytest.raises(InputError, match="too much memory"):
+            table_in(saved(book))
 
 
 def test_a_damaged_workbook_is_refused():

@@ -152,10 +152,6 @@ def test_nothing_but_known_elements_and_attributes_comes_out(text):
     assert page.attributes <= ATTRIBUTES
 
 
-def test_html_in_the_text_is_shown():
-    assert render("<b>x</b>") == '<p dir="auto" data-at="0">&lt;b&gt;x&lt;/b&gt;</p>'
-
-
 def test_links_are_inactive_and_show_their_address():
     html = render("[the guide](https://x.y/z?a=1&b=2)")
 
@@ -164,6 +160,10 @@ def test_links_are_inactive_and_show_their_address():
 
 
 # What a reader sees ------------------------------------------------------------------------------------------------
+
+
+BOX = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>'
+END = "</table></div>"
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,21 @@ def test_links_are_inactive_and_show_their_address():
         ("- one\n- two\n  and more", "<ul><li>one</li>\n<li>two\nand more</li></ul>"),
         ("- a\n  - b\n- c", "<ul><li><p>a</p><ul>\n  <li>b</li></ul></li>\n<li>c</li></ul>"),
         ("3. a\n4. b\n9. c", '<ol start="3"><li>a</li>\n<li>b</li>\n<li value="9">c</li></ol>'),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", None),
+        (
+            "| a |\n|---|\n| `1` \\| y |",
+            BOX
+            + "<thead><tr><th>a</th></tr></thead><tbody><tr>\n<td><code>1</code> | y</td></tr></tbody></table></div>",
+        ),
+        (
+            "a\tb\nc\td",
+            BOX + "<tbody><tr><td>a</td>\t<td>b</td></tr><tr>\n<td>c</td>\t<td>d</td></tr></tbody>" + END,
+        ),
         ("host\nport", '<p class="fixed-lines">host\nport</p>'),
         ("```\na\n\n  b\n```", "<pre>a\n\n  b</pre>"),
         ("Text:\n\n    a = 1\n      b", "<p>Text:</p>\n\n    <pre>a = 1\n  b</pre>"),
+        ("<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>"),
+        ("<div>\n  <p>Hi</p>\n</div>", "<pre>&lt;div&gt;\n  &lt;p&gt;Hi&lt;/p&gt;\n&lt;/div&gt;</pre>"),
+        (">>> 1 + 1\n2", "<pre>&gt;&gt;&gt; 1 + 1\n2</pre>"),
         ("- run\n\n  ```sh\n  ls\n  ```", "<ul><li><p>run</p>\n\n  <pre>ls</pre></li></ul>"),
     ],
 )
@@ -231,21 +242,15 @@ def test_plain_text_that_only_looks_like_markdown_stays_as_it_is(text):
 WRITTEN = "# Port\n  port:   80\n* host *\n\n\n<b> & more\n"
 
 
-def test_a_text_without_markup_is_shown_as_it_was_written():
+def test_a_text_without_markup_keeps_its_signs_in_quotations_and_differences_too():
     html = shown(render(WRITTEN, [(9, 13)], (30, 36), as_written=True))
 
     assert html == (
         '<p class="fixed-lines"># Port\n  <mark>port</mark>:   80\n* host *</p>\n\n\n'
         '<p class="best fixed-lines">&lt;b&gt; &amp; more</p>\n'
     )
-
-
-def test_a_quotation_of_a_text_without_markup_keeps_its_signs():
     assert "# Port\n  port" in quote(WRITTEN, (0, 13), as_written=True)
     assert is_cut(WRITTEN, [(0, 4)], as_written=True)
-
-
-def test_a_difference_of_texts_without_markup_keeps_their_signs():
     assert "<h3" not in difference(word_diff("# Port 80", "# Port 81"), as_written=True)
     assert "<h3" in difference(word_diff("# Port 80", "# Port 81"))
 
@@ -279,22 +284,6 @@ def test_a_text_that_begins_inside_of_code_shows_that_code():
     assert "<code>close()</code>" in page
 
 
-def test_unmarked_code_is_code():
-    assert shown(render('<div class="a">\n  <p>Hi</p>\n</div>')).startswith("<pre>&lt;div")
-    assert shown(render(">>> 1 + 1\n2")) == "<pre>&gt;&gt;&gt; 1 + 1\n2</pre>"
-
-
-def test_a_table_has_a_head_and_cells():
-    page = shown(render("| a | b |\n|---|---|\n| `1` | x \\| y |"))
-
-    assert "<thead><tr>" in page
-    assert re.findall(r"<t[hd]>(.*?)</t[hd]>", page) == ["a", "b", "<code>1</code>", "x | y"]
-
-
-def test_rows_apart_by_tabs_become_a_table():
-    assert "<td>b</td>" in shown(render("a\tb\nc\td"))
-
-
 # Evidence ----------------------------------------------------------------------------------------------------------
 
 
@@ -307,15 +296,15 @@ def test_evidence_is_lit_through_code_links_and_emphasis():
     assert "".join(text[place] for place in Page(html).lit) == "send()` or [*retry*](/r)"
 
 
-def test_evidence_is_lit_inside_each_paragraph_it_crosses():
-    html = render("One two.\n\nThree.", [(4, 15)])
-
-    first = '<p dir="auto" data-at="0">One <mark>two.</mark></p>'
-    assert html == f'{first}\n\n<p dir="auto" data-at="10"><mark>Three</mark>.</p>'
-
-
-def test_offsets_are_code_points_beyond_the_basic_plane_too():
-    assert render("𝔸 b", [(2, 3)]) == '<p dir="auto" data-at="0">𝔸 <mark>b</mark></p>'
+@pytest.mark.parametrize(
+    ("text", "span", "html"),
+    [
+        ("One two.\n\nThree.", (4, 15), "<p>One <mark>two.</mark></p>\n\n<p><mark>Three</mark>.</p>"),
+        ("𝔸 b", (2, 3), "<p>𝔸 <mark>b</mark></p>"),  # offsets are code points
+    ],
+)
+def test_evidence_is_lit_inside_each_paragraph_it_crosses(text, span, html):
+    assert shown(render(text, [span])) == html
 
 
 def test_a_mark_on_an_address_alone_shows_the_address():

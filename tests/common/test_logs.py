@@ -88,10 +88,14 @@ def test_a_line_in_json_names_its_time_level_logger_and_message(told):
     assert line == {"level": "WARNING", "logger": "apps.example", "message": "Two\nlines and “quotes”"}
 
 
-def test_times_are_in_utc_as_rfc_3339_writes_them():
-    record = logging.makeLogRecord({"created": 1_767_225_600.25, "msg": "Happy new year"})
+def test_whatever_is_logged_is_one_line_of_ascii_with_its_time_in_utc():
+    record = logging.makeLogRecord({"created": 1_767_225_600.25, "msg": "Ünï \ud800 \x00 %s", "args": ({"a": object},)})
 
-    assert json.loads(JsonLines().format(record))["time"] == "2026-01-01T00:00:00.250Z"
+    line = JsonLines().format(record)
+
+    assert line.isascii()
+    assert "\n" not in line
+    assert json.loads(line)["time"] == "2026-01-01T00:00:00.250Z"
 
 
 def test_an_exception_is_text_within_its_line(told):
@@ -103,16 +107,6 @@ def test_an_exception_is_text_within_its_line(told):
     assert told[0]["message"] == "It failed."
     assert told[0]["exception"].startswith("Traceback (most recent call last):\n")
     assert told[0]["exception"].endswith("ValueError: a slip")
-
-
-def test_whatever_is_logged_is_one_line_of_ascii():
-    record = logging.makeLogRecord({"msg": "Ünï \ud800 \x00 %s", "args": ({"a": object},)})
-
-    line = JsonLines().format(record)
-
-    assert line.isascii()
-    assert "\n" not in line
-    json.loads(line)
 
 
 def test_lines_of_a_request_name_it_and_its_project(client, told, monkeypatch):
@@ -128,13 +122,11 @@ def test_lines_of_a_request_name_it_and_its_project(client, told, monkeypatch):
     assert "exception" not in line
 
 
-def test_lines_of_a_request_to_the_api_name_its_project(client, told):
+def test_lines_of_a_request_to_the_api_name_its_project_and_those_about_none_name_none(client, told):
     client.get("/api/v1/projects/elsewhere/jobs/")
-
     assert {line["project"] for line in told} == {"elsewhere"}
+    told.clear()
 
-
-def test_lines_about_no_project_name_none(client, told):
     client.get("/nothing/like/this/")
 
     assert {*told[0]} == {"time", "level", "logger", "message", "request_id"}
@@ -151,9 +143,8 @@ def test_lines_of_a_job_name_it_and_its_project(told):
 
 
 def test_what_python_would_print_is_logged(told, monkeypatch):
-    for name in ("excepthook",):
-        monkeypatch.setattr(sys, name, getattr(sys, name))
-        monkeypatch.setattr(threading, name, getattr(threading, name))
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
 
     def slip() -> None:
         raise ValueError("a slip")

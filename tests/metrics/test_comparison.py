@@ -72,59 +72,55 @@ def told(*facts) -> str:
     return " ".join(filter(None, verdict_lines(*facts)))
 
 
+TWO_QUERIES = Difference(-0.2, (-0.346, -0.102), 1.0, 1.0, 0, 0, 2, 2)
+
+
 def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> MeasureComparison:
     return stated("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 30, 0, 10, 40))
 
 
-def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
-    words = told("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
+@pytest.mark.parametrize(
+    ("runs", "row", "of", "fell", "words", "verdict"),
+    [
+        (
+            ("BM25", "Hybrid"), row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2),
+            "Hybrid is better than BM25 by 0.021 nDCG@10; the difference could be +0.004 to +0.038. "
+            "95 % interval, p = 0.013 after Holm over 6; 4 drops, 2 unexplained.",
+            "better",
+        ),
+        (
+            ("Hybrid", "BM25"), row_of(-0.021, -0.038, -0.004, holm=0.0006), 1, None,
+            "BM25 is worse than Hybrid by 0.021 nDCG@10; the difference could be −0.038 to −0.004. "
+            "95 % interval, p = 0.0006.",
+            "worse",
+        ),
+        (
+            ("BM25", "Hybrid"), row_of(0.021, 0.004, 0.038, holm=0.08), 6, Regressions(0, 0),
+            "Hybrid is better than BM25 by 0.021 nDCG@10, but chance is not ruled out; the difference could be +0.004 "
+            "to +0.038. 95 % interval, p = 0.080 after Holm over 6; no drop.",
+            "better, not after Holm",
+        ),
+        (
+            ("BM25", "Hybrid"), row_of(0.01, -0.002, 0.02, holm=0.3), 6, None,
+            "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
+            "95 % interval, p = 0.300 after Holm over 6.",
+            "not settled",
+        ),
+        (
+            # It was "worse, but chance is not ruled out", an interval without zero, and p = 1.
+            ("BM25", "my-search"), stated("nDCG@10", 0.5, 0.3, TWO_QUERIES), 6, None,
+            "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 are needed, "
+            "better 50. 95 % interval, p = 1.000 after Holm over 6.",
+            "not settled",
+        ),
+    ],
+    ids=["better", "worse", "by chance", "open", "too few"],
+)  # fmt: skip
+def test_a_verdict_names_the_interval_p_its_family_and_what_fell(runs, row, of, fell, words, verdict):
+    facts = (*runs, row, of) if fell is None else (*runs, row, of, fell)
 
-    assert with_plain_spaces(words) == (
-        "Hybrid is better than BM25 by 0.021 nDCG@10; the difference could be +0.004 to +0.038. "
-        "95 % interval, p = 0.013 after Holm over 6; 4 drops, 2 unexplained."
-    )
-
-
-def test_the_other_way_round_it_is_worse():
-    words = told("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
-
-    assert with_plain_spaces(words) == (
-        "BM25 is worse than Hybrid by 0.021 nDCG@10; the difference could be −0.038 to −0.004. "
-        "95 % interval, p = 0.0006."
-    )
-
-
-def test_a_verdict_says_when_chance_is_not_ruled_out_among_many_measures():
-    row = row_of(0.021, 0.004, 0.038, holm=0.08)
-
-    assert with_plain_spaces(told("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
-        "Hybrid is better than BM25 by 0.021 nDCG@10, but chance is not ruled out; the difference could be +0.004 to "
-        "+0.038. 95 % interval, p = 0.080 after Holm over 6; no drop."
-    )
-    assert row.verdict == "better, not after Holm"
-
-
-def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
-    row = row_of(0.01, -0.002, 0.02, holm=0.3)
-
-    assert with_plain_spaces(told("BM25", "Hybrid", row, 6)) == (
-        "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
-        "95 % interval, p = 0.300 after Holm over 6."
-    )
-    assert row.verdict == "not settled"
-
-
-def test_of_too_few_queries_the_verdict_names_neither_side_nor_an_interval():
-    """Two queries gave "worse, but chance is not ruled out", an interval without zero, and p = 1."""
-    row = stated("nDCG@10", 0.5, 0.3, Difference(-0.2, (-0.346, -0.102), 1.0, 1.0, 0, 0, 2, 2))
-
-    words = told("BM25", "my-search", row, 6)
-
-    assert with_plain_spaces(words) == (
-        "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 are needed, "
-        "better 50. 95 % interval, p = 1.000 after Holm over 6."
-    )
-    assert row.verdict == "not settled"
+    assert with_plain_spaces(told(*facts)) == words
+    assert row.verdict == verdict
 
 
 def test_a_difference_that_the_measure_cannot_have_is_not_called_detectable():

@@ -21,33 +21,38 @@ def value(measure, grades, run=LIST):
     return found
 
 
-def test_a_failure_is_a_first_page_without_a_relevant_block():
-    assert value("FailureRate@2", {"c": 1}) == 1.0
-    assert value("FailureRate@3", {"c": 1}) == 0.0
+SOME = {"a": 1, "b": 1, "x": 1, "y": 2}
+SPARSE = {"b": 0, "d": 1, "x": 2}
+SECOND, FOURTH = 1 / math.log2(3), 1 / math.log2(5)
+
+
+@pytest.mark.parametrize(
+    ("measure", "grades", "wanted"),
+    [
+        ("FailureRate@2", {"c": 1}, 1.0),
+        ("FailureRate@3", {"c": 1}, 0.0),
+        ("SetP", SOME, 2 / 4),
+        ("SetR", SOME, 2 / 4),
+        ("SetF(beta=2)", SOME | {"z": 1}, 3 * 0.5 * 0.4 / (2 * 0.5 + 0.4)),
+        ("RBP(p=0.5)", {"a": 1, "c": 2}, 0.5 * (1 + 0.25)),
+        ("RBP(p=0.5,rel=2)", {"a": 1, "c": 2}, 0.5 * 0.25),
+        ("RBP(p=0.5)@2", {"a": 1, "c": 2}, 0.5),
+        ("ERR(max_rel=3)@10", {"a": 3, "b": 1}, 7 / 8 + (1 - 7 / 8) * (1 / 8) / 2),
+        # A condensed list leaves unjudged blocks out.
+        ("RR(judged_only=True)", SPARSE, 1 / 2),
+        ("P(judged_only=True)@2", SPARSE, 1 / 2),
+        ("SetP(judged_only=True)", SPARSE, 1 / 2),
+        ("nDCG(judged_only=True)@2", SPARSE, SECOND / (2 + SECOND)),
+        # Gains replace the grades they name.
+        ("nDCG(gains={1:3,3:0})@4", {"a": 3, "b": 1, "d": 2}, (3 * SECOND + 2 * FOURTH) / (3 + 2 * SECOND)),
+    ],
+)
+def test_a_value_is_the_one_worked_by_hand(measure, grades, wanted):
+    assert value(measure, grades) == pytest.approx(wanted, abs=1e-15)
 
 
 def test_a_query_that_is_missing_from_the_run_has_failed():
     assert value("FailureRate@3", {"c": 1}, {}) == 1.0
-
-
-def test_set_measures_read_the_whole_ranking():
-    grades = {"a": 1, "b": 1, "x": 1, "y": 2}
-
-    assert value("SetP", grades) == 2 / 4
-    assert value("SetR", grades) == 2 / 4
-    assert value("SetF(beta=2)", grades | {"z": 1}) == 3 * 0.5 * 0.4 / (2 * 0.5 + 0.4)
-
-
-def test_rank_biased_precision_fades_by_p():
-    assert value("RBP(p=0.5)", {"a": 1, "c": 2}) == 0.5 * (1 + 0.25)
-    assert value("RBP(p=0.5,rel=2)", {"a": 1, "c": 2}) == 0.5 * 0.25
-    assert value("RBP(p=0.5)@2", {"a": 1, "c": 2}) == 0.5
-
-
-def test_err_stops_at_the_block_that_satisfies():
-    first, second = 7 / 8, 1 / 8
-
-    assert value("ERR(max_rel=3)@10", {"a": 3, "b": 1}) == pytest.approx(first + (1 - first) * second / 2, abs=1e-15)
 
 
 def test_err_refuses_a_grade_beyond_its_scale():
@@ -63,22 +68,6 @@ def test_inferred_ap_takes_the_pool_to_be_like_its_sample():
     at_c = 1 / 4 + 3 / 4 * (3 / 3) * ((1 + 1e-5) / (2 + 2e-5))
 
     assert value("infAP", {"a": 1, "b": 0, "x": -1, "c": 1}, run) == pytest.approx((1.0 + at_c) / 2, abs=1e-15)
-
-
-def test_a_condensed_list_leaves_unjudged_blocks_out():
-    grades = {"b": 0, "d": 1, "x": 2}
-
-    assert value("RR(judged_only=True)", grades) == 1 / 2
-    assert value("P(judged_only=True)@2", grades) == 1 / 2
-    assert value("SetP(judged_only=True)", grades) == 1 / 2
-    assert value("nDCG(judged_only=True)@2", grades) == pytest.approx((1 / math.log2(3)) / (2 + 1 / math.log2(3)))
-
-
-def test_gains_replace_the_grades_they_name():
-    row = value("nDCG(gains={1:3,3:0})@4", {"a": 3, "b": 1, "d": 2})
-
-    best = 3 + 2 / math.log2(3)
-    assert row == pytest.approx((3 / math.log2(3) + 2 / math.log2(5)) / best)
 
 
 FACETS = [
@@ -142,26 +131,25 @@ def with_attributes(measures, *, grades=None, types="ggl", born=None, asked=(10.
     return measure_run(parse_measures(measures), judged, ranked, list(blocks), attributes)[0].tolist()
 
 
-def test_intra_list_diversity_is_the_share_of_pairs_that_differ():
+def test_diversity_is_the_share_of_pairs_that_differ_and_coverage_that_of_all_values():
     assert with_attributes("ILD(by='type')@2 ILD(by='type')@3") == [0.0, 2 / 3]
+    assert with_attributes("CorpusCoverage(by='type')@2 CorpusCoverage(by='type')@3") == [1 / 3, 2 / 3]
 
 
 def test_one_block_has_no_pair_to_distinguish():
     assert np.isnan(with_attributes("ILD(by='type')@1")).all()
 
 
-def test_coverage_is_the_share_of_all_values_in_the_first_blocks():
-    assert with_attributes("CorpusCoverage(by='type')@2 CorpusCoverage(by='type')@3") == [1 / 3, 2 / 3]
-
-
-def test_a_block_without_the_attribute_is_refused_and_named():
-    with pytest.raises(MeasureError, match=r"ILD\(by='type'\)@4 needs the type of every block it ranks; that of 'd'"):
-        with_attributes("ILD(by='type')@4")
-
-
-def test_an_attribute_that_the_file_lacks_is_refused():
-    with pytest.raises(MeasureError, match="reads the attribute 'source' of blocks; those of the file: type"):
-        with_attributes("CorpusCoverage(by='source')@3")
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("ILD(by='type')@4", r"ILD\(by='type'\)@4 needs the type of every block it ranks; that of 'd'"),
+        ("CorpusCoverage(by='source')@3", "reads the attribute 'source' of blocks; those of the file: type"),
+    ],
+)
+def test_an_attribute_that_a_block_or_the_file_lacks_is_refused_and_named(measure, said):
+    with pytest.raises(MeasureError, match=said):
+        with_attributes(measure)
 
 
 def test_gains_fade_with_the_age_of_the_block():

@@ -7,7 +7,7 @@ import pytest
 from apps.common.errors import InputErrors
 from apps.metrics.columns import Ranked, in_rank_order, place_within
 from apps.metrics.files.reading import load_qrels, load_run
-from apps.metrics.measures.registry import measure_run, parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measure
 from apps.metrics.statistics.significance import mean_of
 from apps.metrics.vocabulary import Vocabulary
 from tests.conftest import SHARED_DATA
@@ -77,7 +77,7 @@ def ours(
         ordered = in_rank_order(ranked, ids)
         kept = place_within(ordered.query, len(judged.queries)) < deepest
         ranked = Ranked(*(column[kept] for column in ordered))
-    values = measure_run(parse_measures(" ".join(names.values()), rel=rel), judged, ranked, ids)
+    values = measure_run([parse_measure(name, rel=rel) for name in names.values()], judged, ranked, ids)
     found = {}
     for column, name in enumerate(names.values()):
         found[name, "all"] = mean_of(values[:, column])

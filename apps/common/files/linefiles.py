@@ -62,6 +62,12 @@ BARE_RETURN = (
 )
 CHUNK_BYTES = 1 << 19  # what is parsed from it still fits a core's cache
 
+# Limits for a file from somebody else: how far gzip may grow, and how many lines may be empty
+GZIP_RATIO = 200
+GZIP_FLOOR = 5_000_000
+UNPACKED_BYTES = 20_000_000_000
+BLANK_LINES = 100_000
+
 
 def name_of(path: str | Path) -> str:
     """The name of the file in error messages."""
@@ -76,53 +82,41 @@ def lines_of(path: str | Path, name: str) -> Iterator[bytes]:
 def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
     """The bytes of a file, cut between lines; an overlong line is cut anywhere. Raises InputError."""
     if str(path) == "-":
-        yield from _chunks_in(sys.stdin.buffer, name)
+        yield from _chunks_in(_Opened(sys.stdin.buffer), name)
         return
     try:
         stream = Path(path).open("rb")  # noqa: SIM115 - errors of opening and of reading are different
     except OSError as error:
         raise _unreadable(name, error) from error
     with stream:
-        yield from _chunks_in(stream, name)
+        yield from _chunks_in(_Opened(stream), name)
 
 
-class Caps(NamedTuple):
-    """Limits for a file from somebody else: how far gzip may grow, and how many lines may be empty."""
-
-    gzip_ratio: int = 200
-    gzip_floor: int = 5_000_000
-    unpacked_bytes: int = 20_000_000_000
-    blank_lines: int = 100_000
-
-
-CAPS = Caps()
-
-
-def lines_in(stream: BinaryIO, name: str, caps: Caps = CAPS) -> Iterator[bytes]:
+def lines_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB. Raises InputError.
 
-    For files that people upload: the caps apply.
+    For files that people upload: the limits above apply.
     """
     done = blank = 0
-    for chunk in _capped(stream, name, caps):
+    for chunk in _capped(stream, name):
         for line in lines_of_chunk(chunk, name, done):
             blank += not line or line.isspace()
-            if blank > caps.blank_lines:
-                message = f"more than {caps.blank_lines:,} lines are empty; leave them out."
+            if blank > BLANK_LINES:
+                message = f"more than {BLANK_LINES:,} lines are empty; leave them out."
                 raise InputError(name, None, "", "", message)
             yield line
         done += chunk.count(b"\n")
 
 
-def _capped(stream: BinaryIO, name: str, caps: Caps) -> Iterator[bytes]:
-    """The chunks of a stream; rejects gzip that unpacks to more than the caps allow."""
-    counted, grown = _Counted(stream), 0
-    for chunk in _chunks_in(counted, name):  # type: ignore[arg-type]
+def _capped(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The chunks of a stream; rejects gzip that unpacks to more than is allowed."""
+    opened, grown = _Opened(stream), 0
+    for chunk in _chunks_in(opened, name):
         grown += len(chunk)
-        if grown > caps.unpacked_bytes:
-            raise InputError(name, None, "", "", f"unpacks to more than {caps.unpacked_bytes:,} bytes; split it.")
-        if grown > max(caps.gzip_floor, caps.gzip_ratio * counted.taken):
-            message = f"the gzip file unpacks to more than {caps.gzip_ratio} times its size; unpack it first."
+        if grown > UNPACKED_BYTES:
+            raise InputError(name, None, "", "", f"unpacks to more than {UNPACKED_BYTES:,} bytes; split it.")
+        if grown > max(GZIP_FLOOR, GZIP_RATIO * opened.taken):
+            message = f"the gzip file unpacks to more than {GZIP_RATIO} times its size; unpack it first."
             raise InputError(name, None, "", "", message)
         yield chunk
 
@@ -152,19 +146,16 @@ def bare_return(name: str, number: int, line: bytes) -> InputError:
     return InputError(name, number, LINE_END, shown(line.decode("utf-8", errors="replace").strip()), BARE_RETURN)
 
 
-def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def _chunks_in(opened: _Opened, name: str) -> Iterator[bytes]:
     """The bytes of a stream, unpacked when it is gzip, cut between lines; an overlong line is cut anywhere."""
     try:
-        head = stream.read(len(GZIP_MAGIC))
-        rest: BinaryIO | gzip.GzipFile = _Prefixed(head, stream)  # type: ignore[assignment]
-        if head == GZIP_MAGIC:
-            rest = gzip.GzipFile(fileobj=rest)
-        yield from _cut(rest, name)
+        unpacked = gzip.GzipFile(fileobj=opened) if opened.is_gzip() else opened  # type: ignore[call-overload]
+        yield from _cut(unpacked, name)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(name, error) from error
 
 
-def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
+def _cut(stream: _Opened | gzip.GzipFile, name: str) -> Iterator[bytes]:
     tail = b""
     for place, piece in enumerate(_pieces(stream)):
         if place == 0:
@@ -184,7 +175,7 @@ def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
         yield tail
 
 
-def _pieces(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+def _pieces(stream: _Opened | gzip.GzipFile) -> Iterator[bytes]:
     """The bytes of a stream; the first piece is long enough to detect the file type, even from a slow pipe."""
     first = b""
     while len(first) < HEAD_BYTES and (read := stream.read(CHUNK_BYTES)):
@@ -195,34 +186,24 @@ def _pieces(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         yield read
 
 
-class _Counted:
-    """A stream that counts the bytes taken from it; good enough for gzip, which only reads."""
+class _Opened:
+    """A stream that tells by its first bytes whether it is gzip, and counts the bytes taken from it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
+        self.head = b""
         self.taken = 0
 
+    def is_gzip(self) -> bool:
+        """To be asked once, before anything is read."""
+        self.head = self.stream.read(len(GZIP_MAGIC))
+        return self.head == GZIP_MAGIC
+
     def read(self, size: int = -1) -> bytes:
-        chunk = self.stream.read(size)
+        """No more than `size` bytes, and some unless the stream is at its end: enough for gzip, which only reads."""
+        chunk, self.head = self.head or self.stream.read(size), b""
         self.taken += len(chunk)
         return chunk
-
-
-class _Prefixed:
-    """A stream whose first bytes were already read; good enough for gzip, which only reads."""
-
-    def __init__(self, head: bytes, stream: BinaryIO) -> None:
-        self.head = head
-        self.stream = stream
-
-    def read(self, size: int = -1) -> bytes:
-        if not self.head:
-            return self.stream.read(size)
-        if size < 0:
-            taken, self.head = self.head, b""
-            return taken + self.stream.read()
-        taken, self.head = self.head[:size], self.head[size:]
-        return taken
 
 
 def _too_long(name: str, number: int, line: bytes) -> InputError:

@@ -20,12 +20,20 @@ from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.filekinds import not_text
 from apps.common.files.jsonvalues import parse_object
-from apps.common.files.linefiles import BARE_RETURN, LINE_END
+from apps.common.files.linefiles import (
+    BARE_RETURN,
+    BLANK_LINES,
+    BYTE_ORDER_MARK,
+    GZIP_FLOOR,
+    GZIP_MAGIC,
+    GZIP_RATIO,
+    LINE_END,
+    UNPACKED_BYTES,
+)
 
 MEGABYTE = 1_000_000
 BLOCK_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Caps(NamedTuple):
@@ -34,10 +42,10 @@ class Caps(NamedTuple):
     line_bytes: int = 5 * MEGABYTE
     columns: int = 1_000
     nesting: int = 64
-    gzip_ratio: int = 200
-    gzip_floor: int = 5 * MEGABYTE
-    unpacked_bytes: int = 20_000 * MEGABYTE
-    blank_lines: int = 100_000
+    gzip_ratio: int = GZIP_RATIO
+    gzip_floor: int = GZIP_FLOOR
+    unpacked_bytes: int = UNPACKED_BYTES
+    blank_lines: int = BLANK_LINES
 
 
 CAPS = Caps()
@@ -171,7 +179,7 @@ class _LineFeeds(io.RawIOBase):
 
 
 @contextmanager
-def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS) -> Iterator[TableFile]:
+def open_source(path: Path | str, *, name: str | None = None) -> Iterator[TableFile]:
     """Open a file on disk for the readers. `name` is shown in errors, by default the file name."""
     path = Path(path)
     try:
@@ -180,7 +188,7 @@ def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS)
         reason = error.strerror or "cannot be read"
         raise fault(name or path.name, None, "", "", f"the file cannot be opened: {reason}") from error
     with stream:
-        yield TableFile(name or path.name, stream, caps, path=path)
+        yield TableFile(name or path.name, stream, path=path)
 
 
 def read_lines(source: TableFile) -> Iterator[tuple[int, str]]:
@@ -274,7 +282,7 @@ def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
 def _without_mark(source: TableFile, raw: bytes) -> bytes:
     if reason := not_text(raw):
         raise source.error(None, "", "", reason)
-    return raw.removeprefix(b"\xef\xbb\xbf")
+    return raw.removeprefix(BYTE_ORDER_MARK)
 
 
 class _RecordFeed:

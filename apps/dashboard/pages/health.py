@@ -21,12 +21,10 @@ from django.views.decorators.http import require_safe
 
 from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import failed_deletions, standing
-from apps.common.database.deadline import read_in_time
 from apps.common.database.functions import seconds_ahead
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
-from apps.common.files.hosts import own_id
 from apps.common.files.private import closed_to_us, open_to_others
 from apps.common.web import requests
 from apps.common.web.request_counts import count_as
@@ -34,9 +32,10 @@ from apps.common.web.tokens import is_bearer_of
 from apps.dashboard.core import checkup
 from apps.dashboard.core.checkup import Check
 from apps.dashboard.enums import CheckStanding
-from apps.dashboard.pages.metrics import metrics
+from apps.dashboard.pages.metrics import metrics, read_in_time
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.execution.probes import broker_fault, broker_name, mail_server_fault, store_fault
+from apps.jobs.execution.sweep import own_id
 from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS, worker_last_seen
 from apps.jobs.selectors.watching import oldest_queued_seconds, unsent, workers_seen
 

@@ -10,10 +10,10 @@ from django.core.mail import get_connection
 
 from apps.common.errors import Refusal
 from apps.common.files.buckets import Bucket
-from apps.common.files.hosts import host_id
 from apps.common.files.store import is_ours
 from apps.common.hooks import has_mail_server
 from apps.common.web.logs import without_secrets
+from apps.jobs.execution.sweep import host_id
 
 SECONDS = 4.0
 WRONG_PASSWORD = "The mail server refuses the user name or the password."

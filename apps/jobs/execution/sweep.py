@@ -1,7 +1,12 @@
-"""The sweep of every worker, every two seconds: store that it lives, and pick up forgotten work."""
+"""The sweep of every worker, every two seconds: store that it lives and on which host, and pick up forgotten work."""
 
 import logging
+import os
+import uuid
+from contextlib import suppress
 from datetime import datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +14,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.common.database.functions import from_now
-from apps.common.files.hosts import host_id
+from apps.common.files.private import FILE, FOLDER, HOST
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.performing import CAN_BE_CLAIMED, give_up
@@ -66,3 +71,36 @@ def jobs_to_nudge() -> list[int]:
 def _died(job: Job) -> str:
     reason = f"The worker stopped in the middle of this job, in attempt {job.attempt} of {job.max_attempts}."
     return f"{reason} Before that: {job.error}" if job.error else reason
+
+
+# Which host this is: the processes that use one data directory
+
+
+def host_id() -> str:
+    """A random id, which the data directory has from its first use on."""
+    return _id_in(Path(settings.DATA_DIR))
+
+
+def own_id() -> str:
+    """The same without making one; "" where no worker has run yet."""
+    path = Path(settings.DATA_DIR) / HOST
+    return path.read_text() if path.exists() else ""
+
+
+@cache
+def _id_in(folder: Path) -> str:
+    path = folder / HOST
+    if not path.exists():
+        folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
+        _write_first(path)
+    return path.read_text()
+
+
+def _write_first(path: Path) -> None:
+    """Write a new id, unless another process is first. Who reads it finds all of it."""
+    scratch = path.with_name(f"{HOST}.{uuid.uuid4().hex}")
+    with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE), "w") as stream:
+        stream.write(uuid.uuid4().hex)
+    with suppress(FileExistsError):
+        os.link(scratch, path)
+    scratch.unlink()

@@ -133,9 +133,9 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
     return Measure(entry.name, cutoff, **values)
 
 
-def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
+def parse_measures(text: str) -> tuple[Measure, ...]:
     """The measures of a list, each once, in order of first mention. Raises one MeasureError for all of them."""
-    return tuple(dict.fromkeys(named_measures(text, rel=rel).values()))
+    return tuple(dict.fromkeys(named_measures(text).values()))
 
 
 def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:

@@ -112,19 +112,17 @@ MOST_UNDEFINED = 0.5
 NORMAL = NormalDist()
 
 
-def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints | None = None) -> Floats:
+def resampled_means(values: Floats, *, seed: int, resamples: int) -> Floats:
     """Means of each column of a (queries, columns) array over queries drawn with replacement.
 
-    The result has the shape (resamples, columns). With `strata`, a number for each query, as many queries are drawn
-    from each stratum as it has; a stratum of one query then adds nothing to the spread. Values must be finite, with at
-    least one row. No mean is beyond the values of its column, even by rounding.
+    The result has the shape (resamples, columns). Values must be finite, with at least one row. No mean is beyond the
+    values of its column, even by rounding.
     """
     n = len(values)
     centre = np.array([math.fsum(column) / n for column in values.T])
-    order = np.arange(n) if strata is None else np.argsort(strata, kind="stable")
-    whole, scale = on_grid((values - centre)[order], n)
+    whole, scale = on_grid(values - centre, n)
     means = np.empty((resamples, values.shape[1]))
-    for first, times in _times_drawn(n, seed, resamples, None if strata is None else strata[order]):
+    for first, times in _times_drawn(n, seed, resamples):
         means[first : first + len(times)] = (times @ whole) / (n * scale)
     return _settled(means + centre, values.min(axis=0), values.max(axis=0))
 
@@ -141,26 +139,16 @@ def _settled(means: Floats, low: Floats, high: Floats) -> Floats:
     return np.clip(means, low, high)
 
 
-def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iterator[tuple[int, Floats]]:
-    """How often each query is drawn: the number of the first draw, and some draws by queries, as doubles.
-
-    `strata`, where given, is sorted.
-    """
+def _times_drawn(n: int, seed: int, resamples: int) -> Iterator[tuple[int, Floats]]:
+    """How often each query is drawn: the number of the first draw, and some draws by queries, as doubles."""
     random = np.random.Generator(np.random.PCG64(seed))
-    low, high = (0, n) if strata is None else _ends(strata)
     step = max(1, CELLS_AT_ONCE // n)
     for first in range(0, resamples, step):
         rows = min(step, resamples - first)
-        drawn = random.integers(low, high, size=(rows, n), dtype=np.uint32)
+        drawn = random.integers(0, n, size=(rows, n), dtype=np.uint32)
         drawn += (np.arange(rows, dtype=np.uint32) * np.uint32(n))[:, None]
         times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
         yield first, times.astype(np.float64)
-
-
-def _ends(strata: Ints) -> tuple[Ints, Ints]:
-    """First place and the place after the last of each row's stratum; rows are sorted by stratum."""
-    _, first, member, size = np.unique(strata, return_index=True, return_inverse=True, return_counts=True)
-    return first[member], (first + size)[member]
 
 
 def reading_share(values: Floats, confidence: float, strata: Ints | None = None) -> float:
@@ -235,14 +223,8 @@ def _corrected(end: float, bias: float, acceleration: float) -> float:
     return NORMAL.cdf(bias + z / (1.0 - acceleration * z))
 
 
-def people_intervals(
-    sheets: Floats,
-    *,
-    confidence: float = DEFAULT_CONFIDENCE,
-    seed: int = DEFAULT_SEED,
-    resamples: int = RESAMPLES,
-) -> list[Interval | None]:
-    """Intervals of means over queries and the people who judged, one for each column.
+def people_intervals(sheets: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[Interval | None]:
+    """Intervals, of the default confidence, of means over queries and the people who judged, one for each column.
 
     `sheets` has the shape (people, queries, columns): the scores of each query under one person's grades, NaN where
     that person judged nothing of the query. The mean is over all (person, query) pairs with a value. Queries are
@@ -256,7 +238,7 @@ def people_intervals(
     A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
     """
     tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
-    return [None if table is None else _of_people(table, confidence, seed, resamples) for table in tables]
+    return [None if table is None else _of_people(table, seed, resamples) for table in tables]
 
 
 def including(interval: Interval, alone: Interval | None) -> Interval:
@@ -268,15 +250,15 @@ def including(interval: Interval, alone: Interval | None) -> Interval:
     return interval if alone is None else (min(interval[0], alone[0]), max(interval[1], alone[1]))
 
 
-def _of_people(table: _Table, confidence: float, seed: int, resamples: int) -> Interval:
-    share, freedom = _share_of(table.sums, confidence)
+def _of_people(table: _Table, seed: int, resamples: int) -> Interval:
+    share, freedom = _share_of(table.sums, DEFAULT_CONFIDENCE)
     if (table.counts == table.counts[0]).all():
         low, high = interval_of(every_draw(table.sums / table.counts[0] + table.centre), share)
         low, high = low - table.centre, high - table.centre
     else:  # a ratio of two sums, both of which another draw changes
         drawn = resampled_means(np.column_stack([table.sums, table.counts]), seed=seed, resamples=resamples)
         low, high = percentile_interval(drawn[:, 0] / drawn[:, 1], share)
-    below, above = (table.effect.reach(end, confidence, freedom) for end in (-low, high))
+    below, above = (table.effect.reach(end, DEFAULT_CONFIDENCE, freedom) for end in (-low, high))
     return table.centre - below, table.centre + above
 
 

@@ -21,7 +21,7 @@ def shown(environment=None, *, chosen=(), files=(), **values):
 def test_every_variable_that_karat_reads_is_in_the_table():
     files = ("apps/config/settings.py", "apps/backups/management/console.py")
     text = "".join((REPO / name).read_text() for name in files)
-    read = set(re.findall(r"(?:environ\.get\(|environ\[|_flag\(|_words\()\"([A-Z_]+)\"", text))
+    read = set(re.findall(r"(?:environ\.get\(|environ\[|_text\(|_flag\(|_words\(|_above_zero\()\"([A-Z_]+)\"", text))
 
     assert {one.name for one in VARIABLES} == read
 

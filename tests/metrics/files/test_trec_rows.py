@@ -36,18 +36,61 @@ def refusal(read, text) -> str:
     return str(refused(read, text))
 
 
-def test_a_qrels_line_becomes_a_row():
-    assert qrels("Q1 0 B7 2\nQ1 0 B8 -1\n") == [QrelRow("Q1", "B7", 2), QrelRow("Q1", "B8", -1)]
+@pytest.mark.parametrize(
+    ("read", "text", "rows"),
+    [
+        (qrels, "Q1 0 B7 2\nQ1 0 B8 -1\n", [QrelRow("Q1", "B7", 2), QrelRow("Q1", "B8", -1)]),
+        (qrels, "Q1 0 B7 2\r\nQ2 0 B7 1\r\n", [QrelRow("Q1", "B7", 2), QrelRow("Q2", "B7", 1)]),
+        (qrels, "Ä 0 a\u00a0b 1\n", [QrelRow("Ä", "a\u00a0b", 1)]),
+        (run, "Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n", [TrecRunRow("Q1", "B7", 1, 35.0, "bm25")]),
+    ],
+)
+def test_a_line_becomes_a_row(read, text, rows):
+    assert read(text) == rows
 
 
-def test_a_run_line_becomes_a_row():
-    assert run("Q1\tQ0\tB7\t1\t 3.5e1\tbm25\n") == [TrecRunRow("Q1", "B7", 1, 35.0, "bm25")]
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Q1 0 B7", "line 1, line: 3 fields" + FOUR),
+        ("Q1", "line 1, line: 1 field" + FOUR),
+        ("Q1 0 B7 0.5", "line 1, grade: '0.5' is not a whole number; grades are whole, such as 0, 1, 2 or 3."),
+        ("Q1 0 B7 1_0", "line 1, grade: '1_0' is not a number."),
+        ("Q1 0 B7 ٣", "line 1, grade: '٣' is not a number."),
+        ("Q1 0 B\x007 1", "line 1, block: 'B�7' contains a NUL byte."),
+        (b"Q1 0 B\xff 1\n", "line 1, block: 'B�' is not UTF-8 text."),
+        ("# a comment\n\nQ1 0 B#7 1\nQ1 0 B8 x\n", "line 4, grade: 'x' is not a number."),
+    ],
+)
+def test_a_bad_qrels_line_is_refused_in_words(line, said):
+    assert refusal(qrels, line) == "q.txt, " + said
 
 
-def test_a_line_of_seven_fields_is_refused_and_not_read_one_field_off():
-    said = refusal(run, "q1 Q0 doc 1 9.5 t\nq1 Q0 doc 2 1 8.5 t\n")
+def test_the_error_for_a_file_in_beir_format_says_how_to_convert_it_to_qrels():
+    said = refusal(qrels, "query-id\tcorpus-id\tscore\nQ1\tB7\t2\n")
 
-    assert said == "r.txt, line 2, line: 7 fields" + SIX
+    assert "line 1, line: the heading of BEIR's form. Leave it out, and put a 0" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Q1 Q0 B7 1 2.0", "line 1, line: 5 fields" + SIX),
+        ("q1 Q0 doc 1 9.5 t\nq1 Q0 doc 2 1 8.5 t\n", "line 2, line: 7 fields" + SIX),
+        ("Q1 Q0 B7 first 2.0 t", "line 1, rank: 'first' is not a whole number."),
+        ("Q1 Q0 B7 1 abc t", "line 1, score: 'abc' is not a number."),
+        ("Q1 Q0 B7 1 nan t", "line 1, score: 'nan' is not a finite number."),
+        ("Q1 Q0 B7 1 -inf t", "line 1, score: '-inf' is not a finite number."),
+        ("Q1 Q0 B7 1 1e999 t", "line 1, score: '1e999' is too large to be a finite number."),
+        ("Q1 Q0 B7 1 1_000 t", "line 1, score: '1_000' is not a number."),
+        (
+            "Q1 Q0 B7 1 2 t\nQ2 Q0 B7 1 2 t\nQ1 Q0 B7 3 1 t\n",
+            "line 3, block: 'B7' appears twice for query 'Q1', first in line 1.",
+        ),
+    ],
+)
+def test_a_bad_run_line_is_refused_in_words(line, said):
+    assert refusal(run, line) == "r.txt, " + said
 
 
 @pytest.mark.parametrize("read", [qrels, run])
@@ -65,89 +108,6 @@ def test_a_cr_in_one_line_of_many_is_named():
     assert refused(qrels, "Q1 0 B7 2\r\nQ1 0 B8 2\rQ1 0 B9 1\nQ2 0 B7 1\n").line == 2
 
 
-def test_a_long_file_whose_lines_end_in_cr_alone_is_not_reported_as_too_long(tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_bytes(b"".join(b"Q%d Q0 B7 1 2 t\r" % number for number in range(20_000)))
-
-    assert "the line contains a carriage return (CR)" in refusal(lambda p: list(read_run_rows(p)), path)
-    assert "the line contains a carriage return (CR)" in refusal(parts, path)
-
-
-def test_a_byte_order_mark_inside_joined_files_is_rejected(tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_bytes(b"\xef\xbb\xbfQ1 Q0 a 1 2 t\n\xef\xbb\xbfQ2 Q0 a 1 2 t\n")
-
-    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(lambda p: list(read_run_rows(p)), path)
-    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(parts, path)
-
-
-def test_blank_and_comment_lines_are_passed_over_but_counted():
-    said = refusal(qrels, "# a comment\n\nQ1 0 B#7 1\nQ1 0 B8 x\n")
-
-    assert said == "q.txt, line 4, grade: 'x' is not a number."
-
-
-def test_windows_line_ends_are_read():
-    assert qrels("Q1 0 B7 2\r\nQ2 0 B7 1\r\n") == [QrelRow("Q1", "B7", 2), QrelRow("Q2", "B7", 1)]
-
-
-def test_ids_keep_their_non_breaking_spaces_and_letters():
-    assert qrels("Ä 0 a\u00a0b 1\n") == [QrelRow("Ä", "a\u00a0b", 1)]
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "Q1 0 B7",
-            "q.txt, line 1, line: 3 fields" + FOUR,
-        ),
-        ("Q1", "q.txt, line 1, line: 1 field" + FOUR),
-        (
-            "Q1 0 B7 0.5",
-            "q.txt, line 1, grade: '0.5' is not a whole number; grades are whole, such as 0, 1, 2 or 3.",
-        ),
-        (
-            "Q1 0 B7 1_0",
-            "q.txt, line 1, grade: '1_0' is not a number.",
-        ),
-        ("Q1 0 B7 ٣", "q.txt, line 1, grade: '٣' is not a number."),
-        ("Q1 0 B\x007 1", "q.txt, line 1, block: 'B�7' contains a NUL byte."),
-    ],
-)
-def test_a_bad_qrels_line_is_refused_in_words(line, said):
-    assert refusal(qrels, line) == said
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "Q1 Q0 B7 1 2.0",
-            "r.txt, line 1, line: 5 fields" + SIX,
-        ),
-        ("Q1 Q0 B7 first 2.0 t", "r.txt, line 1, rank: 'first' is not a whole number."),
-        ("Q1 Q0 B7 1 abc t", "r.txt, line 1, score: 'abc' is not a number."),
-        ("Q1 Q0 B7 1 nan t", "r.txt, line 1, score: 'nan' is not a finite number."),
-        ("Q1 Q0 B7 1 -inf t", "r.txt, line 1, score: '-inf' is not a finite number."),
-        ("Q1 Q0 B7 1 1e999 t", "r.txt, line 1, score: '1e999' is too large to be a finite number."),
-        ("Q1 Q0 B7 1 1_000 t", "r.txt, line 1, score: '1_000' is not a number."),
-    ],
-)
-def test_a_bad_run_line_is_refused_in_words(line, said):
-    assert refusal(run, line) == said
-
-
-def test_bytes_that_are_not_utf8_are_refused():
-    assert refusal(qrels, b"Q1 0 B\xff 1\n") == "q.txt, line 1, block: 'B�' is not UTF-8 text."
-
-
-def test_a_block_twice_for_a_query_is_refused_naming_both_lines():
-    said = refusal(run, "Q1 Q0 B7 1 2 t\nQ2 Q0 B7 1 2 t\nQ1 Q0 B7 3 1 t\n")
-
-    assert said == "r.txt, line 3, block: 'B7' appears twice for query 'Q1', first in line 1."
-
-
 def test_an_error_carries_its_parts():
     with pytest.raises(InputError) as caught:
         run("Q1 Q0 B7 1 abc t")
@@ -156,24 +116,43 @@ def test_an_error_carries_its_parts():
     assert (error.file, error.line, error.field, error.value) == ("r.txt", 1, "score", "abc")
 
 
-def test_gzip_is_recognised_by_its_bytes_not_its_name(tmp_path):
+PACKED = gzip.compress(b"Q1 0 B7 2\n" * 1000)
+
+
+@pytest.mark.parametrize(
+    ("data", "queries"),
+    [
+        (b"", []),
+        (gzip.compress(b"Q1 0 B7 2\n"), ["Q1"]),  # known by its bytes, not by its name
+        (b"\xef\xbb\xbfQ1 0 B7 2\nQ2 0 B7 1", ["Q1", "Q2"]),
+    ],
+    ids=["empty", "packed", "mark"],
+)
+def test_a_file_is_read_empty_packed_or_with_a_byte_order_mark(tmp_path, data, queries):
     path = tmp_path / "qrels.txt"
-    path.write_bytes(gzip.compress(b"Q1 0 B7 2\n"))
+    path.write_bytes(data)
 
-    assert list(read_qrel_rows(path)) == [QrelRow("Q1", "B7", 2)]
-
-
-def test_a_truncated_gzip_is_refused(tmp_path):
-    path = tmp_path / "qrels.gz"
-    path.write_bytes(gzip.compress(b"Q1 0 B7 2\n" * 1000)[:-12])
-
-    assert "cannot be read" in refusal(lambda p: list(read_qrel_rows(p)), path)
+    assert [row.query_id for row in read_qrel_rows(path)] == queries
 
 
-def test_a_missing_file_is_refused(tmp_path):
-    said = refusal(lambda p: list(read_run_rows(p)), tmp_path / "none.txt")
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "qrels.txt: cannot be read: No such file or directory."),
+        (PACKED[:-12], "cannot be read"),
+        (PACKED[:20] + bytes(10) + PACKED[30:], "cannot be read"),
+        ("Q1 0 B7 2\n".encode("utf-16"), ": the file is UTF-16; save it as UTF-8."),
+        (b"Q1 0 B7 2\n" + b"x" * 3_000_000, ", line 2, line: longer than 64 KiB."),
+        (b"Q1 0 B7 2\n" + b"x" * 3_000_000 + b"\n", ", line 2, line: longer than 64 KiB."),
+    ],
+    ids=["missing", "cut off", "damaged", "UTF-16", "long last line", "long line"],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, data, said):
+    path = tmp_path / "qrels.txt"
+    if data is not None:
+        path.write_bytes(data)
 
-    assert said.endswith("none.txt: cannot be read: No such file or directory.")
+    assert said in refusal(lambda p: list(read_qrel_rows(p)), path)
 
 
 def test_a_dash_reads_standard_input(monkeypatch):
@@ -182,48 +161,10 @@ def test_a_dash_reads_standard_input(monkeypatch):
     assert list(read_qrel_rows("-")) == [QrelRow("Q1", "B7", 2)]
 
 
-def test_utf_16_is_called_by_its_name(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_bytes("Q1 0 B7 2\n".encode("utf-16"))
-
-    assert ": the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrel_rows(p)), path)
-
-
-def test_a_byte_order_mark_is_not_part_of_the_first_id(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_bytes(b"\xef\xbb\xbfQ1 0 B7 2\nQ2 0 B7 1")
-
-    assert [row.query_id for row in read_qrel_rows(path)] == ["Q1", "Q2"]
-
-
-@pytest.mark.parametrize("ending", [b"", b"\n"])
-def test_a_very_long_line_is_refused(tmp_path, ending):
-    path = tmp_path / "run.txt"
-    path.write_bytes(b"Q1 Q0 B7 1 2 t\n" + b"x" * 3_000_000 + ending)
-
-    assert ", line 2, line: longer than 64 KiB." in refusal(lambda p: list(read_run_rows(p)), path)
-
-
-def test_an_empty_file_has_no_rows(tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_bytes(b"")
-
-    assert list(read_run_rows(path)) == []
-
-
 @given(st.binary(max_size=300), st.sampled_from([qrels, run]))
 def test_any_bytes_give_rows_or_a_refusal(data, read):
     with contextlib.suppress(InputError):
         assert all(row.query_id and row.block_id for row in read(data))
-
-
-def test_damaged_gzip_is_refused(tmp_path):
-    path = tmp_path / "qrels.gz"
-    packed = bytearray(gzip.compress(b"Q1 0 B7 2\n" * 1000))
-    packed[20:30] = b"\x00" * 10
-    path.write_bytes(bytes(packed))
-
-    assert "cannot be read" in refusal(lambda p: list(read_qrel_rows(p)), path)
 
 
 def parts(path) -> list[tuple[str, str, float]]:
@@ -237,6 +178,29 @@ def parts(path) -> list[tuple[str, str, float]]:
             strict=True,
         )
     ]
+
+
+@pytest.mark.parametrize("read", [lambda path: list(read_run_rows(path)), parts])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"Q1 Q0 a 1 1.0\nQ1 Q0 b 2 1.0 t u\n", "line 1, line: 5 fields"),  # five and seven make twelve
+        (
+            b"\xef\xbb\xbfQ1 Q0 a 1 2 t\n\xef\xbb\xbfQ2 Q0 a 1 2 t\n",
+            "line 2, query: '�Q2' begins with a byte order mark",
+        ),
+        (
+            b"".join(b"Q%d Q0 B7 1 2 t\r" % number for number in range(20_000)),  # and not: too long a line
+            "the line contains a carriage return (CR)",
+        ),
+    ],
+    ids=["fields", "mark", "ends"],
+)
+def test_both_readers_refuse_what_could_be_misread(tmp_path, read, data, said):
+    path = tmp_path / "run.txt"
+    path.write_bytes(data)
+
+    assert said in refusal(read, path)
 
 
 field = st.text(
@@ -300,22 +264,8 @@ def test_lines_of_any_ends_and_widths_are_read_as_written_or_refused(lines, widt
     assert [(row.query_id.encode(), row.block_id.encode()) for row in rows] == [(row[0], row[2]) for row in wanted]
 
 
-def test_lines_out_of_step_are_not_taken_for_rows(tmp_path):
-    """Five fields and then seven make twelve: no reader may be fooled."""
-    path = tmp_path / "run.txt"
-    path.write_text("Q1 Q0 a 1 1.0\nQ1 Q0 b 2 1.0 t u\n")
-
-    assert "line 1, line: 5 fields" in refusal(parts, path)
-
-
 def test_blank_and_comment_lines_are_read_many_at_a_time_too(tmp_path):
     path = tmp_path / "run.txt"
     path.write_bytes(b"\xef\xbb\xbf# made by hand\n\nQ1 Q0 a 1 1.0 t\nQ1 Q0 b 2 0.5 t")
 
     assert parts(path) == [("Q1", "a", 1.0), ("Q1", "b", 0.5)]
-
-
-def test_the_error_for_a_file_in_beir_format_says_how_to_convert_it_to_qrels():
-    said = refusal(qrels, "query-id\tcorpus-id\tscore\nQ1\tB7\t2\n")
-
-    assert "line 1, line: the heading of BEIR's form. Leave it out, and put a 0" in said

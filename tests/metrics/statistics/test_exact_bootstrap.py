@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.metrics.statistics.bootstrap import resampled_means
-from apps.metrics.statistics.exact_bootstrap import FEW, MANY, every_draw
+from apps.metrics.statistics.exact_bootstrap import FEW, MANY, every_draw, on_grid
 
 CHANCE = np.random.default_rng(7)
 SAMPLES = {
@@ -107,7 +107,10 @@ def test_values_turned_about_have_ends_turned_about(size):
 def test_strata_are_drawn_apart():
     strata = np.repeat([0, 1, 2], [10, 30, 60])
     values = np.random.default_rng(2).random(100) + strata
-    random = resampled_means(values[:, None], seed=3, resamples=40_000, strata=strata)[:, 0]
+    random = sum(
+        (strata == one).mean() * resampled_means(values[strata == one][:, None], seed=one, resamples=40_000)[:, 0]
+        for one in range(3)
+    )
 
     drawn = every_draw(values, strata)
 
@@ -119,3 +122,55 @@ def test_draws_that_equal_the_mean_count_half_as_below():
     assert every_draw(np.array([0.0, 1.0])).below(0.5) == 0.5
     assert every_draw(np.repeat([0.0, 1.0], 30)).below(0.5) == pytest.approx(0.5)
     assert every_draw(np.full(9, 0.3)).below(0.3) == 0.5
+
+
+FINITE = st.floats(-1e12, 1e12, allow_subnormal=False)
+
+
+@given(st.lists(FINITE, min_size=1, max_size=60))
+def test_a_sum_is_exact_in_any_order(values):
+    whole, _ = on_grid(np.array(values), len(values))
+
+    assert whole.sum() == math.fsum(whole) == whole[::-1].sum() == np.sort(whole).sum()
+
+
+@given(st.lists(FINITE, min_size=1, max_size=60))
+def test_a_value_moves_by_half_a_step_at_most(values):
+    array = np.array(values)
+    whole, scale = on_grid(array, len(values))
+
+    assert np.all(np.abs(whole / scale - array) <= 0.5 / scale)
+    assert 0.5 / scale <= 64 * 2.0**-50 * np.abs(array).max() or np.abs(array).max() < 1e-280
+
+
+def test_values_drawn_as_often_as_there_are_terms_stay_below_2_to_the_53_and_zeros_as_they_are():
+    assert 1000 * on_grid(np.array([0.999999]), 1000).whole[0] < 2**53
+    assert on_grid(np.empty(0), 0).whole.shape == (0,)
+    assert on_grid(np.zeros(3), 3).whole.tolist() == [0, 0, 0]
+
+
+def test_each_column_has_a_scale_of_its_own():
+    values = np.array([[1.0, 1e-9, 0.0], [0.3, 3e-10, 0.0]])
+
+    together = on_grid(values, 2)
+
+    for column in range(3):
+        alone = on_grid(values[:, column], 2)
+        assert alone.whole.tolist() == together.whole[:, column].tolist()
+        assert alone.scale == together.scale[column]
+
+
+@pytest.mark.parametrize("value", [1e-320, 1e-300, 1e300])
+def test_very_small_and_very_large_values_are_accepted(value):
+    whole, scale = on_grid(np.array([value, -value]), 2)
+
+    assert whole.sum() == 0
+    assert whole[0] / scale == pytest.approx(value, rel=1e-12) or whole[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "terms", "said"), [(math.nan, 1, "finite"), (math.inf, 1, "finite"), (1.0, 2**52, "too many")]
+)
+def test_what_is_not_finite_and_more_terms_than_the_grid_has_room_for_are_refused(value, terms, said):
+    with pytest.raises(ValueError, match=said):
+        on_grid(np.array([value]), terms)

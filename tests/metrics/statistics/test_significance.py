@@ -17,22 +17,16 @@ def test_a_mean_is_an_exact_sum_rounded_once():
     assert mean_of([0.1] * 10) == 0.1
 
 
-def test_no_values_have_no_mean_and_no_interval():
-    (summary,) = summaries(np.empty((0, 1)))
-
-    assert summary == Summary(None, None, 0)
-
-
-def test_one_query_has_a_mean_but_no_interval():
-    (summary,) = summaries(column(0.25))
-
-    assert summary == Summary(0.25, None, 1)
-
-
-def test_equal_values_have_an_interval_of_no_width():
-    (summary,) = summaries(column(0.5, 0.5, 0.5))
-
-    assert summary == Summary(0.5, (0.5, 0.5), 3, (0.5, 0.5))
+@pytest.mark.parametrize(
+    ("values", "summary"),
+    [
+        ([], Summary(None, None, 0)),
+        ([0.25], Summary(0.25, None, 1)),
+        ([0.5, 0.5, 0.5], Summary(0.5, (0.5, 0.5), 3, (0.5, 0.5))),
+    ],
+)
+def test_few_or_equal_values_have_no_interval_or_one_of_no_width(values, summary):
+    assert summaries(column(*values)) == [summary]
 
 
 def test_undefined_values_are_left_out_of_their_column_only():
@@ -54,12 +48,6 @@ def test_no_interval_and_no_verdict_depends_on_the_seed(n):
     found = [differences(baseline, candidate, seed=seed) for seed in range(4)]
 
     assert len({(one.interval, one.bca, one.is_settled) for told in found for one in told}) == 3
-
-
-def test_a_column_has_the_same_interval_alone_and_with_others():
-    values = np.random.default_rng(3).random((50, 3))
-
-    assert summaries(values)[1].interval == pytest.approx(summaries(values[:, 1:2])[0].interval, abs=1e-12)
 
 
 def test_an_interval_agrees_with_scipy():
@@ -101,18 +89,16 @@ def test_many_queries_have_the_interval_of_theory():
     assert high - low == pytest.approx(2 * 1.96 * values.std() / math.sqrt(5000), rel=0.005)
 
 
-def test_random_signs_of_three_equal_differences_give_a_quarter():
-    p = sign_flip_p(column(0.1, 0.1, 0.1), resamples=10_000)[0]
-
-    assert p == pytest.approx(0.25, abs=0.015)
-
-
-def test_no_difference_has_p_one():
-    assert sign_flip_p(column(0.0, 0.0)) == [1.0]
-
-
-def test_p_is_never_zero():
-    assert sign_flip_p(np.full((200, 1), 0.3), resamples=999) == [1 / 1000]
+@pytest.mark.parametrize(
+    ("changes", "resamples", "p"),
+    [
+        ([0.1] * 3, 10_000, pytest.approx(0.25, abs=0.015)),
+        ([0.0] * 2, 999, 1.0),
+        ([0.3] * 200, 999, 1 / 1000),  # and never 0
+    ],
+)
+def test_p_is_the_share_of_random_signs_that_reach_the_difference(changes, resamples, p):
+    assert sign_flip_p(column(*changes), resamples=resamples) == [p]
 
 
 def test_p_agrees_with_scipy():
@@ -132,13 +118,12 @@ def test_p_is_spread_evenly_when_nothing_differs():
     assert stats.kstest(found, "uniform").pvalue > 0.01
 
 
-def test_holm_equals_a_case_worked_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
-def test_holm_never_exceeds_one_and_keeps_the_order():
-    assert holm([0.9, 0.6]) == [1.0, 1.0]
-    assert holm([]) == []
+@pytest.mark.parametrize(
+    ("p_values", "corrected"),
+    [([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]), ([0.9, 0.6], [1.0, 1.0]), ([], [])],
+)
+def test_holm_equals_cases_worked_by_hand(p_values, corrected):
+    assert holm(p_values) == pytest.approx(corrected)
 
 
 @given(st.lists(st.floats(0.0001, 1), max_size=8))

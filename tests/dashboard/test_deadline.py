@@ -5,8 +5,8 @@ import threading
 import pytest
 from django.db import DatabaseError, OperationalError, connection
 
-from apps.common.database import deadline
-from apps.common.database.deadline import read_in_time
+from apps.dashboard.pages import metrics
+from apps.dashboard.pages.metrics import read_in_time
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -41,7 +41,7 @@ def test_a_database_that_is_silent_is_not_waited_for():
 
 def test_those_who_come_while_several_wait_are_told_at_once():
     woken = threading.Event()
-    for _ in range(deadline.MOST_THREADS):
+    for _ in range(metrics.MOST_THREADS):
         with pytest.raises(OperationalError):
             read_in_time(woken.wait, seconds=0.01)
 
