@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from apps.triples.forms import BenchForm
 from django.apps import apps
 from django.db import DatabaseError, models, transaction
 from django.db.models import F, Value
@@ -23,6 +22,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from apps.accounts.models import Project
 from apps.corpus.imports.documents import CorpusImportForm
+from apps.triples.forms import BenchForm
 from tests.endpoints import ENDPOINTS
 from tests.fast_client import Asker, watching, without_words
 from tests.test_bodies import BODIES, NOWHERE, asker_of
