@@ -7,7 +7,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import BigIntegerField, Count, Exists, Max, OuterRef, Q, QuerySet, Value
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
@@ -113,22 +113,21 @@ def _seats(rounds: Iterable[Round]) -> QuerySet[Seat]:
 
 
 def _resolved_in(rounds: Sequence[Round]) -> Iterator[tuple[ResolvedPair, TextKey]]:
-    """Every pair that has an answer, with its resolution and its text; round after round by key, in few statements."""
+    """Every pair that has an answer, with its resolution and its text; round after round by key, in two statements."""
     kinds = {round_.pk: round_.kind for round_ in rounds}
-    given, rulings = _given(kinds), _rulings(kinds)
-    answered, answers = next(given, NOTHING)
+    given = _given(kinds)
+    answered, answers, ruling = next(given, NOTHING)
     texts: dict[int, TextKey] = {}
     for round_id, entry, planned, query, version, block, digest in _planned_texts(rounds):
         here = (round_id, entry)
         while answered is not None and answered < here:
-            answered, answers = next(given, NOTHING)
-        ours, ruling = answers if answered == here else (), rulings.get(here)
-        if not ours and ruling is None:
+            answered, answers, ruling = next(given, NOTHING)
+        if answered != here:
             continue
-        state, resolution, grade = _resolved(ours, planned=planned, ruling=ruling)
+        state, resolution, grade = _resolved(answers, planned=planned, ruling=ruling)
         if kinds[round_id] == RoundKind.PROPAGATED:
             resolution = Resolution.CARRIED
-        pair = ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(ours))
+        pair = ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(answers))
         yield pair, texts.get(version) or texts.setdefault(version, TextKey(block, digest))
 
 
@@ -136,8 +135,8 @@ _resolved = lru_cache(maxsize=4_096)(resolve)
 """Among many pairs most have the answers of another one."""
 Place = tuple[int, int]
 """A round and an entry, by their keys."""
-Given = tuple[Place | None, tuple[int | None, ...]]
-NOTHING: Given = (None, ())
+Given = tuple[Place | None, tuple[int | None, ...], Ruling | None]
+NOTHING: Given = (None, (), None)
 
 
 def _planned_texts(rounds: Iterable[Round]) -> Iterator[tuple[Any, ...]]:
@@ -150,18 +149,19 @@ def _planned_texts(rounds: Iterable[Round]) -> Iterator[tuple[Any, ...]]:
 
 
 def _given(rounds: Collection[int]) -> Iterator[Given]:
-    """The live answers to each pair, None for "can't judge", in the order of rounds and entries.
+    """The live answers to each pair, None for "can't judge", and a lead's ruling, in the order of rounds and entries.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
     """
-    live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1).order_by("round", "entry")
-    rows = live.values_list("round", "entry", "grade").iterator(chunk_size=ROWS)
-    return ((place, tuple([grade for *_, grade in of_pair])) for place, of_pair in groupby(rows, key=itemgetter(0, 1)))
-
-
-def _rulings(rounds: Collection[int]) -> dict[Place, Ruling]:
+    columns = ("round", "entry", "seat", "grade")
+    live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1)
     ruled = Adjudication.objects.filter(round__in=rounds, superseded_by=None)
-    return {(round_, entry): Ruling(grade) for round_, entry, grade in ruled.values_list("round", "entry", "grade")}
+    rulings = ruled.annotate(seat=Value(None, BigIntegerField())).values_list(*columns)  # only a judge has a seat
+    rows = live.values_list(*columns).union(rulings, all=True)
+    for place, of_pair in groupby(rows.order_by("round", "entry").iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
+        both = [*of_pair]
+        grades = tuple([grade for _, _, seat, grade in both if seat])
+        yield place, grades, next((Ruling(grade) for _, _, seat, grade in both if not seat), None)
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
