@@ -82,7 +82,7 @@ class Triple(models.Model):
     def __str__(self) -> str:
         return self.label
 
-    @property
+    @cached_property
     def label(self) -> str:
         return label_of(self.number)
 

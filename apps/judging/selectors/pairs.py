@@ -200,9 +200,8 @@ def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[Reso
     settled: dict[tuple[int, TextKey], ResolvedPair] = {}
     for pair, text in chain.from_iterable(by_round.values()):
         key = (pair.query_id, text)
-        if key in settled and pair.state is PairState.PARTLY:
-            continue
-        settled[key] = pair
+        if pair.state is not PairState.PARTLY or key not in settled:
+            settled[key] = pair
     return [(pair, text) for (_, text), pair in settled.items()]
 
 
