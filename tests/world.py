@@ -18,7 +18,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.actions.secrets import save_secret
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
-from apps.accounts.models import STAND_IN_DOMAIN, Invitation, Project, User
+from apps.accounts.models import PLACEHOLDER_DOMAIN, Invitation, Project, User
 from apps.accounts.selectors import secrets_in
 from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
@@ -164,7 +164,7 @@ class Things:
     def placeholder(self) -> int:
         """A name in an imported file that is nobody's yet."""
         rows = RoundAnnotator.objects.filter(round__project=self.project, round__kind="imported")
-        return rows.filter(annotator__email__endswith=STAND_IN_DOMAIN).earliest("pk").annotator_id
+        return rows.filter(annotator__email__endswith=PLACEHOLDER_DOMAIN).earliest("pk").annotator_id
 
     finders: dict[str, Any]
 

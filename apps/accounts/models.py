@@ -9,7 +9,7 @@ from django.db.models.lookups import Exact
 from apps.accounts.enums import Role
 from apps.common.web.outages import outage_of
 
-STAND_IN_DOMAIN = "@raters.invalid"
+PLACEHOLDER_DOMAIN = "@raters.invalid"
 
 
 def is_small_ascii(name: str) -> Q:
@@ -67,9 +67,9 @@ class User(AbstractBaseUser):
         return check_password(raw_password, self.password, renew)
 
     @property
-    def is_stand_in(self) -> bool:
+    def is_placeholder(self) -> bool:
         """Whether this is only a name in an imported file, who can never sign in."""
-        return self.email.endswith(STAND_IN_DOMAIN)
+        return self.email.endswith(PLACEHOLDER_DOMAIN)
 
 
 def default_scale() -> list[dict]:

@@ -64,7 +64,7 @@ def reset_link_refusal(reset: PasswordReset, at: datetime) -> str | None:
 
 def reset_refusal(user: User) -> str | None:
     """Why this person cannot get a new password, or None."""
-    if user.is_stand_in:
+    if user.is_placeholder:
         return NO_ACCOUNT.format(user=user)
     if not user.is_active:
         return f"The account of {user} is deactivated."
@@ -83,7 +83,7 @@ def password_refusal(email: str, *, is_operator: bool) -> str | None:
 
 def entry_refusal(user: User) -> str | None:
     """Why nobody can be let in as this person, or None."""
-    if user.is_active and not user.is_stand_in:
+    if user.is_active and not user.is_placeholder:
         return None
     return f"The account of {user} is deactivated here. An operator of Karat can say why."
 
@@ -110,14 +110,14 @@ def leaving_refusal(actor: User | None, user: User) -> str | None:
         return "Only an operator can have somebody leave."
     if actor is not None and actor.pk == user.pk:
         return "You cannot have yourself leave. Ask another operator."
-    if user.is_stand_in:
+    if user.is_placeholder:
         return NO_ACCOUNT.format(user=user)
     return last_operator_refusal(user)
 
 
 def reopening_refusal(user: User) -> str | None:
     """Why there is no closed account of this person to reopen, or None."""
-    if user.is_stand_in:
+    if user.is_placeholder:
         return NO_ACCOUNT.format(user=user)
     return f"The account of {user} is open." if user.is_active else None
 

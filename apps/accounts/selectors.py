@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404
 from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.accounts.models import (
-    STAND_IN_DOMAIN,
+    PLACEHOLDER_DOMAIN,
     ApiToken,
     Identity,
     Invitation,
@@ -25,7 +25,7 @@ from apps.accounts.models import (
     Visit,
     default_policies,
 )
-from apps.common.database.questions import CountOf, ListOf, Question
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf
 from apps.common.web.tokens import token_digest
 
 
@@ -72,25 +72,25 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
     return User.objects.filter(pk__in=live.values("user"), is_active=True).order_by("name", "pk")
 
 
-def stand_in_email(project: Project, name: str) -> str:
-    """The e-mail field of the stand-in for a name in a project's files. No mail is ever sent there."""
+def placeholder_email(project: Project, name: str) -> str:
+    """The e-mail field of the placeholder for a name in a project's files. No mail is ever sent there."""
     mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
-    return f"{mark}{STAND_IN_DOMAIN}"
+    return f"{mark}{PLACEHOLDER_DOMAIN}"
 
 
-def stand_in_named(project: Project, name: str) -> User | None:
-    """The stand-in for this name in the project's files, where there is one."""
-    return User.objects.filter(email=stand_in_email(project, name)).first()
+def placeholder_named(project: Project, name: str) -> User | None:
+    """The placeholder for this name in the project's files, where there is one."""
+    return User.objects.filter(email=placeholder_email(project, name)).first()
 
 
 def roles_of(user: User, project: Project) -> frozenset[str]:
     return frozenset(Membership.objects.live().filter(user=user, project=project).values_list("role", flat=True))
 
 
-def roles_question(user: User, project: Project) -> Question[frozenset[str]]:
+def roles_question(user: User, project: Project) -> BatchedRead[frozenset[str]]:
     """The question behind `roles_of`, for what asks others with it."""
     roles = ListOf(Membership.objects.live().filter(user=user, project=project).values_list("role"))
-    return Question({"roles": roles}, lambda found: frozenset(role for (role,) in found["roles"]))
+    return BatchedRead({"roles": roles}, lambda found: frozenset(role for (role,) in found["roles"]))
 
 
 def has_role(user: User, project: Project, role: str) -> Exists:
@@ -227,7 +227,7 @@ def visits_of(user: User, at: datetime) -> QuerySet[Visit]:
 def everybody() -> QuerySet[User]:
     """Every person, with the number of their current projects."""
     live = Count("memberships__project", filter=Q(memberships__ended_at=None), distinct=True)
-    people = User.objects.exclude(email__endswith=STAND_IN_DOMAIN)
+    people = User.objects.exclude(email__endswith=PLACEHOLDER_DOMAIN)
     return people.annotate(project_count=live).order_by("-is_active", "name", "pk")
 
 
@@ -244,7 +244,7 @@ class AccountCounts(NamedTuple):
 def account_counts(*, seen_since: datetime) -> AccountCounts:
     """In one statement. Stand-ins for names in imported files are not counted."""
     active = Q(is_active=True)
-    people = User.objects.exclude(email__endswith=STAND_IN_DOMAIN).aggregate(
+    people = User.objects.exclude(email__endswith=PLACEHOLDER_DOMAIN).aggregate(
         active=Count("pk", filter=active),
         seen_lately=Count("pk", filter=active & Q(last_login__gte=seen_since)),
         operators=Count("pk", filter=active & Q(is_operator=True)),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, QuerySet
 
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.editions import rules
 from apps.editions.core.comparison import PassageChange
@@ -82,12 +82,12 @@ class EditionSheet:
         before = edition.before
         rounds, versions = rounds_on(before.corpus), versions_on(before.corpus)
         project = before.corpus.project
-        questions: dict[str, Question[Any]] = {
+        questions: dict[str, BatchedRead[Any]] = {
             "live": live_question(project),
             "decided": decided_question(before.corpus),
             "stays": stays_question(before, rounds),
             "pace": pace_question(project),
-            "has_guideline": Question({"any": Exists(guidelines_in(project))}, lambda found: bool(found["any"])),
+            "has_guideline": BatchedRead({"any": Exists(guidelines_in(project))}, lambda found: bool(found["any"])),
             "as_before": as_before_question(project, rounds),
         }
         if edition.after is not None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.actions import invitations, passwords, tokens
 from apps.accounts.actions.leaving import leave
-from apps.accounts.actions.people import deactivate_user, reopen_account, stand_in
+from apps.accounts.actions.people import create_placeholder, deactivate_user, reopen_account
 from apps.accounts.enums import Role, Scope
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import ApiToken, Identity, PasswordReset, User, Visit
@@ -410,7 +410,7 @@ class TestComingBack:
     def test_it_is_refused_to_others_for_open_accounts_and_for_names_in_files(self, mara, operator):
         project = make_project()
         lead = lead_of(project)
-        name = stand_in(project=project, name="J. Doe", actor=lead, at=AT)
+        name = create_placeholder(project=project, name="J. Doe", actor=lead, at=AT)
 
         for actor, user, words in (
             (lead, mara, "Only an operator"),

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.accounts.actions.people import stand_in
+from apps.accounts.actions.people import create_placeholder
 from apps.accounts.actions.projects import create_project
 from apps.accounts.models import Identity, User
 from apps.common.errors import Refusal
@@ -33,7 +33,7 @@ def test_add_makes_a_person_with_a_password_shown_once():
 
 def test_list_shows_everybody_with_their_standing_but_no_names_of_imported_files():
     operator, person = make_user("Ada", is_operator=True), make_user("Bo")
-    stand_in(project=create_project(name="Hut", actor=operator, at=AT), name="Ann", actor=operator, at=AT)
+    create_placeholder(project=create_project(name="Hut", actor=operator, at=AT), name="Ann", actor=operator, at=AT)
 
     assert output_of("list").splitlines() == [f"{operator.email}\tAda\toperator", f"{person.email}\tBo\tperson"]
 

@@ -17,7 +17,7 @@ from apps.backups.execution.making import OWN_NAME, remove_oldest
 from apps.backups.formats.archive import Archive
 from apps.backups.models import Backup
 from apps.backups.selectors.backups import backup_metrics, notice_asked
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from tests.factories import AT, make_project, make_user

@@ -4,12 +4,12 @@ import pytest
 from django.db.models import Count, F, Q, Subquery
 
 from apps.accounts.models import Membership
-from apps.common.database.questions import (
+from apps.common.database.batched_reads import (
+    BatchedRead,
     CountOf,
     DistinctOf,
     ListOf,
     MeanOf,
-    Question,
     answer_to,
     first_with,
     forget,
@@ -34,12 +34,12 @@ def test_many_questions_are_one_statement(project, django_assert_num_queries):
     roles = Membership.objects.filter(project=project).order_by()
     first = roles.order_by("pk").values("granted_at")[:1]
     asked = {
-        "roles": Question({"n": CountOf(roles.values("pk"))}, lambda found: found["n"]),
-        "people": Question({"n": DistinctOf(roles.values("user"))}, lambda found: found["n"]),
-        "two": Question({"n": CountOf(roles.values("pk")[:2])}, lambda found: found["n"]),
-        "none": Question({"n": CountOf(roles.filter(Q(pk__in=[])).values("pk"))}, lambda found: found["n"]),
-        "mean": Question({"n": MeanOf(roles.values(value=F("pk")))}, lambda found: type(found["n"])),
-        "first": Question({"at": Subquery(first)}, lambda found: found["at"].tzinfo is not None),
+        "roles": BatchedRead({"n": CountOf(roles.values("pk"))}, lambda found: found["n"]),
+        "people": BatchedRead({"n": DistinctOf(roles.values("user"))}, lambda found: found["n"]),
+        "two": BatchedRead({"n": CountOf(roles.values("pk")[:2])}, lambda found: found["n"]),
+        "none": BatchedRead({"n": CountOf(roles.filter(Q(pk__in=[])).values("pk"))}, lambda found: found["n"]),
+        "mean": BatchedRead({"n": MeanOf(roles.values(value=F("pk")))}, lambda found: type(found["n"])),
+        "first": BatchedRead({"at": Subquery(first)}, lambda found: found["at"].tzinfo is not None),
     }
 
     with django_assert_num_queries(1):
@@ -68,7 +68,7 @@ def test_a_short_list_comes_in_the_same_statement(project, django_assert_num_que
     }
 
     with django_assert_num_queries(1):
-        found = answer_to(project, Question(asked, dict))
+        found = answer_to(project, BatchedRead(asked, dict))
 
     assert found == {
         "rows": [list(row) for row in roles.values_list("user_id", "role", "granted_by__name")],
@@ -82,12 +82,12 @@ def test_a_short_list_comes_in_the_same_statement(project, django_assert_num_que
 
 def test_a_question_that_asks_nothing_takes_no_statement(project, django_assert_num_queries):
     with django_assert_num_queries(0):
-        assert answer_to(project, Question({}, lambda found: "nothing")) == "nothing"
+        assert answer_to(project, BatchedRead({}, lambda found: "nothing")) == "nothing"
 
 
 def test_a_row_comes_with_its_answer_in_one_statement(project, django_assert_num_queries):
     rows = Membership.objects.filter(project=project).order_by("-pk")
-    people = Question({"n": CountOf(rows.order_by().values("pk"))}, lambda found: f"{found['n']} of us")
+    people = BatchedRead({"n": CountOf(rows.order_by().values("pk"))}, lambda found: f"{found['n']} of us")
     latest, n = rows[0], rows.count()
 
     with django_assert_num_queries(1):

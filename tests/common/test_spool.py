@@ -1,6 +1,6 @@
 """Rows that are read once and come from disk after that."""
 
-from apps.common.files.spool import ROWS_AT_ONCE, Spool
+from apps.common.files.replayable_rows import ROWS_AT_ONCE, ReplayableRows
 
 
 def counting(rows):
@@ -10,7 +10,7 @@ def counting(rows):
         calls.append(len(calls))
         yield from rows
 
-    return Spool(read), calls
+    return ReplayableRows(read), calls
 
 
 def test_rows_are_read_once_however_often_they_are_asked_for():
@@ -58,7 +58,7 @@ def test_a_reading_that_failed_is_begun_anew():
             raise fault
         yield 2
 
-    spool = Spool(read)
+    spool = ReplayableRows(read)
     try:
         list(spool)
     except ZeroDivisionError:

@@ -9,7 +9,7 @@ from apps.accounts.actions.projects import create_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in, roles_of
 from apps.audit.models import Event
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.dashboard.pages.tasks import REVIEW_ROWS, open_tasks
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job

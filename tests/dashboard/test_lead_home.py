@@ -12,7 +12,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.pages import blocking, quality, tasks
 from apps.gates.actions import create_gate

@@ -6,7 +6,7 @@ from django.core.cache import cache
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.dashboard.pages import progress
 from apps.judging.actions.rounds import close_round
 from apps.review.actions.submitting import give_verdict

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from apps.accounts.actions.projects import set_roles
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.common.text.wording import percent
 from apps.dashboard.pages.progress import ending, progress_of, seats_asked
 from apps.judging.actions.rounds import close_round

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.jobs.actions.notifications import mark_all_read, mark_read, notify, read_about
 from apps.jobs.models import Notification
 from apps.jobs.selectors.jobs import PAGE_SIZE, notification_page, unread_asked

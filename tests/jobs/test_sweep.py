@@ -1,7 +1,7 @@
 import pytest
 
+from apps.common.database.batched_reads import answer_to
 from apps.common.database.functions import from_now
-from apps.common.database.questions import answer_to
 from apps.jobs.execution import sweep
 from apps.jobs.models import Job, WorkerBeat
 from apps.jobs.selectors.jobs import worker_asked, worker_last_seen

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
 from apps.judging.models import KeyMap
 from apps.judging.selectors.rounds import keys_question, own_keys

@@ -173,7 +173,7 @@ def test_the_page_imports_a_book_with_its_judges_as_placeholders(client, snapsho
         ("Q1", "b00000", "mara@example.org", 3),
         ("Q1", "b00001", "Unknown", 0),
     ]
-    assert Judgement.objects.filter(note="says how often").get().annotator.is_stand_in
+    assert Judgement.objects.filter(note="says how often").get().annotator.is_placeholder
     assert not Adjudication.objects.exists()
 
 

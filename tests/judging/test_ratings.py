@@ -176,7 +176,7 @@ def test_raters_are_names_and_not_people_of_the_house(pool):
     done = take(pool, draft_of(pool, table(pool, *ROWS)))
 
     rater = done.round.annotators.first().annotator
-    assert rater.is_stand_in
+    assert rater.is_placeholder
     assert (rater.is_active, rater.has_usable_password()) == (False, False)
     assert not rater.memberships.exists()
     assert set(everybody()) == before

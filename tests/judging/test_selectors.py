@@ -11,7 +11,7 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats

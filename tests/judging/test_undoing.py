@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.agreement.selectors.agreement import grade_agreement
 from apps.audit.models import Event
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.import_reading import ImportRefused

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from apps.accounts.models import Project, User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
-from apps.common.database.questions import reading_once
+from apps.common.database.batched_reads import reading_once
 from apps.common.errors import InputErrors, Refusal
 
 READING = ("GET", "HEAD", "OPTIONS")

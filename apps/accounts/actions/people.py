@@ -10,7 +10,7 @@ from apps.accounts.core.addresses import plain_address
 from apps.accounts.enums import Role
 from apps.accounts.models import ApiToken, Membership, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
-from apps.accounts.selectors import stand_in_email, stand_in_named
+from apps.accounts.selectors import placeholder_email, placeholder_named
 from apps.common.errors import Refusal
 from apps.common.hooks import record
 
@@ -65,15 +65,15 @@ def create_user(*, email: str, name: str, password: str | None, at: datetime, is
 
 
 @transaction.atomic
-def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
-    """The stand-in for a name in an imported file, created once for each name in a project; not an account.
+def create_placeholder(*, project: Project, name: str, actor: User, at: datetime) -> User:
+    """The placeholder for a name in an imported file, created once for each name in a project; not an account.
 
     Nobody can sign in as them, they belong to no project, and no list of people shows them.
     """
-    user = stand_in_named(project, name)
+    user = placeholder_named(project, name)
     if user is None:
         user = User(
-            email=stand_in_email(project, name), name=name[:120], created_at=at, is_active=False, deactivated_at=at
+            email=placeholder_email(project, name), name=name[:120], created_at=at, is_active=False, deactivated_at=at
         )
         user.set_unusable_password()
         user.save()
@@ -130,7 +130,7 @@ def _close(user: User, actor: User | None, at: datetime) -> None:
 def change_address(*, user_id: int, email: str, at: datetime) -> User:
     """Give an account another e-mail address, from the command line. Raises Refusal for one that somebody has."""
     user = User.objects.select_for_update().get(pk=user_id)
-    if user.is_stand_in:
+    if user.is_placeholder:
         raise Refusal(rules.NO_ACCOUNT.format(user=user), code="no_account")
     before, user.email = user.email, plain_address(email)
     if User.objects.filter(email=user.email).exclude(pk=user.pk).exists():

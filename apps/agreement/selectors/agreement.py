@@ -16,14 +16,14 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.enums import Role
-from apps.accounts.models import STAND_IN_DOMAIN, Membership, Project, User
+from apps.accounts.models import PLACEHOLDER_DOMAIN, Membership, Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.core.drift import DriftCheck
 from apps.agreement.core.weeks import monday_of
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import SideRates
+from apps.common.database.batched_reads import once
 from apps.common.database.functions import Day
-from apps.common.database.questions import once
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
@@ -138,7 +138,7 @@ def fresh_ratings(
 
 def _has_people(prefix: str = "") -> Q:
     """Rounds in force whose grades belong to people: judged here, or imported with the names of their raters."""
-    raters = RoundAnnotator.objects.filter(annotator__email__endswith=STAND_IN_DOMAIN)
+    raters = RoundAnnotator.objects.filter(annotator__email__endswith=PLACEHOLDER_DOMAIN)
     field = f"{prefix.removesuffix('__')}__in" if prefix else "pk__in"
     named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
     judged = Q(**{f"{prefix}kind": RoundKind.JUDGING})

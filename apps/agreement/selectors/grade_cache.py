@@ -17,8 +17,8 @@ from apps.accounts.models import Project
 from apps.agreement.core.weeks import Columns, columns_from, unpacked
 from apps.agreement.models import ReadGrades
 from apps.agreement.selectors.agreement import live_grades, one_item_a_text
+from apps.common.database.batched_reads import forget, once
 from apps.common.database.functions import Day
-from apps.common.database.questions import forget, once
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.judging.enums import RoundState

@@ -9,7 +9,7 @@ from django.db.models import Max, Model, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
-from apps.common.database.questions import ListOf, Question
+from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.digests import utc_text
 
 Payload = Callable[[Any], dict]
@@ -136,16 +136,16 @@ def recorded_objects(action: str, model: type[Model]) -> set[str]:
     return set(_events_on(action, model).values_list("object_id", flat=True))
 
 
-def recorded_question(action: str, obj: Model) -> Question[list[Any]]:
+def recorded_question(action: str, obj: Model) -> BatchedRead[list[Any]]:
     """What the events of this action recorded of the object, for `values_recorded`, with more in one statement."""
     rows = ListOf(events_of(action, obj).values_list("after"), json=["after"])
-    return Question({"after": rows}, lambda found: [after for (after,) in found["after"]])
+    return BatchedRead({"after": rows}, lambda found: [after for (after,) in found["after"]])
 
 
-def recorded_objects_question(action: str, model: type[Model]) -> Question[set[str]]:
+def recorded_objects_question(action: str, model: type[Model]) -> BatchedRead[set[str]]:
     """As `recorded_objects`, with more in one statement."""
     rows = ListOf(_events_on(action, model).values_list("object_id"))
-    return Question({"objects": rows}, lambda found: {pk for (pk,) in found["objects"]})
+    return BatchedRead({"objects": rows}, lambda found: {pk for (pk,) in found["objects"]})
 
 
 def values_recorded(recorded: Iterable[Any], name: str) -> set[str]:

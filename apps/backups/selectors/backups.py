@@ -15,7 +15,7 @@ from apps.accounts.models import Project, ProjectDeletion, User
 from apps.backups.enums import BACK_UP, DELETE_PROJECT
 from apps.backups.models import Backup
 from apps.backups.selectors.project_rows import count_rows
-from apps.common.database.questions import Question, once
+from apps.common.database.batched_reads import BatchedRead, once
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -100,13 +100,13 @@ class BackupStanding(NamedTuple):
     age_seconds: float | None
 
 
-def notice_asked(user: User) -> Question[str]:
+def notice_asked(user: User) -> BatchedRead[str]:
     """A sentence for operators when the last good backup is older than two intervals, or the last one failed.
 
     "" for everybody else, and where none is scheduled.
     """
     if not (settings.BACKUP_TO and user.is_operator):
-        return Question({}, lambda _: "")
+        return BatchedRead({}, lambda _: "")
     tried = _tried()
     asks = {
         "made_at": Subquery(_verified().values("made_at")[:1]),
@@ -114,7 +114,7 @@ def notice_asked(user: User) -> Question[str]:
         "error": Subquery(tried.values("error")[:1]),
         "clock": Now(),
     }
-    return Question(asks, lambda found: _standing(found).notice)
+    return BatchedRead(asks, lambda found: _standing(found).notice)
 
 
 def standing(at: datetime) -> BackupStanding:

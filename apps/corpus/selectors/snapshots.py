@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_objects_question, recorded_question, values_recorded
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.core.passage_ids import (
     SnapshotEntry,
@@ -42,8 +42,8 @@ class Seal(NamedTuple):
     redacted: set[str]
 
 
-def seal_question(snapshot: Snapshot) -> Question[Seal]:
-    parts: dict[str, Question[Any]] = {
+def seal_question(snapshot: Snapshot) -> BatchedRead[Seal]:
+    parts: dict[str, BatchedRead[Any]] = {
         "frozen": recorded_question("snapshot.frozen", snapshot),
         "redacted": recorded_objects_question(REDACTED, BlockVersion),
     }
@@ -53,7 +53,7 @@ def seal_question(snapshot: Snapshot) -> Question[Seal]:
         known = whole.read(found)
         return Seal(values_recorded(known["frozen"], "digest"), known["redacted"])
 
-    return Question(whole.asks, read)
+    return BatchedRead(whole.asks, read)
 
 
 def fault_of(snapshot: Snapshot, seal: Seal | None = None, rows: Iterable[SnapshotBlock] | None = None) -> str | None:

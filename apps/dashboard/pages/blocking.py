@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.common.database.questions import CountOf, Question
+from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.dashboard.pages.checklist import GOALS, FirstSteps
 from apps.dashboard.pages.paths import path
 from apps.dashboard.pages.progress import Judging
@@ -26,7 +26,7 @@ from apps.retrieval.enums import PoolState, Returns, RunState
 from apps.retrieval.models import Pool, Run
 
 MOST_NAMED = 3
-NOTHING: Question[list[Task]] = Question({}, lambda found: [])
+NOTHING: BatchedRead[list[Task]] = BatchedRead({}, lambda found: [])
 
 
 def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[Task]:
@@ -44,7 +44,7 @@ def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[Task]:
     return [Task("x", "Gates failed", small, len(failed), "", url, "Open the gates", is_bad=True)]
 
 
-def unscored(project: Project, version: Version | None) -> Question[list[Task]]:
+def unscored(project: Project, version: Version | None) -> BatchedRead[list[Task]]:
     """The complete runs on the snapshot of the latest version for which nobody has requested a score."""
     if version is None:
         return NOTHING
@@ -55,7 +55,7 @@ def unscored(project: Project, version: Version | None) -> Question[list[Task]]:
     tags = runs.order_by("-pk").values("tag")
     asks: dict[str, Subquery] = {"n": CountOf(runs.values("pk"))}
     asks |= {f"tag{place}": Subquery(tags[place : place + 1]) for place in range(MOST_NAMED)}
-    return Question(asks, lambda found: _to_score(project, version, found))
+    return BatchedRead(asks, lambda found: _to_score(project, version, found))
 
 
 def _to_score(project: Project, version: Version, found: Mapping[str, Any]) -> list[Task]:
@@ -96,7 +96,7 @@ def public_releases(member: Member, *, at: datetime) -> list[Task]:
     return rows
 
 
-def without_runs(project: Project, version: Version | None) -> Question[list[Task]]:
+def without_runs(project: Project, version: Version | None) -> BatchedRead[list[Task]]:
     """The latest version where systems were scored before and none has run on its snapshot yet."""
     if version is None:
         return NOTHING
@@ -104,13 +104,13 @@ def without_runs(project: Project, version: Version | None) -> Question[list[Tas
     scored = Evaluation.objects.filter(project=project, scored_at__isnull=False)
     small = f"no system has run on {version.snapshot.name} yet: run it there, or upload its results"
     row = Task(GOALS["scores"], f"Score your systems on {version.label}", small, 1, "", path("score", project), "Score")
-    return Question(
+    return BatchedRead(
         {"has_scores": Exists(scored), "has_run": Exists(runs)},
         lambda found: [row] if found["has_scores"] and not found["has_run"] else [],
     )
 
 
-def without_grades(project: Project) -> Question[list[Task]]:
+def without_grades(project: Project) -> BatchedRead[list[Task]]:
     """The live queries that have no grade and are in no open round, once others have grades."""
     begun = Seat.objects.filter(
         Q(state=SeatState.DONE) | ~Q(round__state=RoundState.CLOSED), query=OuterRef("pk"), round__withdrawn_at=None
@@ -121,7 +121,7 @@ def without_grades(project: Project) -> Question[list[Task]]:
         "every": CountOf(live.values("pk")),
         "missing": CountOf(live.filter(~Exists(begun)).values("pk")),
     }
-    return Question(asks, lambda found: _ungraded(project, found))
+    return BatchedRead(asks, lambda found: _ungraded(project, found))
 
 
 def _ungraded(project: Project, found: Mapping[str, Any]) -> list[Task]:
@@ -140,11 +140,11 @@ def goals(steps: FirstSteps) -> list[Task]:
     ]
 
 
-def unplanned_pool(project: Project) -> Question[str]:
+def unplanned_pool(project: Project) -> BatchedRead[str]:
     """The name of the newest complete pool without a round that has pairs for one; "" where there is none."""
     pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
     newest = pools.filter(has_pairs_to_judge(), state=PoolState.COMPLETE).order_by("-pk").values("name")[:1]
-    return Question({"name": Subquery(newest)}, lambda found: found["name"] or "")
+    return BatchedRead({"name": Subquery(newest)}, lambda found: found["name"] or "")
 
 
 def rounds(

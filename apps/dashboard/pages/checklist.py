@@ -18,7 +18,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member, policy
-from apps.common.database.questions import Question
+from apps.common.database.batched_reads import BatchedRead
 from apps.common.web.requests import own_page
 from apps.corpus.models import Block
 from apps.corpus.selectors.import_kinds import SampleFile, kind_named
@@ -283,7 +283,7 @@ def _numbered(steps: Iterable[ChecklistStep]) -> list[ChecklistStep]:
     return rows
 
 
-def what_is_done(member: Member) -> Question[dict[str, bool]]:
+def what_is_done(member: Member) -> BatchedRead[dict[str, bool]]:
     """Whether each step is done, and what its words depend on."""
     project = member.project
     live = Membership.objects.live().filter(project=project)
@@ -308,4 +308,4 @@ def what_is_done(member: Member) -> Question[dict[str, bool]]:
         # A frozen version has shown that no permission was missing.
         return {**found, "sources": found["sources"] or found["version"]}
 
-    return Question({key: Exists(of) for key, of in rows.items()}, read)
+    return BatchedRead({key: Exists(of) for key, of in rows.items()}, read)

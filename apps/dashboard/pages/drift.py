@@ -31,8 +31,8 @@ from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import repeats_since
 from apps.agreement.selectors.grade_cache import GradesNotRead, cached, dated_in
+from apps.common.database.batched_reads import once
 from apps.common.database.functions import Day
-from apps.common.database.questions import once
 from apps.common.drawing import charts
 from apps.common.drawing.charts import Spot, spark
 from apps.common.text.wording import count, number, percent

@@ -21,8 +21,8 @@ from django.views.decorators.http import require_safe
 
 from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import failed_deletions, standing
+from apps.common.database.batched_reads import once
 from apps.common.database.functions import seconds_ahead
-from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
 from apps.common.files.private import closed_to_us, open_to_others

@@ -21,7 +21,7 @@ from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.calibration.core.control_chart import limits
 from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
-from apps.common.database.questions import CountOf, Question
+from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.common.drawing import charts
 from apps.common.drawing.charts import Period, control_chart
 from apps.common.text.wording import count, day, percent
@@ -96,10 +96,10 @@ class Judging(NamedTuple):
     bar: SafeString
 
 
-def seats_asked(round_: Round, at: datetime) -> Question[tuple[Totals, int]]:
+def seats_asked(round_: Round, at: datetime) -> BatchedRead[tuple[Totals, int]]:
     """The seats of a round, and how many leases have lapsed, for a page that asks other things with it."""
     seats, late = seat_counts(round_), board.lapsed(round_, at=at)
-    return Question({**seats.asks, "lapsed": CountOf(late.values("pk"))}, lambda n: (seats.read(n), n["lapsed"]))
+    return BatchedRead({**seats.asks, "lapsed": CountOf(late.values("pk"))}, lambda n: (seats.read(n), n["lapsed"]))
 
 
 def progress_of(round_: Round, seats: Totals, lapsed: int, at: datetime) -> Judging:

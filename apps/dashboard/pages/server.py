@@ -27,7 +27,7 @@ from apps.accounts.access.pages import PersonRequest, operator_view
 from apps.accounts.selectors import account_counts
 from apps.backups.actions.backups import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
-from apps.common.database.questions import once, reading_once
+from apps.common.database.batched_reads import once, reading_once
 from apps.common.database.schema import SchemaGap, migrations_known, schema_gap
 from apps.common.drawing.charts import svg
 from apps.common.drawing.svg import tag, title

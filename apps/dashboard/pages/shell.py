@@ -12,7 +12,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.backups.selectors.backups import notice_asked
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.hooks import NextStep
 from apps.common.web import requests
 from apps.corpus.models import Import, Snapshot
@@ -198,7 +198,7 @@ class News(NamedTuple):
 
 def _news(member: Member) -> News:
     project = member.project
-    parts: list[Question[Any]] = [worker_asked(), demo_asked(project), unread_asked(member.user, project)]
+    parts: list[BatchedRead[Any]] = [worker_asked(), demo_asked(project), unread_asked(member.user, project)]
     parts.append(notice_asked(member.user))
     return News(*answer_to(project, joined(dict(enumerate(parts)))).values())
 

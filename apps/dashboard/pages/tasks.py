@@ -12,7 +12,7 @@ from apps.accounts.selectors import Member
 from apps.calibration.models import Calibration
 from apps.calibration.rules import PARTICIPANTS
 from apps.calibration.selectors.calibrations import unanswered_items
-from apps.common.database.questions import CountOf, Question, joined
+from apps.common.database.batched_reads import BatchedRead, CountOf, joined
 from apps.common.text.wording import age, day
 from apps.dashboard.pages.paths import path
 from apps.jobs.enums import JobState
@@ -66,13 +66,13 @@ class Task:
     is_bad: bool = False
 
 
-def open_tasks(member: Member, at: datetime) -> Question[list[Task]]:
+def open_tasks(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     """The open tasks of this person, most pressing first."""
     parts = [_judging(member, at), _review(member, at), _calibrations(member, at)]
     if member.is_lead:
         parts += [_permissions(member, at), _failed_jobs(member, at)]
     whole = joined(dict(enumerate(parts)))
-    return Question(whole.asks, lambda found: in_order(chain.from_iterable(whole.read(found).values())))
+    return BatchedRead(whole.asks, lambda found: in_order(chain.from_iterable(whole.read(found).values())))
 
 
 def in_order(items: Iterable[Task]) -> list[Task]:
@@ -91,9 +91,9 @@ def _oldest(since: datetime | None, at: datetime) -> str:
     return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
 
 
-def _judging(member: Member, at: datetime) -> Question[list[Task]]:
+def _judging(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     waits = what_waits_for(member.user, member.project, member.roles)
-    return Question(waits.asks, lambda found: _judging_tasks(member, waits.read(found), at))
+    return BatchedRead(waits.asks, lambda found: _judging_tasks(member, waits.read(found), at))
 
 
 def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Task]:
@@ -137,9 +137,9 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
     return items
 
 
-def _review(member: Member, at: datetime) -> Question[list[Task]]:
+def _review(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     waits = review.what_waits_for(member.user, member.project, member.roles, at)
-    return Question(waits.asks, lambda found: [_review_task(member, wait, at) for wait in waits.read(found)])
+    return BatchedRead(waits.asks, lambda found: [_review_task(member, wait, at) for wait in waits.read(found)])
 
 
 def _review_task(member: Member, wait: review.QueuedWork, at: datetime) -> Task:
@@ -148,9 +148,9 @@ def _review_task(member: Member, wait: review.QueuedWork, at: datetime) -> Task:
     return Task(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key])
 
 
-def _calibrations(member: Member, at: datetime) -> Question[list[Task]]:
+def _calibrations(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     if not member.holds(*PARTICIPANTS):
-        return Question({}, lambda found: [])
+        return BatchedRead({}, lambda found: [])
     items = unanswered_items(member.user, member.project)
     asks: dict[str, Subquery] = {"n": CountOf(items.order_by().values("pk"))}
     for name in ("number", "calibration__number", "calibration__opened_at"):
@@ -166,10 +166,10 @@ def _calibrations(member: Member, at: datetime) -> Question[list[Task]]:
             Task("c", f"Calibrate, {first}", "review past Q&As again, blind", found["n"], since, url, "Review again")
         ]
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)
 
 
-def _permissions(member: Member, at: datetime) -> Question[list[Task]]:
+def _permissions(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     ending = Permission.objects.filter(
         source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
     )
@@ -186,10 +186,10 @@ def _permissions(member: Member, at: datetime) -> Question[list[Task]]:
         url = path("sources", member.project)
         return [Task("p", "Permissions about to expire", small, found["n"], f"in {age(first, at)}", url)]
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)
 
 
-def _failed_jobs(member: Member, at: datetime) -> Question[list[Task]]:
+def _failed_jobs(member: Member, at: datetime) -> BatchedRead[list[Task]]:
     failed = Job.objects.filter(project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN)
     last = failed.order_by("-finished_at").values("finished_at")[:1]
 
@@ -199,4 +199,4 @@ def _failed_jobs(member: Member, at: datetime) -> Question[list[Task]]:
         when, url = f"last {age(found['last'], at)} ago", path("jobs", member.project)
         return [Task("f", "Failed jobs", "see the reason and retry", found["n"], when, url)]
 
-    return Question({"n": CountOf(failed.order_by().values("pk")), "last": Subquery(last)}, read)
+    return BatchedRead({"n": CountOf(failed.order_by().values("pk")), "last": Subquery(last)}, read)

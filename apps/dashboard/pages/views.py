@@ -22,7 +22,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.grade_cache import newest_judgements, newest_key
 from apps.backups.actions.projects import delete_project
 from apps.backups.selectors.backups import contents_of
-from apps.common.database.questions import Question, answer_to, is_known, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, is_known, joined
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale, request_demo
@@ -84,7 +84,7 @@ def read_home(member: Member, at: datetime) -> HomeFacts:
     project = member.project
     versions = newest_versions(project) if member.holds(Role.LEAD, Role.VIEWER) else NewestVersions(None, None, None)
     round_ = newest_round(project, member.user) if member.is_lead else None
-    questions: dict[str, Question] = {"size": _size(project)}
+    questions: dict[str, BatchedRead] = {"size": _size(project)}
     if not project.archived_at:
         questions["tasks"] = open_tasks(member, at)
     if member.holds(Role.LEAD, Role.VIEWER):
@@ -100,9 +100,9 @@ def read_home(member: Member, at: datetime) -> HomeFacts:
 
 def _asked_by_leads(
     member: Member, versions: NewestVersions, round_: Round | None, at: datetime
-) -> dict[str, Question]:
+) -> dict[str, BatchedRead]:
     project = member.project
-    questions: dict[str, Question] = {
+    questions: dict[str, BatchedRead] = {
         "done": checklist.what_is_done(member),
         "states": state_counts(project),
         "unscored": blocking.unscored(project, versions.released),
@@ -113,13 +113,13 @@ def _asked_by_leads(
     return questions | {"seats": seats_asked(round_, at)} if round_ else questions
 
 
-def _size(project: Project) -> Question[CorpusSize | None]:
+def _size(project: Project) -> BatchedRead[CorpusSize | None]:
     newest = snapshots_in(project).select_related(None)
     asks = {name: Subquery(newest.values(name)[:1]) for name in CorpusSize._fields}
-    return Question(asks, lambda found: CorpusSize(**found) if found["block_count"] is not None else None)
+    return BatchedRead(asks, lambda found: CorpusSize(**found) if found["block_count"] is not None else None)
 
 
-def _stamps(project: Project) -> Question[None]:
+def _stamps(project: Project) -> BatchedRead[None]:
     """The keys by which cached figures are known to be fresh: those of the last judgement, verdict and text."""
     newest = {
         newest_key(project): newest_judgements(project),
@@ -131,7 +131,7 @@ def _stamps(project: Project) -> Question[None]:
         for place, key in enumerate(newest):
             is_known(key, found[f"newest{place}"] or 0)
 
-    return Question({f"newest{place}": Subquery(rows[:1]) for place, rows in enumerate(newest.values())}, read)
+    return BatchedRead({f"newest{place}": Subquery(rows[:1]) for place, rows in enumerate(newest.values())}, read)
 
 
 @login_required

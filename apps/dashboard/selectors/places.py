@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Subquery
 
 from apps.accounts.models import Membership, Project, User
-from apps.common.database.questions import Question
+from apps.common.database.batched_reads import BatchedRead
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.enums import LOAD_DEMO
@@ -63,13 +63,15 @@ def _loading(demos: list[Project]) -> dict[int, Job]:
     return {job.project_id: job for job in jobs if job.project_id is not None}
 
 
-def demo_asked(project: Project) -> Question[Job | None]:
+def demo_asked(project: Project) -> BatchedRead[Job | None]:
     """The job that fills this demo project now; None, without asking, for other projects."""
     if not project.is_demo:
-        return Question({}, lambda found: None)
+        return BatchedRead({}, lambda found: None)
     loading = Job.objects.open().filter(kind=LOAD_DEMO, project=project).order_by("pk")
     asks = {field.attname: Subquery(loading.values(field.attname)[:1]) for field in Job._meta.concrete_fields}
-    return Question(asks, lambda found: Job.from_db(None, list(found), list(found.values())) if found["id"] else None)
+    return BatchedRead(
+        asks, lambda found: Job.from_db(None, list(found), list(found.values())) if found["id"] else None
+    )
 
 
 def newest_snapshot(project: Project) -> Snapshot | None:

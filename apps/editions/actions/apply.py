@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts.models import User
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.common.errors import InputErrors
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_reading

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.tabular import open_source
 from apps.corpus.execution import import_reading
@@ -136,7 +136,7 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     edition = between(before, snapshot)
     if reason := rules.shown_refusal(order.shown, edition.mark):
         raise EditionRefused(reason, code="edition_changed")
-    asked: dict[str, Question[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
+    asked: dict[str, BatchedRead[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
     found = answer_to(project, joined(asked))
     usage = usage_of(edition, rounds_on(before.corpus), found["live"])
     work = work_of(edition, usage, _choices(edition, usage, found["decided"], order))

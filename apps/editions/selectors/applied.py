@@ -11,7 +11,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, events_in
-from apps.common.database.questions import CountOf, ListOf, Question
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf
 from apps.corpus.models import Snapshot
 from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundKind, RoundState
@@ -38,7 +38,7 @@ class RoundAsBefore(NamedTuple):
         return Plan(overlap=self.former.overlap_share, judges=self.former.judges, seed=seed)
 
 
-def as_before_question(project: Project, rounds: Iterable[Round]) -> Question[RoundAsBefore]:
+def as_before_question(project: Project, rounds: Iterable[Round]) -> BatchedRead[RoundAsBefore]:
     """Asks how the round is judged, of its people their key, name and address. `rounds` are all of the corpus."""
     judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
     former = max(judged, key=lambda round_: round_.number, default=None)
@@ -48,7 +48,7 @@ def as_before_question(project: Project, rounds: Iterable[Round]) -> Question[Ro
     def read(found: Mapping[str, Any]) -> RoundAsBefore:
         return RoundAsBefore(former, [User(**dict(zip(columns, row, strict=True))) for row in found["people"]])
 
-    return Question({"people": people}, read)
+    return BatchedRead({"people": people}, read)
 
 
 def _people(project: Project, former: Round | None) -> QuerySet[User]:
@@ -73,7 +73,7 @@ class TakenEdition(NamedTuple):
     after: dict[str, Any]
 
 
-def taken_question(snapshot: Snapshot) -> Question[TakenEdition | None]:
+def taken_question(snapshot: Snapshot) -> BatchedRead[TakenEdition | None]:
     """Asks for the record that this edition was taken; None before."""
     event = _taken(snapshot).select_related(None)
     asks = {name: Subquery(event.values(name)[:1]) for name in ("at", "after", "actor__name", "actor__email")}
@@ -82,7 +82,7 @@ def taken_question(snapshot: Snapshot) -> Question[TakenEdition | None]:
         by = User(name=found["actor__name"] or "", email=found["actor__email"] or "")
         return None if found["at"] is None else TakenEdition(found["at"], str(by), found["after"] or {})
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)
 
 
 class SystemsToRun(NamedTuple):
@@ -99,14 +99,14 @@ class SystemsToRun(NamedTuple):
         return cls(*both)
 
 
-def to_run_question(before: Snapshot, after: Snapshot) -> Question[SystemsToRun]:
+def to_run_question(before: Snapshot, after: Snapshot) -> BatchedRead[SystemsToRun]:
     """Asks for the systems with a complete run on `before` and no run on `after`, by name: of each its name and kind.
 
     A failed run on `after` does not count.
     """
     columns = ("pk", "name", "kind")
     rows = ListOf(_left_to_run(before, after).values_list(*columns))
-    return Question(
+    return BatchedRead(
         {"systems": rows},
         lambda found: SystemsToRun.of(System(**dict(zip(columns, row, strict=True))) for row in found["systems"]),
     )
@@ -127,7 +127,7 @@ class StaysBehind(NamedTuple):
     open_rounds: list[Round]
 
 
-def stays_question(before: Snapshot, rounds: Iterable[Round]) -> Question[StaysBehind]:
+def stays_question(before: Snapshot, rounds: Iterable[Round]) -> BatchedRead[StaysBehind]:
     """`rounds` are all of the corpus, with their pools."""
     judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
     open_rounds = [
@@ -138,4 +138,4 @@ def stays_question(before: Snapshot, rounds: Iterable[Round]) -> Question[StaysB
         "runs": CountOf(Run.objects.filter(snapshot=before).values("pk")),
         "pools": CountOf(pools.values("pk")),
     }
-    return Question(asks, lambda found: StaysBehind(found["runs"], found["pools"], open_rounds))
+    return BatchedRead(asks, lambda found: StaysBehind(found["runs"], found["pools"], open_rounds))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from apps.common.database.questions import ListOf, Question
+from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.text.blocktext import is_cut
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion, Corpus
@@ -240,10 +240,10 @@ def changed_passages(
     ]
 
 
-def decided_question(corpus: Corpus) -> Question[Decided]:
+def decided_question(corpus: Corpus) -> BatchedRead[Decided]:
     decisions = Decision.objects.filter(version__block__corpus=corpus)
     rows = ListOf(decisions.values_list("version_id", "text_digest", "choice"))
-    return Question(
+    return BatchedRead(
         {"decided": rows},
         lambda found: {(version, digest): Choice(choice) for version, digest, choice in found["decided"]},
     )

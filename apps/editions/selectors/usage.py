@@ -10,8 +10,8 @@ from django.db.models import F, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 
 from apps.accounts.models import Project
+from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.database.bulk import chunks
-from apps.common.database.questions import ListOf, Question
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
 from apps.corpus.selectors.corpora import TextKey
 from apps.editions.enums import ChangeKind
@@ -55,10 +55,10 @@ def rounds_on(corpus: Corpus) -> list[Round]:
     return list(rounds.select_related("pool").order_by("number"))
 
 
-def live_question(project: Project) -> Question[dict[int, str]]:
+def live_question(project: Project) -> BatchedRead[dict[int, str]]:
     """The texts of the queries that are not retired, in the order of their ids, by key."""
     queries = Query.objects.filter(project=project, retired_at=None).order_by("outside_id")
-    return Question({"live": ListOf(queries.values_list("pk", "text"))}, lambda found: dict(found["live"]))
+    return BatchedRead({"live": ListOf(queries.values_list("pk", "text"))}, lambda found: dict(found["live"]))
 
 
 def usage_of(

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404, HttpRequest
 
 from apps.accounts.models import Project
-from apps.common.database.questions import once
+from apps.common.database.batched_reads import once
 from apps.evaluation import rules
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.selectors import evaluations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import live_grades
-from apps.common.database.questions import ListOf, Question, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
@@ -280,7 +280,7 @@ def _grounds_of(version: Version) -> Grounds:
     grades = VersionGrade.objects.filter(version=version)
     triples = VersionTriple.objects.filter(version=version)
     scored = Evaluation.objects.filter(version=version, slice=None).order_by("hit", "split").values("hit", "split")
-    asked: Question[Grounds] = Question(
+    asked: BatchedRead[Grounds] = BatchedRead(
         {
             "scored": ListOf(scored.annotate(n=Count("pk")).values_list("hit", "split", "n")),
             "has_grades": Exists(grades),

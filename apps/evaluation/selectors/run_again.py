@@ -7,7 +7,7 @@ from django.db.models import Count, Q, QuerySet
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.common.database.questions import once
+from apps.common.database.batched_reads import once
 from apps.evaluation.core import packing
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation, Score

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import Case, F, When
 
-from apps.common.database.questions import once
+from apps.common.database.batched_reads import once
 from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import JUDGED_NAME

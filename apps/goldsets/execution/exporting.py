@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.core.encryption import SealBroken, unseal
 from apps.accounts.models import Project
 from apps.audit.selectors.events import recorded_question, values_recorded
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
 from apps.corpus.models import SnapshotBlock
@@ -78,14 +78,14 @@ class Seal(NamedTuple):
     texts: snapshots.Seal
 
 
-def seal_question(version: Version) -> Question[Seal]:
-    parts: dict[str, Question[Any]] = {
-        "has_moved": Question({"moved": Exists(_moved_grades(version))}, lambda found: bool(found["moved"])),
+def seal_question(version: Version) -> BatchedRead[Seal]:
+    parts: dict[str, BatchedRead[Any]] = {
+        "has_moved": BatchedRead({"moved": Exists(_moved_grades(version))}, lambda found: bool(found["moved"])),
         "recorded": recorded_question("version.frozen", version),
         "texts": snapshots.seal_question(version.snapshot),
     }
     whole = joined(parts)
-    return Question(whole.asks, lambda found: Seal(**whole.read(found)))
+    return BatchedRead(whole.asks, lambda found: Seal(**whole.read(found)))
 
 
 def fault_of(version: Version, content: VersionContent | None = None, seal: Seal | None = None) -> str | None:
@@ -170,7 +170,7 @@ def write(
         forms = chosen(formats)
     except ValueError as error:
         raise WrongChoice(f"{error}.", code="unknown_form") from error
-    asked: dict[str, Question[Any]] = {"seal": seal_question(version)}
+    asked: dict[str, BatchedRead[Any]] = {"seal": seal_question(version)}
     if answers and not ANSWERED.isdisjoint(forms):
         asked["judges"] = judges_question(version)
     found = answer_to(version, joined(asked))

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
+from apps.common.database.batched_reads import answer_to
 from apps.common.database.functions import bytewise
-from apps.common.database.questions import answer_to
-from apps.common.files.spool import Spool
+from apps.common.files.replayable_rows import ReplayableRows
 from apps.common.text.wording import utc_second
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.snapshots import entries_of
@@ -55,15 +55,15 @@ class VersionContent:
 
     def __init__(self, version: Version, *, every_answer: bool = False, judges: Judges | None = None) -> None:
         # What reads does not refer to this object, so that its files are gone with it and not when the collector comes.
-        queries = Spool(lambda: queries_held(version))
+        queries = ReplayableRows(lambda: queries_held(version))
         read_answers = partial(_answers_of, version, judges, queries)
         self.version = version
         self._every_answer = every_answer
         self._queries = queries
-        self._blocks = Spool(lambda: map(frozen_block, entries_of(version.snapshot_id)))
-        self._grades = Spool(lambda: chain.from_iterable(map(_grades_of, query_batches(queries))))
-        self._triples = Spool(lambda: triples_held(version))
-        self._answers = Spool(partial(read_answers, noted=False))
+        self._blocks = ReplayableRows(lambda: map(frozen_block, entries_of(version.snapshot_id)))
+        self._grades = ReplayableRows(lambda: chain.from_iterable(map(_grades_of, query_batches(queries))))
+        self._triples = ReplayableRows(lambda: triples_held(version))
+        self._answers = ReplayableRows(partial(read_answers, noted=False))
         self._read_answers = read_answers
 
     def queries(self) -> Iterator[FrozenQuery]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, Q, QuerySet
 
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf
 from apps.common.database.functions import bytewise
-from apps.common.database.questions import CountOf, ListOf, Question
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import FrozenQuery, JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
@@ -94,7 +94,7 @@ class Judges(NamedTuple):
     pools: frozenset[int]
 
 
-def judges_question(version: Version) -> Question[Judges]:
+def judges_question(version: Version) -> BatchedRead[Judges]:
     """Who judged the version, each by a name that is the same at every export of it, and another one in another."""
     columns = ("annotator", "round", "round__number", "round__pool", "guideline", "guideline__number")
     rows = ListOf(_given(version).order_by().values_list(*columns).distinct())
@@ -108,7 +108,7 @@ def judges_question(version: Version) -> Question[Judges]:
             frozenset(row[3] for row in known),
         )
 
-    return Question({"judges": rows}, read)
+    return BatchedRead({"judges": rows}, read)
 
 
 def _pseudonyms(version: Version, people: Iterable[int]) -> dict[int, str]:

@@ -12,7 +12,7 @@ from django.db.models import Count, IntegerField, Q, QuerySet, Value
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project, User
 from apps.accounts.selectors import members_of, policy
-from apps.common.database.questions import ListOf, Question, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
 from apps.corpus.models import PublicTexts
 from apps.goldsets.enums import PublicState, StayKind, StayReason
 from apps.goldsets.formats import jsonl
@@ -233,7 +233,7 @@ def _words(project: Project, sources: Collection[Source], terms: Mapping[int, So
     people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user")).order_by("pk")
     said = PublicTexts.objects.filter(corpus__project=project, ended_at=None)
     asked = {"said": ListOf(said.values_list("owner")), "people": ListOf(people.values_list("name", "email"))}
-    found = answer_to(project, Question(asked, dict))
+    found = answer_to(project, BatchedRead(asked, dict))
     owners = [owner for (owner,) in found["said"]]
     public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in _names_of(one))}
     whole = {word for one in sources if terms[one.pk].reason for word in _names_of(one)}

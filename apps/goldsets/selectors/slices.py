@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from apps.common.database.questions import once
+from apps.common.database.batched_reads import once
 from apps.goldsets.core.slice_sampling import Candidate
 from apps.goldsets.enums import GROWING, SliceKind, Split
 from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple

@@ -10,8 +10,8 @@ from django.db.models import CharField, F, JSONField, QuerySet, Value
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to
 from apps.common.database.bulk import chunks
-from apps.common.database.questions import ListOf, Question, answer_to
 from apps.corpus.models import BlockVersion
 from apps.goldsets.core.training import Entry, Known, Lookup, Match, Traceable, TrainingPassage, find_known
 from apps.goldsets.enums import EntryKind, Split
@@ -120,10 +120,10 @@ class LiveManifest(NamedTuple):
     counts: dict[str, int]
 
 
-def live_manifests_question(project: Project) -> Question[list[LiveManifest]]:
+def live_manifests_question(project: Project) -> BatchedRead[list[LiveManifest]]:
     """The manifests in use, by name, for pages that ask for more in the same statement."""
     rows = _live(project).values_list("pk", "name", "counts")
-    return Question(
+    return BatchedRead(
         {"manifests": ListOf(rows, json=["counts"])},
         lambda found: [LiveManifest(*row) for row in found["manifests"]],
     )

@@ -13,7 +13,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
-from apps.common.database.questions import CountOf, ListOf, Question, answer_to, joined, once
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined, once
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import PublicState, Split, VersionState
 from apps.goldsets.models import GoldSet, SigningKey, Version, VersionLoss, VersionQuery, VersionTriple
@@ -133,12 +133,12 @@ def triples_on_their_way(version: Version) -> dict[str, int]:
     return answer_to(version, on_their_way_question(version))
 
 
-def on_their_way_question(version: Version) -> Question[dict[str, int]]:
+def on_their_way_question(version: Version) -> BatchedRead[dict[str, int]]:
     """The same for pages that ask for more in one statement."""
     included = VersionTriple.objects.filter(version=version).values("triple")
     others = Triple.objects.filter(project=version.gold_set.project).exclude(pk__in=included).values("pk")
     asks = {str(state): CountOf(others.filter(state=state)) for state in (State.DISPUTED, State.IN_REVIEW)}
-    return Question(asks, lambda found: {word: count for word, count in found.items() if count})
+    return BatchedRead(asks, lambda found: {word: count for word, count in found.items() if count})
 
 
 def looks_at_test(version: Version) -> Looks:
@@ -223,10 +223,10 @@ def revoked_sources(version: Version, *, at: datetime) -> list[int]:
     return list(sources_revoked(version, at=at).values_list("pk", flat=True))
 
 
-def revoked_question(version: Version, *, at: datetime) -> Question[list[int]]:
+def revoked_question(version: Version, *, at: datetime) -> BatchedRead[list[int]]:
     """The same for pages that ask for more in one statement."""
     rows = ListOf(sources_revoked(version, at=at).values_list("pk"))
-    return Question({"revoked": rows}, lambda found: [pk for (pk,) in found["revoked"]])
+    return BatchedRead({"revoked": rows}, lambda found: [pk for (pk,) in found["revoked"]])
 
 
 def sources_revoked(version: Version, *, at: datetime) -> QuerySet[Source]:
@@ -298,7 +298,7 @@ class VersionNow:
 
 
 def version_now(version: Version, *, at: datetime) -> VersionNow:
-    asked: dict[str, Question[Any]] = {
+    asked: dict[str, BatchedRead[Any]] = {
         "own": _own(version),
         "revoked": revoked_question(version, at=at),
         "waiting": on_their_way_question(version),
@@ -308,7 +308,7 @@ def version_now(version: Version, *, at: datetime) -> VersionNow:
     return VersionNow(**found.pop("own"), **found)
 
 
-def _own(version: Version) -> Question[dict[str, Any]]:
+def _own(version: Version) -> BatchedRead[dict[str, Any]]:
     siblings = Version.objects.filter(gold_set=version.gold_set_id)
     former = siblings.filter(number__lt=version.number).exclude(state=VersionState.DRAFT).order_by("-number")
     released = siblings.filter(state=VersionState.RELEASED)
@@ -323,4 +323,4 @@ def _own(version: Version) -> Question[dict[str, Any]]:
         labels = {name: f"v{found[name]}" if found[name] else "" for name in ("former", "released")}
         return {**found, **labels}
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)

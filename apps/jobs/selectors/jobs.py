@@ -10,7 +10,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding
-from apps.common.database.questions import CountOf, Question
+from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
 from apps.jobs.selectors.hidden_objects import hidden_for
@@ -46,14 +46,14 @@ def worker_last_seen() -> int | None:
     return None if row is None else _seconds(*row)
 
 
-def worker_asked() -> Question[str]:
+def worker_asked() -> BatchedRead[str]:
     """The sentence of the banner when no worker is at work, else ""."""
     last = Subquery(WorkerBeat.objects.order_by("-seen_at").values("seen_at")[:1])
 
     def read(found: Mapping[str, Any]) -> str:
         return _notice(None if found["seen_at"] is None else _seconds(found["seen_at"], found["clock"]))
 
-    return Question({"seen_at": last, "clock": Now()}, read)
+    return BatchedRead({"seen_at": last, "clock": Now()}, read)
 
 
 def _seconds(seen_at: datetime, now: datetime) -> int:
@@ -81,14 +81,14 @@ def notification_for(person: User, project: Project, pk: int) -> Notification:
     return notification
 
 
-def unread_asked(person: User, project: Project) -> Question[str]:
+def unread_asked(person: User, project: Project) -> BatchedRead[str]:
     """ "3", or "9+" however many there are more, or "": it reads ten rows at most."""
     unread = notifications_of(person, project).filter(read_at=None).order_by().values("pk")
 
     def read(found: Mapping[str, Any]) -> str:
         return f"{MOST_COUNTED}+" if found["n"] > MOST_COUNTED else str(found["n"] or "")
 
-    return Question({"n": CountOf(unread[: MOST_COUNTED + 1])}, read)
+    return BatchedRead({"n": CountOf(unread[: MOST_COUNTED + 1])}, read)
 
 
 class NotificationPage(NamedTuple):

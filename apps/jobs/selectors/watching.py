@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from apps.common.database.questions import once
+from apps.common.database.batched_reads import once
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState

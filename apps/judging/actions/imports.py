@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from apps.accounts.actions.people import stand_in
+from apps.accounts.actions.people import create_placeholder
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.database.bulk import chunks, insert_rows
@@ -106,7 +106,7 @@ def import_judgements(
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
     round_ = _add_round(project, snapshot, draft.rows, name.strip() or "Imported judgements", origin, actor, at)
     rows = draft.rows
-    people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
+    people = {rater: create_placeholder(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
     annotators = {person.pk for person in people.values()} or {actor.pk}
     annotators |= rows.people
     RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator_id=pk) for pk in sorted(annotators))

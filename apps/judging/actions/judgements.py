@@ -42,7 +42,7 @@ SELECT (SELECT count(*) FROM place), (SELECT count(*) FROM role)
 """
 # All that a grade is decided on. `o` is the seat that this person has of the pair, in the pass of the seat `s` they
 # name; `b` is their answer in force on it.
-STANDING = """
+CONTEXT = """
 SELECT s.entry_id, s.query_id, s.pass_number, r.state, p.id, p."only", j.archived_at IS NOT NULL,
        (SELECT g.id FROM judging_judgement g WHERE g.annotator_id = %(person)s AND g.idempotency_key = %(key)s),
        EXISTS (SELECT 1 FROM accounts_membership m
@@ -97,8 +97,8 @@ SELECT w.id FROM retrieval_poolquery w WHERE w.pool_id = %(pool)s AND w.query_id
 """
 
 
-class GradeStanding(NamedTuple):
-    """One row of STANDING."""
+class GradeContext(NamedTuple):
+    """One row of CONTEXT."""
 
     entry: int
     query: int
@@ -137,57 +137,57 @@ def give_judgement(
         "role": Role.ANNOTATOR.value, "seat": min(seat_id, LARGEST_KEY), "key": idempotency_key,
     }  # fmt: skip
     with prepared_cursor() as cursor:
-        standing = _locked_standing(cursor, facts)
-        if standing.sent is not None:
-            return _same_answer(Judgement.objects.get(pk=standing.sent), standing, answer)
-        facts |= {"entry": standing.entry, "query": standing.query, "pass": standing.pass_number, "own": standing.own}
-        is_first = standing.own_state != SeatState.DONE
-        _refuse(round_, standing, answer, is_first=is_first)
+        context = _locked_context(cursor, facts)
+        if context.sent is not None:
+            return _same_answer(Judgement.objects.get(pk=context.sent), context, answer)
+        facts |= {"entry": context.entry, "query": context.query, "pass": context.pass_number, "own": context.own}
+        is_first = context.own_state != SeatState.DONE
+        _refuse(round_, context, answer, is_first=is_first)
         _check_spans(cursor, facts, answer)
         plan = plan_of(round_)
         if is_first:
-            facts["own"], facts["number"] = _fill(cursor, facts, round_, standing)
-        given = _give(cursor, facts, round_, answer, standing.before, at)
-        if is_first and standing.pass_number == 1 and plan.is_repeated(annotator.pk, standing.entry):
+            facts["own"], facts["number"] = _fill(cursor, facts, round_, context)
+        given = _give(cursor, facts, round_, answer, context.before, at)
+        if is_first and context.pass_number == 1 and plan.is_repeated(annotator.pk, context.entry):
             _reserve_repeat(cursor, facts, plan)
-        if standing.pass_number == 1 and not standing.is_decided and standing.query in pilot_queries(round_):
+        if context.pass_number == 1 and not context.is_decided and context.query in pilot_queries(round_):
             _in_turn(cursor, ROUND, facts)
             _end_pilot(round_, plan, at)
-        if standing.pass_number == 1 and plan.extra_bar is not None:
+        if context.pass_number == 1 and plan.extra_bar is not None:
             _in_turn(cursor, QUERY, facts)
-            _add_judges(round_, plan, standing.query)
+            _add_judges(round_, plan, context.query)
     return given
 
 
-def _locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> GradeStanding:
+def _locked_context(cursor: CursorWrapper, facts: Mapping[str, Any]) -> GradeContext:
     """Lock the person's place and their role, and read what is there then. Raises Http404, NotAnnotator."""
     if connection.features.has_select_for_update:
         run(cursor, PLACE_AND_ROLE, facts)
-    rows = rows_of(cursor, STANDING, facts)
+    rows = rows_of(cursor, CONTEXT, facts)
     if not rows:
         raise Http404("No such seat.")
-    standing = GradeStanding(*rows[0])
-    if standing.place is None:
+    context = GradeContext(*rows[0])
+    if context.place is None:
         raise NotAnnotator()
-    return standing
+    return context
 
 
-def _refuse(round_: Round, standing: GradeStanding, answer: Answer, *, is_first: bool) -> None:
+def _refuse(round_: Round, context: GradeContext, answer: Answer, *, is_first: bool) -> None:
     """Every reason against a grade but those of its seat and its evidence. Raises JudgementRefused, ProjectArchived."""
-    if reason := rules.annotator_refusal([Role.ANNOTATOR] if standing.is_annotator else []):
+    if reason := rules.annotator_refusal([Role.ANNOTATOR] if context.is_annotator else []):
         raise JudgementRefused(reason, code="no_longer_annotator")
-    if standing.is_archived:
+    if context.is_archived:
         ProjectArchived.unless_open(Project.objects.get(pk=round_.project_id))
     if reason := rules.answer_refusal(round_.project, answer.grade, answer.cant_judge):
         raise JudgementRefused(reason, code="not_an_answer")
     if is_first:
-        reason = rules.grading_refusal(standing.state)
+        reason = rules.grading_refusal(context.state)
     else:
-        reason = rules.regrade_refusal(standing.state, is_adjudicated=standing.is_settled)
+        reason = rules.regrade_refusal(context.state, is_adjudicated=context.is_settled)
     if reason:
         raise JudgementRefused(reason, code="grade_not_possible")
     if not is_first and not answer.is_again:
-        raise JudgementRefused(_elsewhere(standing.before_grade), code="graded_elsewhere")
+        raise JudgementRefused(_elsewhere(context.before_grade), code="graded_elsewhere")
 
 
 def _elsewhere(grade: int | None) -> str:
@@ -203,14 +203,14 @@ def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer
         raise JudgementRefused(reason, code="evidence_outside_text")
 
 
-def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, standing: GradeStanding) -> tuple[int, int]:
+def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, context: GradeContext) -> tuple[int, int]:
     """Fill this person's seat of the pair, or else a free one; return its key and its number.
 
     The person's own place is locked, and a locked free seat is skipped, so no two requests wait for each other.
     """
-    if standing.own is not None and (filled := rows_of(cursor, FILL, facts)):
+    if context.own is not None and (filled := rows_of(cursor, FILL, facts)):
         return filled[0]
-    bounds = Bounds.of(round_, standing.only, is_decided=standing.is_decided)
+    bounds = Bounds.of(round_, context.only, is_decided=context.is_decided)
     ((within,),) = rows_of(cursor, IS_WITHIN.format(bounds.on("s")), {**facts, **bounds.values})
     if not within:
         raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
@@ -246,9 +246,9 @@ def _reserve_repeat(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan)
     run(cursor, REPEAT, {**facts, "number": seat_number(2, facts["number"]), "due": due})
 
 
-def _same_answer(earlier: Judgement, standing: GradeStanding, answer: Answer) -> Judgement:
+def _same_answer(earlier: Judgement, context: GradeContext, answer: Answer) -> Judgement:
     stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
-    if stored != (standing.entry, answer.grade, answer.cant_judge, answer.note.strip()):
+    if stored != (context.entry, answer.grade, answer.cant_judge, answer.note.strip()):
         raise JudgementRefused("This key was used for another grade.", code="key_reused")
     return earlier
 

@@ -39,7 +39,7 @@ RETIRED_AT = "(SELECT q.retired_at FROM queries_query q WHERE q.id = {0}.query_i
 IS_LIVE = f"{RETIRED_AT} IS NULL"
 
 # One row: the place, its round, and what is there to be done before and after pairs are leased.
-STANDING = f"""
+CONTEXT = f"""
 SELECT p.id, p.cursor, p."only", r.state,
        (SELECT count(*) FROM judging_seat s
          WHERE s.round_id = p.round_id AND s.annotator_id = p.annotator_id AND s.state = 'leased'
@@ -121,8 +121,8 @@ SELECT EXISTS (SELECT 1 FROM judging_seat s
 MOVE = "UPDATE judging_roundannotator SET cursor = %(cursor)s WHERE id = %(place)s"
 
 
-class PlaceStanding(NamedTuple):
-    """One row of STANDING."""
+class PlaceContext(NamedTuple):
+    """One row of CONTEXT."""
 
     place_id: int
     cursor: int
@@ -210,40 +210,40 @@ def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
     return Seat.objects.filter(round=place.round_id, annotator=place.annotator_id, state=SeatState.LEASED)
 
 
-def locked_standing(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceStanding:
+def locked_context(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceContext:
     """Lock a person's place, and read what is there then. Raises NotAnnotator, SeatsRefused."""
     lock_place(cursor, facts)
-    rows = rows_of(cursor, STANDING, facts)
+    rows = rows_of(cursor, CONTEXT, facts)
     if not rows:
         raise NotAnnotator()
-    standing = PlaceStanding(*rows[0])
-    if reason := rules.grading_refusal(standing.state):
+    context = PlaceContext(*rows[0])
+    if reason := rules.grading_refusal(context.state):
         raise SeatsRefused(reason, code="round_not_open")
-    return standing
+    return context
 
 
 @transaction.atomic
 def _lease_step(round_: Round, facts: Mapping[str, Any]) -> tuple[int, bool]:
     """Fill up with what is due, then query by query; True when others had locked the free seats of the last query."""
     with prepared_cursor() as cursor:
-        standing = locked_standing(cursor, facts)
-        if standing.others_lapsed:
+        context = locked_context(cursor, facts)
+        if context.others_lapsed:
             run(cursor, RETURN_LAPSED, facts)
-        if standing.has_retired:
+        if context.has_retired:
             run(cursor, RETURN_RETIRED, facts)
-        if standing.has_old:
+        if context.has_old:
             run(cursor, RENEW, facts)
-        lease = _Lease(cursor, facts, standing, Bounds.of(round_, standing.only, is_decided=standing.is_decided))
-        if lease.room > 0 and standing.has_due:
+        lease = _Lease(cursor, facts, context, Bounds.of(round_, context.only, is_decided=context.is_decided))
+        if lease.room > 0 and context.has_due:
             lease.reserved(is_due=True)
         if lease.room > 0:
             lease.by_query(own=True)
-        if lease.room > 0 and standing.has_reserved and not lease.met_others and not lease.bounds.is_pilot:
+        if lease.room > 0 and context.has_reserved and not lease.met_others and not lease.bounds.is_pilot:
             lease.reserved(is_due=False)
         if lease.room > 0 and not lease.met_others and not rows_of(cursor, HOLDS_OWN, facts)[0][0]:
             lease.by_query(own=False)
-        if lease.reached != standing.cursor:
-            run(cursor, MOVE, {"cursor": lease.reached, "place": standing.place_id})
+        if lease.reached != context.cursor:
+            run(cursor, MOVE, {"cursor": lease.reached, "place": context.place_id})
     return lease.reached, lease.met_others
 
 
@@ -275,12 +275,10 @@ class Bounds(NamedTuple):
 class _Lease:
     """What one step leases: `room` for more, `reached` as the last query, and whether it met locks of others there."""
 
-    def __init__(
-        self, cursor: CursorWrapper, facts: Mapping[str, Any], standing: PlaceStanding, bounds: Bounds
-    ) -> None:
+    def __init__(self, cursor: CursorWrapper, facts: Mapping[str, Any], context: PlaceContext, bounds: Bounds) -> None:
         self.cursor, self.bounds = cursor, bounds
         self.facts = {**facts, **bounds.values}
-        self.room, self.reached, self.met_others = facts["n"] - standing.leased, standing.cursor, False
+        self.room, self.reached, self.met_others = facts["n"] - context.leased, context.cursor, False
 
     def reserved(self, *, is_due: bool) -> None:
         """What is reserved for this person, the oldest first: what is due, or all of it."""
@@ -366,8 +364,8 @@ def _complete(round_: Round, annotator: User, query_id: int, at: datetime) -> No
     """Lease the other pairs of a query: of this person's share, while any of it is left to them."""
     facts = _facts(round_, annotator, at) | {"query": query_id}
     with prepared_cursor() as cursor:
-        standing = locked_standing(cursor, facts)
-        bounds = Bounds.of(round_, standing.only, is_decided=standing.is_decided)
+        context = locked_context(cursor, facts)
+        bounds = Bounds.of(round_, context.only, is_decided=context.is_decided)
         ((leased, own),) = rows_of(cursor, OF_THIS_QUERY, facts)
         chosen = _of_query(f"%(query)s AND {bounds.on('s')} AND {IS_LIVE.format('s')}", own=bool(own))
         if leased < MOST_OF_QUERY:

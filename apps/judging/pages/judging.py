@@ -16,7 +16,7 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.rules import ProjectArchived
-from apps.common.database.questions import Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
 from apps.judging import rules
@@ -184,7 +184,7 @@ def _context(
 
 def _progress_and_keys(request: HttpRequest, place: OwnPlace) -> tuple[OwnProgress, dict[str, str]]:
     """In one statement."""
-    questions: dict[str, Question[Any]] = {
+    questions: dict[str, BatchedRead[Any]] = {
         "progress": share_question(place),
         "keys": keys_question(user_of(request)),
     }

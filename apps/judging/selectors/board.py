@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Count, Min, Q, QuerySet
 
 from apps.accounts.models import User
-from apps.common.database.questions import CountOf, Question, answer_to, joined
+from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to, joined
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat
 from apps.judging.selectors.pairs import undecided_by_others
@@ -171,9 +171,9 @@ def _holder(place: Place, seats: Iterable[SeatGroup]) -> Holder:
 def totals_and_undecided(round_: Round, user: User) -> tuple[Totals, int]:
     """The totals of a round, and how many pairs this lead can adjudicate; in one statement."""
     undecided = CountOf(undecided_by_others(round_, user).values("pk"))
-    asked: dict[str, Question[Any]] = {
+    asked: dict[str, BatchedRead[Any]] = {
         "totals": seat_counts(round_),
-        "undecided": Question({"n": undecided}, lambda found: found["n"]),
+        "undecided": BatchedRead({"n": undecided}, lambda found: found["n"]),
     }
     found = answer_to(round_, joined(asked))
     return found["totals"], found["undecided"]

@@ -14,7 +14,7 @@ from django.db.models.functions import TruncWeek
 from django.http import Http404
 
 from apps.accounts.models import Project, User
-from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, first_with, joined
+from apps.common.database.batched_reads import BatchedRead, CountOf, DistinctOf, MeanOf, answer_to, first_with, joined
 from apps.judging.core.eta import minutes
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
@@ -169,14 +169,14 @@ def own_progress_in(rounds: Sequence[Round], annotator: User) -> dict[int, OwnPr
     return answer_to(rounds[0], what_is_left_of(rounds, annotator)) if rounds else {}
 
 
-def what_is_left_of(rounds: Sequence[Round], annotator: User) -> Question[dict[int, OwnProgress]]:
+def what_is_left_of(rounds: Sequence[Round], annotator: User) -> BatchedRead[dict[int, OwnProgress]]:
     """The question behind `own_progress_in`, for a page that asks others with it."""
     places = _places_of(rounds, annotator)
     questions = {round_.pk: _question(round_, places.get(round_.pk), annotator.pk) for round_ in rounds}
     return joined(questions)
 
 
-def share_question(place: "OwnPlace") -> Question[OwnProgress]:
+def share_question(place: "OwnPlace") -> BatchedRead[OwnProgress]:
     """The same for one round, whose place was read already.
 
     The place may be as it was before pairs were leased: how far a person has got decides only where counting begins.
@@ -198,7 +198,7 @@ IS_DECIDED = Exists(PilotDecision.objects.filter(round=OuterRef("round")))
 def own_place(user: User, project: Project, pk: int) -> OwnPlace:
     """This person's place in a round, with its project and guideline; Http404 where they are no annotator."""
     places = RoundAnnotator.objects.filter(round=pk, round__project=project, annotator=user)
-    asked = Question({"is_decided": IS_DECIDED}, lambda found: bool(found["is_decided"]))
+    asked = BatchedRead({"is_decided": IS_DECIDED}, lambda found: bool(found["is_decided"]))
     found = first_with(places.select_related("round__project", "round__guideline"), asked)
     if found is None:
         raise Http404("No such round.")
@@ -216,7 +216,7 @@ def _place(row: RoundAnnotator, round_: Round, *, is_decided: bool) -> OwnPlace:
     return OwnPlace(row, round_, is_pilot=bool(pilot_queries(round_)) and not is_decided)
 
 
-def _question(round_: Round, place: OwnPlace | None, annotator: int) -> Question[OwnProgress]:
+def _question(round_: Round, place: OwnPlace | None, annotator: int) -> BatchedRead[OwnProgress]:
     seats = Seat.objects.filter(round=round_).order_by()
     done = seats.filter(annotator=annotator, state=SeatState.DONE)
     asks = {
@@ -232,7 +232,7 @@ def _question(round_: Round, place: OwnPlace | None, annotator: int) -> Question
             "checked": CountOf(done.filter(pass_number=0).values("pk")),
             "repeated": CountOf(done.filter(pass_number__gt=1).values("pk")),
         }
-    return Question(asks, lambda found: _progress(round_, found, place))
+    return BatchedRead(asks, lambda found: _progress(round_, found, place))
 
 
 def _progress(round_: Round, found: Mapping[str, Any], place: OwnPlace | None) -> OwnProgress:

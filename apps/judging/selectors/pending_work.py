@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.database.questions import Question
+from apps.common.database.batched_reads import BatchedRead
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.judging.enums import RoundKind, RoundState, SeatState
@@ -87,7 +87,7 @@ class Undecided(NamedTuple):
     oldest: int | None = None
 
 
-def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Question[JudgingWork]:
+def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> BatchedRead[JudgingWork]:
     """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
     rounds = known_rounds(project, user)
     own = [each.round for each in rounds if each.is_asked and each.can_be_judged] if Role.ANNOTATOR in roles else []
@@ -116,7 +116,7 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Quest
             next(iter(past), None),
         )
 
-    return Question({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)
+    return BatchedRead({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)
 
 
 def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from apps.accounts.models import STAND_IN_DOMAIN, Project, User
+from apps.accounts.models import PLACEHOLDER_DOMAIN, Project, User
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, PlaceholderClaim, RoundAnnotator
 from apps.retrieval.models import PoolEntry
@@ -37,7 +37,7 @@ def placeholders_in(project: Project) -> list[Placeholder]:
     """
     counted = (
         Judgement.objects.filter(round__project=project, round__kind__in=GIVEN, round__withdrawn_at=None)
-        .filter(annotator__email__endswith=STAND_IN_DOMAIN, given_at__gte=F("round__created_at"))
+        .filter(annotator__email__endswith=PLACEHOLDER_DOMAIN, given_at__gte=F("round__created_at"))
         .order_by()
         .values("annotator")
         .annotate(grades=Count("pk"), rounds=Count("round", distinct=True))
@@ -51,7 +51,7 @@ def placeholders_in(project: Project) -> list[Placeholder]:
 def placeholder_in(project: Project, pk: int) -> User:
     """A name under which grades came to this project; Http404 for anybody else."""
     rows = RoundAnnotator.objects.filter(round__project=project, round__kind__in=GIVEN)
-    rows = rows.filter(annotator=pk, annotator__email__endswith=STAND_IN_DOMAIN).select_related("annotator")
+    rows = rows.filter(annotator=pk, annotator__email__endswith=PLACEHOLDER_DOMAIN).select_related("annotator")
     row = rows.first()
     if row is None:
         raise Http404("No such name in an imported file.")

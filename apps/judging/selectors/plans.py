@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
-from apps.common.database.questions import ListOf, Question, answer_to
+from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to
 from apps.judging.core.eta import TimePerPair, is_too_fast
 from apps.judging.core.plan import PROPERTIES, Plan, Preview, Remit, fits
 from apps.judging.enums import RoundKind, RoundState, SeatState
@@ -277,7 +277,7 @@ def pace_of(project: Project) -> Pace:
     return answer_to(project, pace_question(project))
 
 
-def pace_question(project: Project) -> Question[Pace]:
+def pace_question(project: Project) -> BatchedRead[Pace]:
     """The same for pages that ask for more in one statement."""
     latest = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number").values("pk")
     timed = Judgement.objects.filter(active_ms__isnull=False).order_by("entry").values_list("active_ms")
@@ -295,4 +295,4 @@ def pace_question(project: Project) -> Question[Pace]:
                 return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
         return USUAL_PACE
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)

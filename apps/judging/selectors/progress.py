@@ -7,9 +7,9 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from apps.accounts.enums import Role
-from apps.accounts.models import STAND_IN_DOMAIN, Project, User
+from apps.accounts.models import PLACEHOLDER_DOMAIN, Project, User
 from apps.accounts.selectors import members_of
-from apps.common.database.questions import CountOf, Question, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to, once
 from apps.judging.core.plan import Remit
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Round, RoundAnnotator, Seat
@@ -72,7 +72,7 @@ def _read(project: Project, user: User | None) -> list[KnownRound]:
     people, seats = RoundAnnotator.objects.filter(round=OuterRef("pk")), Seat.objects.filter(round=OuterRef("pk"))
     rounds = Round.objects.filter(project=project).annotate(
         is_asked=Exists(people.filter(annotator=user)),
-        has_raters=Exists(people.filter(annotator__email__endswith=STAND_IN_DOMAIN)),
+        has_raters=Exists(people.filter(annotator__email__endswith=PLACEHOLDER_DOMAIN)),
         has_seats=Exists(seats),
         is_unfinished=Exists(seats.filter(NOT_RETIRED, state__in=UNFINISHED)),
     )
@@ -112,7 +112,7 @@ def totals(round_: Round) -> Totals:
     return answer_to(round_, seat_counts(round_))
 
 
-def seat_counts(round_: Round) -> Question[Totals]:
+def seat_counts(round_: Round) -> BatchedRead[Totals]:
     """The question behind `totals`, for a page that asks others with it."""
     seats, fixed = Seat.objects.filter(round=round_).order_by(), fixed_seat_count(round_)
     counted = {
@@ -121,7 +121,7 @@ def seat_counts(round_: Round) -> Question[Totals]:
         "held": seats.filter(state=SeatState.LEASED),
     }
     asks = {name: CountOf(rows.values("pk")) for name, rows in counted.items()}
-    return Question(asks, lambda n: Totals(n["planned"] + (fixed or 0), n["done"], n["held"]))
+    return BatchedRead(asks, lambda n: Totals(n["planned"] + (fixed or 0), n["done"], n["held"]))
 
 
 def leased_now(round_: Round) -> int:

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding
-from apps.common.database.questions import ListOf, Question
+from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.database.statements import prepared_cursor, rows_of
 from apps.judging.core import keymap
 from apps.judging.enums import RoundKind, RoundState, SeatState
@@ -60,10 +60,10 @@ def own_keys(person: User) -> dict[str, str]:
     return dict(row.keys) if row else {}
 
 
-def keys_question(person: User) -> Question[dict[str, str]]:
+def keys_question(person: User) -> BatchedRead[dict[str, str]]:
     """Asks for the key of every act of the judging screen for this person."""
     chosen = ListOf(KeyMap.objects.filter(person=person).values_list("keys"), json=["keys"])
-    return Question({"keys": chosen}, lambda found: keymap.keys_of(found["keys"][0][0] if found["keys"] else {}))
+    return BatchedRead({"keys": chosen}, lambda found: keymap.keys_of(found["keys"][0][0] if found["keys"] else {}))
 
 
 def lease_metrics(at: datetime) -> list[Metric]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models import Q, QuerySet
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import stand_in_named
+from apps.accounts.selectors import placeholder_named
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
@@ -102,5 +102,5 @@ def people_behind(project: Project, raters: Collection[str], importer: User | No
         member = claims.get(user.pk, user.pk)
         return {user.pk, member, *(placeholder for placeholder, each in claims.items() if each == member)}
 
-    named = {rater: selves(stand_in_named(project, rater)) for rater in raters}
+    named = {rater: selves(placeholder_named(project, rater)) for rater in raters}
     return {"": selves(importer), **named}

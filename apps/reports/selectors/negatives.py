@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
+from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to, joined
 from apps.common.database.bulk import chunks
 from apps.common.database.functions import bytewise
-from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
@@ -94,8 +94,8 @@ class NegativesProposal:
     @cached_property
     def _facts(self) -> dict[str, Any]:
         counted = CountOf(self.queries().order_by().values("pk"))
-        asked: dict[str, Question[Any]] = {
-            "size": Question({"n": counted}, lambda found: found["n"]),
+        asked: dict[str, BatchedRead[Any]] = {
+            "size": BatchedRead({"n": counted}, lambda found: found["n"]),
             "revoked": revoked_question(self.version, at=self.at),
         }
         return answer_to(self.version, joined(asked))

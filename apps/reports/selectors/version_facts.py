@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, OuterRef
 
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined
 from apps.common.database.bulk import chunks
-from apps.common.database.questions import CountOf, ListOf, Question, answer_to, joined
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.selectors.expected import flags_before_freeze
 from apps.evaluation.selectors.rankings import AT_ONCE, names_at, versions_at
@@ -108,17 +108,17 @@ def facts_of(version: Version, *, at: datetime) -> VersionFacts:
     losses = version.losses.values("kind", "reason").annotate(n=Count("pk")).order_by("kind", "reason")
     graded = VersionGrade.objects.filter(version=version, grade__gt=0)
     documents = graded.values_list("block_version__block__document__outside_id").distinct()
-    asked: dict[str, Question[Any]] = {
+    asked: dict[str, BatchedRead[Any]] = {
         "revoked": revoked_question(version, at=at),
         "manifests": live_manifests_question(version.gold_set.project),
         "flags": _flags(version),
-        "documents": Question({"ids": ListOf(documents)}, lambda found: {name for (name,) in found["ids"]}),
-        "losses": Question({"rows": ListOf(losses)}, lambda found: [(*row,) for row in found["rows"]]),
+        "documents": BatchedRead({"ids": ListOf(documents)}, lambda found: {name for (name,) in found["ids"]}),
+        "losses": BatchedRead({"rows": ListOf(losses)}, lambda found: [(*row,) for row in found["rows"]]),
     }
     return VersionFacts(**answer_to(version, joined(asked)))
 
 
-def _flags(version: Version) -> Question[dict[int, set[str]]]:
+def _flags(version: Version) -> BatchedRead[dict[int, set[str]]]:
     flags = flags_before_freeze(version).filter(revision__triple__in=version.triples.values("triple"))
 
     def read(found: Mapping[str, Any]) -> dict[int, set[str]]:
@@ -127,4 +127,4 @@ def _flags(version: Version) -> Question[dict[int, set[str]]]:
             by_triple[triple].add(category)
         return dict(by_triple)
 
-    return Question({"rows": ListOf(flags.values_list("revision__triple", "category").distinct())}, read)
+    return BatchedRead({"rows": ListOf(flags.values_list("revision__triple", "category").distinct())}, read)

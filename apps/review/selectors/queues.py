@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
-from apps.common.database.questions import CountOf, Question, answer_to
+from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import to_answer, to_decide
@@ -303,7 +303,9 @@ def waiting_for(person: User, project: Project, roles: frozenset[str], at: datet
     return answer_to(project, what_waits_for(person, project, roles, at))
 
 
-def what_waits_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> Question[list[QueuedWork]]:
+def what_waits_for(
+    person: User, project: Project, roles: frozenset[str], at: datetime
+) -> BatchedRead[list[QueuedWork]]:
     """The question behind `waiting_for`, for a page that asks others with it."""
     queues = _queues(person, project, roles, at)
     asks: dict[str, Subquery] = {}
@@ -320,4 +322,4 @@ def what_waits_for(person: User, project: Project, roles: frozenset[str], at: da
             found.append(QueuedWork(word, n, min(times, default=None), url_name))
         return [work for work in found if work.count]
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)

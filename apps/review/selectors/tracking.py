@@ -16,8 +16,8 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Cast
 
 from apps.accounts.models import Project
+from apps.common.database.batched_reads import once
 from apps.common.database.functions import Day, Month
-from apps.common.database.questions import once
 from apps.review.enums import ASPECTS, RateSide, ResolutionKind, VerdictChoice, aspects_flagged
 from apps.review.models import Resolution, Verdict
 from apps.triples.enums import State

@@ -11,8 +11,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of, roles_question
 from apps.audit.actions import record
+from apps.common.database.batched_reads import BatchedRead, ListOf, first_with, joined
 from apps.common.database.bulk import chunks
-from apps.common.database.questions import ListOf, Question, first_with, joined
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
@@ -189,7 +189,7 @@ def save_draft(
     is sent again, because its response was lost, has its effect once.
     """
     triple = locked_triple(project, triple_id)
-    asked: dict[str, Question[Any]] = {"roles": roles_question(author, project), "blocks": BLOCKS}
+    asked: dict[str, BatchedRead[Any]] = {"roles": roles_question(author, project), "blocks": BLOCKS}
     found = first_with(open_revisions(triple), joined(asked))
     if found is None:
         raise DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
@@ -216,7 +216,7 @@ def _as_rows(blocks: Iterable[BlockChoice]) -> list[Any]:
 
 
 _EXPECTED = ExpectedBlock.objects.filter(revision=OuterRef("pk")).order_by("order", "pk")
-BLOCKS: Question[list[Any]] = Question(
+BLOCKS: BatchedRead[list[Any]] = BatchedRead(
     {"rows": ListOf(_EXPECTED.values_list("version_id", "spans"), json=["spans"])}, lambda found: list(found["rows"])
 )
 """Asks a revision for its expected blocks, as `_as_rows` has them."""

@@ -10,7 +10,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.common.database.questions import CountOf, Question, answer_to
+from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.queries.models import Query, Source
@@ -280,11 +280,11 @@ def states_of(project: Project) -> dict[str, int]:
     return answer_to(project, state_counts(project))
 
 
-def state_counts(project: Project) -> Question[dict[str, int]]:
+def state_counts(project: Project) -> BatchedRead[dict[str, int]]:
     """The question behind `states_of`, for a page that asks others with it."""
     ours = Triple.objects.filter(project=project).order_by()
     asks = {state.value: CountOf(ours.filter(state=state).values("pk")) for state in State}
-    return Question(asks | {"stale": CountOf(ours.filter(is_stale=True).values("pk"))}, dict)
+    return BatchedRead(asks | {"stale": CountOf(ours.filter(is_stale=True).values("pk"))}, dict)
 
 
 PER_PAGE = 50

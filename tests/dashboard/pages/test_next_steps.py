@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.common.database.questions import answer_to
+from apps.common.database.batched_reads import answer_to
 from apps.common.hooks import next_step
 from apps.corpus.actions import corpora, imports
 from apps.corpus.models import Corpus, Import, Snapshot

@@ -69,14 +69,14 @@ class ListOf(Subquery):
 
 
 @dataclass(frozen=True)
-class Question(Generic[T]):
+class BatchedRead(Generic[T]):
     """What one part asks, as named expressions, and what it makes of their values."""
 
     asks: Expressions
     read: Callable[[Mapping[str, Any]], T]
 
 
-def answer_to(row: Model, question: Question[T]) -> T:
+def answer_to(row: Model, question: BatchedRead[T]) -> T:
     """The answer to a question, in one statement; without any where it asks nothing.
 
     `row` is any row that is there, such as a project, or the lazy user of a request. Expressions may name its columns.
@@ -86,7 +86,7 @@ def answer_to(row: Model, question: Question[T]) -> T:
     return question.read({name: values[f"asked_{name}"] for name in question.asks})
 
 
-def first_with(rows: QuerySet[M], question: Question[T]) -> tuple[M, T] | None:
+def first_with(rows: QuerySet[M], question: BatchedRead[T]) -> tuple[M, T] | None:
     """The first of these rows and the answer to a question, in one statement; None where there is no row."""
     row = rows.annotate(**{f"asked_{name}": asked for name, asked in question.asks.items()}).first()
     return (
@@ -94,7 +94,7 @@ def first_with(rows: QuerySet[M], question: Question[T]) -> tuple[M, T] | None:
     )
 
 
-def joined(questions: Mapping[Any, Question[T]]) -> Question[dict[Any, T]]:
+def joined(questions: Mapping[Any, BatchedRead[T]]) -> BatchedRead[dict[Any, T]]:
     """Several questions as one, whose answer has the answer of each under its key."""
     numbered = list(enumerate(questions.items()))
     asks = {f"p{n}_{name}": asked for n, (_, each) in numbered for name, asked in each.asks.items()}
@@ -102,7 +102,7 @@ def joined(questions: Mapping[Any, Question[T]]) -> Question[dict[Any, T]]:
     def read(found: Mapping[str, Any]) -> dict[Any, T]:
         return {key: each.read({name: found[f"p{n}_{name}"] for name in each.asks}) for n, (key, each) in numbered}
 
-    return Question(asks, read)
+    return BatchedRead(asks, read)
 
 
 _read: ContextVar[dict[Any, Any] | None] = ContextVar("read", default=None)

@@ -13,7 +13,7 @@ Passing = TypeVar("Passing")
 ROWS_AT_ONCE = 1_000
 
 
-class Spool(Generic[T]):
+class ReplayableRows(Generic[T]):
     """What `read` yields, any number of times and as several readers like, though it is called a single time.
 
     Memory does not grow with the rows. The file has no name, and goes with this object.
