@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from django.db.models import Count, IntegerField, Q, QuerySet, Value
@@ -22,7 +22,7 @@ from apps.goldsets.formats.public.words import ForbiddenWords, PreviewLine, prev
 from apps.goldsets.models import PublicRelease, PublicStay, Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.content import VersionContent
 from apps.queries.enums import PermissionScope, SourceKind
-from apps.queries.models import Permission, Source
+from apps.queries.models import Source
 
 
 def public_releases_of(version: Version) -> QuerySet[PublicRelease]:
@@ -156,14 +156,36 @@ def terms_of(version: Version, splits: Collection[str], *, at: datetime) -> Term
     return Terms(*_terms_by_item(version, terms), frozenset(splits), _words(project, sources, terms))
 
 
-def _known_sources(project: Project) -> list[Source]:
-    """The sources of the project with their permissions."""
-    return list(Source.objects.filter(project=project).order_by("pk").prefetch_related("permissions"))
+class _Granted(NamedTuple):
+    """A permission of a source."""
+
+    pk: int
+    scope: str
+    owner: str
+    granted_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
 
 
-def _names_of(source: Source) -> list[str]:
-    """What tells of a source: its own names and its owners."""
-    return [source.name, source.slug, *(one.owner for one in source.permissions.all())]
+class _KnownSource(NamedTuple):
+    pk: int
+    name: str
+    slug: str
+    kind: str
+    permissions: tuple[_Granted, ...]
+
+    @property
+    def named(self) -> list[str]:
+        """What tells of it: its own names and its owners."""
+        return [self.name, self.slug, *(one.owner for one in self.permissions)]
+
+
+def _known_sources(project: Project) -> list[_KnownSource]:
+    """The sources of the project with their permissions, in one statement."""
+    own = ("pk", "name", "slug", "kind")
+    rows = Source.objects.filter(project=project).order_by("pk", "permissions__pk")
+    found = groupby(rows.values_list(*own, *(f"permissions__{name}" for name in _Granted._fields)), lambda row: row[:4])
+    return [_KnownSource._make([*head, tuple(_Granted(*row[4:]) for row in same if row[4])]) for head, same in found]
 
 
 def _terms_by_item(
@@ -198,34 +220,33 @@ def _sourced_items(version: Version) -> Iterator[_SourcedItem]:
         yield _SourcedItem(kind, name, [pk for pk in own if pk])
 
 
-def _source_terms(sources: Iterable[Source], at: datetime) -> dict[int, SourceTerms]:
+def _source_terms(sources: Iterable[_KnownSource], at: datetime) -> dict[int, SourceTerms]:
     return {source.pk: _terms_of(source, at) for source in sources}
 
 
-def _terms_of(source: Source, at: datetime) -> SourceTerms:
+def _terms_of(source: _KnownSource, at: datetime) -> SourceTerms:
     """By the latest permission in force; without one by the closest to it, as freezing has it."""
     kind = SourceKind(source.kind).label
-    permissions = source.permissions.all()
-    in_force = [one for one in permissions if _is_in_force(one, at)]
+    in_force = [one for one in source.permissions if _is_in_force(one, at)]
     if in_force:
         latest = max(in_force, key=lambda one: (one.granted_at, one.pk))
         if latest.scope == PermissionScope.PUBLIC:
             return SourceTerms(None, source.name, kind)
         reason = StayReason.CUSTOMER if source.kind == SourceKind.CUSTOMER else StayReason.INTERNAL
         return SourceTerms(reason, source.name, kind)
-    if not permissions:
+    if not source.permissions:
         return SourceTerms(StayReason.NO_PERMISSION, source.name, kind)
-    has_ended = any(one.revoked_at is None for one in permissions)
+    has_ended = any(one.revoked_at is None for one in source.permissions)
     return SourceTerms(StayReason.EXPIRED if has_ended else StayReason.REVOKED, source.name, kind)
 
 
-def _is_in_force(permission: Permission, at: datetime) -> bool:
+def _is_in_force(permission: _Granted, at: datetime) -> bool:
     if permission.revoked_at is not None or permission.granted_at > at:
         return False
     return permission.expires_at is None or permission.expires_at > at
 
 
-def _words(project: Project, sources: Collection[Source], terms: Mapping[int, SourceTerms]) -> ForbiddenWords:
+def _words(project: Project, sources: Collection[_KnownSource], terms: Mapping[int, SourceTerms]) -> ForbiddenWords:
     """The internal words of the settings, names of sources that are not public and their owners, names of people.
 
     A name that stands on a public source too, or is the project's own, is no secret.
@@ -235,8 +256,8 @@ def _words(project: Project, sources: Collection[Source], terms: Mapping[int, So
     asked = {"said": ListOf(said.values_list("owner")), "people": ListOf(people.values_list("name", "email"))}
     found = answer_to(project, BatchedRead(asked, dict))
     owners = [owner for (owner,) in found["said"]]
-    public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in _names_of(one))}
-    whole = {word for one in sources if terms[one.pk].reason for word in _names_of(one)}
+    public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in one.named)}
+    whole = {word for one in sources if terms[one.pk].reason for word in one.named}
     return ForbiddenWords(
         inside=tuple(filter(None, map(str.strip, policy(project, "internal_words").splitlines()))),
         whole=tuple(sorted(whole - public)),
