@@ -16,9 +16,12 @@ from tests.jobs.workers import wait_until
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 BLOCKS = 20_000
+LEASE = {"KARAT_JOB_LEASE": "8"}
+"""While it reads or writes so much, a worker on a busy machine may not say for two seconds that it lives."""
 
 
 def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
+    workers.environment |= LEASE
     texts = {f"b{number:05}": f"Sentence number {number} about keys. " * 20 for number in range(BLOCKS)}
     corpus = make_corpus(texts=texts)
     asked = corpora.request_freeze(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=timezone.now())
@@ -42,6 +45,7 @@ def test_a_large_corpus_is_frozen_whole_and_once_after_kills(workers):
 
 
 def test_a_large_file_is_imported_whole_and_once_after_kills(workers, settings):
+    workers.environment |= LEASE
     settings.MEDIA_ROOT = workers.data_dir / "files"
     project = make_project()
     row = '{"block_id": "b%05d", "document_id": "d", "text": "Sentence number %d about keys."}'

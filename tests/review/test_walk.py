@@ -53,9 +53,8 @@ def simulated() -> Counter:
             flaggers = [reviewer for reviewer in pair if roll(reviewer, n, round_) < 35]
             for reviewer in pair:
                 seen["verdicts", reviewer] += 1
-                if round_ == 1:
-                    seen["flags on", author] += reviewer in flaggers
-                    seen["flags by", reviewer] += reviewer in flaggers
+                seen["flags by", reviewer] += reviewer in flaggers
+                seen["flags on", author] += round_ == 1 and reviewer in flaggers
             disputed = disputed or len(flaggers) == 1
             category = CATEGORIES[roll(flaggers[0], n, round_, "about") % 4] if flaggers else ""
             if not flaggers:

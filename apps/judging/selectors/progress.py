@@ -181,8 +181,10 @@ class PlannedPairs(NamedTuple):
 
 
 def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
-    """The queries that these rounds judge together, without retired ones, by id."""
+    """The queries that these rounds judge together, without retired ones, by id; none where every seat is filled."""
     seats = Seat.objects.filter(NOT_RETIRED, round__in=rounds, pass_number=1)
+    if not seats.filter(state__in=[SeatState.OPEN, SeatState.LEASED]).exists():
+        return []
     done = Count("entry", distinct=True, filter=Q(state=SeatState.DONE))
     counted = seats.values_list("query__outside_id").annotate(pairs=Count("entry", distinct=True), done=done)
     return [PlannedPairs(*row) for row in counted.order_by("query__outside_id")]
