@@ -35,7 +35,7 @@ SILENT_SECONDS = 30
 STOP_SECONDS = 4.0
 READ_NOTHING = -1
 """As waitress's `channel_request_lookahead`: it reads from a connection while no more requests of it wait than that."""
-OBJECTS_BETWEEN_COLLECTIONS = 20_000, 10, 10
+OBJECTS_BETWEEN_COLLECTIONS = 50_000, 20, 20
 """A large page makes some hundred thousand objects that stay to its end; looking at them again and again took a fifth
 of its time."""
 ANSWER_BYTES = 2**30
