@@ -23,7 +23,7 @@ from apps.calibration.models import Calibration, CalibrationItem, CalibrationVer
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import choose_set, comparison, why_in_words
 from apps.calibration.workflow import STEPS, move
-from apps.common.errors import IllegalStep
+from apps.common.errors import Forbidden, IllegalStep
 from apps.jobs.models import Notification
 from apps.review.enums import RateSide, Reason, VerdictChoice
 from apps.review.models import Verdict
@@ -139,15 +139,17 @@ def made():
     return make_calibration()
 
 
-def test_a_calibration_needs_two_people_of_the_project(made):
+def test_a_calibration_is_opened_by_a_lead_for_two_people_of_the_project(made):
     former = make_member(made.project, Role.REVIEWER)
     set_roles(project=made.project, user=former, roles=[], actor=made.lead, at=AT)
-    more = {"project": made.project, "side": RateSide.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
+    more = {"project": made.project, "side": RateSide.REVIEWER, "reason": "", "at": AT}
 
+    with pytest.raises(Forbidden):
+        open_calibration(subject=made.partner, partner=made.subject, lead=made.subject, **more)
     with pytest.raises(CalibrationRefused, match="needs two people"):
-        open_calibration(subject=made.partner, partner=made.partner, **more)
+        open_calibration(subject=made.partner, partner=made.partner, lead=made.lead, **more)
     with pytest.raises(CalibrationRefused, match="no longer"):
-        open_calibration(subject=made.partner, partner=former, **more)
+        open_calibration(subject=made.partner, partner=former, lead=made.lead, **more)
 
 
 def test_a_person_is_in_one_calibration_of_a_side_at_a_time(made):
