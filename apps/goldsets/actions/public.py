@@ -13,12 +13,12 @@ from apps.accounts.selectors import policy
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
+from apps.goldsets.actions.versions import locked_version
 from apps.goldsets.enums import PREPARE_PUBLIC, RELEASE_PUBLIC, SIGN_PUBLIC, PublicStep
 from apps.goldsets.execution.publishing import order_of
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicLook, PublicRelease, Version
 from apps.goldsets.selectors.public import live_release, locked_release
-from apps.goldsets.selectors.versions import locked_version
 from apps.goldsets.workflow import move_public
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.notifications import notify

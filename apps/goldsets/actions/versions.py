@@ -287,6 +287,12 @@ def _locked(version_id: int) -> Version:
     return _versions().get(pk=version_id)
 
 
+def locked_version(version_id: int) -> Version:
+    """The version once nobody else draws from it or numbers its slices. Call inside a transaction."""
+    list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
+    return Version.objects.select_related("gold_set__project", "snapshot__corpus", "guideline").get(pk=version_id)
+
+
 def _locked_rounds(rounds: Sequence[Round]) -> list[Round]:
     """The rounds as they are now, locked so that their grades are not withdrawn before the version has them."""
     ids = [round_.pk for round_ in rounds]

@@ -100,12 +100,6 @@ def version_in(project: Project, gold_set: str, number: int) -> Version:
     return version
 
 
-def locked_version(version_id: int) -> Version:
-    """The version once nobody else draws from it or numbers its slices. Call inside a transaction."""
-    list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
-    return Version.objects.select_related("gold_set__project", "snapshot__corpus", "guideline").get(pk=version_id)
-
-
 def frozen_in(project: Project, pk: int) -> Version:
     """A version to score against: frozen, released or superseded. Raises Http404."""
     version = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
