@@ -158,9 +158,9 @@ def split_facts(gathered: Gathered) -> dict[str, Any]:
     version = gathered.version
     counters: dict[str, Counter[str]] = {split: Counter() for split in Split.values}
     for query in gathered.queries.values():
-        counters[gathered.split_of_query(query)]["queries"] += 1
-    for pair in gathered.pairs:
-        counters[gathered.split_of_query(pair.query)]["grades"] += 1
+        counted = counters[gathered.split_of_query(query)]
+        counted["queries"] += 1
+        counted["grades"] += len(gathered.by_query.get(query.pk, ()))
     for triple in gathered.triples:
         counters[gathered.split_of_triple(triple)]["triples"] += 1
     kinds = ("queries", "grades", "triples")

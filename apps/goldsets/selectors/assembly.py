@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ from apps.goldsets.selectors.exclusions import (
     Loss,
     Losses,
     MissablePair,
+    PairKey,
     SnapshotPlace,
     Ways,
     kept_elsewhere,
@@ -55,7 +57,7 @@ from apps.judging.models import Round
 from apps.judging.selectors.pairs import ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
-from apps.triples.models import Revision, Triple
+from apps.triples.models import Triple
 from apps.triples.selectors.triples import ExpectedText, accepted_triples, expected_texts
 
 AT_ONCE = 5_000
@@ -125,8 +127,7 @@ class JudgedPair(NamedTuple):
     grade: int
     resolution: str
     judges: int
-    key: tuple[int, TextKey]
-    """The query and the judged text."""
+    key: PairKey
 
     @property
     def text(self) -> TextKey:
@@ -168,8 +169,16 @@ class Gathered:
     sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
-    pairs_before: list[FormerPair] = field(default_factory=list)
+    pairs_before: dict[PairKey, FormerPair] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
+
+    @cached_property
+    def by_query(self) -> dict[int, list[JudgedPair]]:
+        """The pairs of each query that has any, by its key."""
+        of_queries: defaultdict[int, list[JudgedPair]] = defaultdict(list)
+        for pair in self.pairs:
+            of_queries[pair.query.pk].append(pair)
+        return dict(of_queries)
 
     def split_of_query(self, query: Query) -> str:
         return self.splits[query_name(query.outside_id)]
@@ -178,13 +187,13 @@ class Gathered:
         return self.splits[triple_name(triple.label)]
 
     def expected_of(self, triple: Triple) -> list[ExpectedText]:
-        return self.expected[wording_of(triple).pk]
+        return self.expected[accepted_in(triple)]
 
 
-def wording_of(triple: Triple) -> Revision:
-    """The accepted revision; every accepted triple has one."""
-    assert triple.current is not None
-    return triple.current
+def accepted_in(triple: Triple) -> int:
+    """The key of the accepted revision; every accepted triple has one."""
+    assert triple.current_id is not None
+    return triple.current_id
 
 
 def gather(version: Version) -> Gathered:
@@ -198,14 +207,14 @@ def gather(version: Version) -> Gathered:
     _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
     accepted = accepted_triples(project, version.snapshot).select_related("imported")
     gathered.triples = list(accepted.prefetch_related("query__source"))
-    gathered.expected = expected_texts(wording_of(triple).pk for triple in gathered.triples)
+    gathered.expected = expected_texts(map(accepted_in, gathered.triples))
     for triple in gathered.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
             gathered.queries[triple.query_id] = queries[triple.query_id]
-    included = [(pair.query.pk, pair.text.block_id) for pair in gathered.pairs]
-    included += [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
     if texts := losses.missed_texts:
         losses.show_ways(_ways(version, texts))
+    included = [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
+    included += [(query, pair.text.block_id) for query in losses.queries for pair in gathered.by_query.get(query, ())]
     gathered.losses = losses.listed(included, gathered.queries, gathered.former)
     _split(gathered)
     return gathered
@@ -251,8 +260,9 @@ def former_of(version: Version) -> Version | None:
 
 def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
     seen, ruled_out, missed = set(), set(), []
+    places, pairs = gathered.places, gathered.pairs
     for pair, text in settled_texts(rounds):
-        query, key = queries[pair.query_id], (pair.query_id, text)
+        key = (pair.query_id, text)
         seen.add(key)
         if pair.is_ruled_out:
             ruled_out.add(key)
@@ -260,12 +270,12 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
         if reason := losses.reason(*key):
             missed.append((pair, text, reason))
             continue
-        place = gathered.places[text.block_id]
-        gathered.queries[query.pk] = query
+        query, place = queries[pair.query_id], places[text.block_id]
+        gathered.queries[pair.query_id] = query
         if pair.grade is None:
             gathered.unresolved.append(OpenPair(query, place.outside_id, pair, text))
         else:
-            gathered.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, key))
+            pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key))
     names = block_names(pair.version_id for pair, _, _ in missed)
     for pair, text, reason in missed:
         block = names[pair.version_id]
@@ -338,7 +348,7 @@ def _items(gathered: Gathered) -> list[SplitItem]:
     for triple in gathered.triples:
         item = SplitItem(
             name=triple_name(triple.label),
-            text=wording_of(triple).question,
+            text=triple.revision.question,
             keys=(*triple_keys(triple, group_by), *documents.get(triple_name(triple.label), ())),
             former=former_triples.get(triple.pk, ""),
         )

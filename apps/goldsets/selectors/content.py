@@ -28,7 +28,7 @@ from apps.goldsets.formats.content import (
     VersionPart,
 )
 from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered, wording_of
+from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.freeze_checks import reviewers_of
 from apps.goldsets.selectors.judgements import (
     CHUNK,
@@ -264,15 +264,16 @@ def triple_contents(gathered: Gathered) -> Iterator[tuple[Triple, dict[str, Any]
 
 
 def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
-    revision = wording_of(triple)
-    author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
+    revision = triple.revision
+    author = (triple.adopted_by if triple.is_machine_written else None) or triple.author
+    query = gathered.queries.get(triple.query_id) if triple.query_id else None
     return TripleRow(
         triple_id=triple.label,
         question=revision.question,
         expected_answer=revision.answer,
         blocks=tuple(map(_expected, gathered.expected_of(triple))),
         match="all" if revision.needs_all_blocks else "any",
-        query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
+        query_id=query.outside_id if query else "",
         domain=triple.domain,
         difficulty=triple.difficulty,
         added_by=author.name,

@@ -14,7 +14,7 @@ from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered, wording_of
+from apps.goldsets.selectors.assembly import Gathered, accepted_in
 from apps.goldsets.selectors.content import query_fields, triple_contents
 from apps.triples.models import ExpectedBlock
 
@@ -99,13 +99,13 @@ def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Spl
     An item that was removed is compared by its split in the former.
     """
     chosen = tuple(splits)
-    return _difference(_stored(former, chosen), _stored(version, chosen))
+    pairs = _unlike(_pairs(former, chosen), _pairs(version, chosen))
+    return _difference(_stored(former, chosen), _stored(version, chosen), *pairs)
 
 
 def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     """What a draft would change if it were frozen now, over both splits."""
-    before = _stored(former, tuple(Split.values))
-    return _difference(before._replace(pairs=(pair[1:] for pair in gathered.pairs_before)), _drafted(gathered))
+    return _difference(_stored(former, tuple(Split.values)), _drafted(gathered), *_unlike_before(gathered))
 
 
 _PairState = tuple[str, str, int, int, str, int]
@@ -117,17 +117,17 @@ _TripleState = tuple[int, dict[str, Any]]
 
 
 class _States(NamedTuple):
-    """The items of a version: queries and triples by name."""
+    """The queries and triples of a version by name."""
 
     queries: dict[str, _ItemState]
-    pairs: Iterator[_PairState]
     triples: dict[str, _TripleState]
 
 
-def _difference(before: _States, after: _States) -> Diff:
+def _difference(before: _States, after: _States, gone: Iterable[_PairState], come: Iterable[_PairState]) -> Diff:
+    """`gone` and `come` are the pairs that one of them does not have exactly like this."""
     queries = _compare(before.queries, after.queries)
     triples = _compare(*(_triples(one.triples, other.triples) for one, other in ((before, after), (after, before))))
-    pairs = _compare(*map(_by_name, _unlike(before.pairs, after.pairs)))
+    pairs = _compare(_by_name(gone), _by_name(come))
     return Diff(
         added=[*queries.added, *pairs.added, *triples.added],
         removed=[*queries.removed, *pairs.removed, *triples.removed],
@@ -159,7 +159,20 @@ def _unlike(before: Iterable[_PairState], after: Iterable[_PairState]) -> tuple[
     return gone, come
 
 
-def _by_name(pairs: set[_PairState]) -> dict[str, _ItemState]:
+def _unlike_before(gathered: Gathered) -> tuple[Collection[_PairState], Collection[_PairState]]:
+    """As `_unlike`, of the version before and a draft, whose pairs are known by key: nearly all are the same."""
+    gone, come = dict(gathered.pairs_before), []
+    for query, place, grade, resolution, judges, key in gathered.pairs:
+        pair = (query.pk, query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
+        if gone.get(key) == pair:
+            del gone[key]
+        else:
+            come.append(pair)
+    return [pair[1:] for pair in gone.values()], [pair[1:] for pair in come]
+
+
+def _by_name(pairs: Iterable[_PairState]) -> dict[str, _ItemState]:
+    pairs = list(pairs)
     texts = texts_of(version for _, _, version, *_ in pairs)
     return {
         f"{query} with {block}": _ItemState(
@@ -229,17 +242,13 @@ def _stored(version: Version, splits: tuple[str, ...]) -> _States:
     queries = VersionQuery.objects.filter(version=version, split__in=splits)
     triples = VersionTriple.objects.filter(version=version, split__in=splits)
     stored = {label: (revision, content) for label, revision, content in triples.values_list(*TRIPLE)}
-    return _States(_queries(queries.values_list("outside_id", "text", "fields")), _pairs(version, splits), stored)
+    return _States(_queries(queries.values_list("outside_id", "text", "fields")), stored)
 
 
 def _drafted(gathered: Gathered) -> _States:
-    pairs = (
-        (query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
-        for query, place, grade, resolution, judges, _ in gathered.pairs
-    )
     queries = ((query.outside_id, query.text, query_fields(query)) for query in gathered.queries.values())
-    triples = {triple.label: (wording_of(triple).pk, content) for triple, content in triple_contents(gathered)}
-    return _States(_queries(queries), pairs, triples)
+    triples = {triple.label: (accepted_in(triple), content) for triple, content in triple_contents(gathered)}
+    return _States(_queries(queries), triples)
 
 
 def _queries(rows: Iterable[tuple[str, str, dict[str, Any]]]) -> dict[str, _ItemState]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -33,6 +33,10 @@ from apps.queries.models import Query
 
 ROWS = 5_000
 COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why", "cure")
+
+
+PairKey = tuple[int, TextKey]
+"""A query, by its key, and a text."""
 
 
 class SnapshotPlace(NamedTuple):
@@ -65,7 +69,7 @@ class MissablePair(NamedTuple):
     version_id: int = 0
 
     @property
-    def key(self) -> tuple[int, TextKey]:
+    def key(self) -> PairKey:
         return self.query_id, self.text
 
     @property
@@ -88,9 +92,9 @@ class Ways(NamedTuple):
     those whose edition was taken. `latest` is the version's snapshot.
     """
 
-    judged: Mapping[tuple[int, TextKey], JudgedIn]
-    waiting: Mapping[tuple[int, TextKey], WaitingIn]
-    pooled: Mapping[tuple[int, TextKey], PooledIn]
+    judged: Mapping[PairKey, JudgedIn]
+    waiting: Mapping[PairKey, WaitingIn]
+    pooled: Mapping[PairKey, PooledIn]
     editions: Mapping[TextKey, Snapshot]
     latest: Snapshot
     taken: frozenset[int]
@@ -176,6 +180,11 @@ class Losses:
         return pair.grade is not None and pair.version_id > self._graded[pair.pair]
 
     @property
+    def queries(self) -> set[int]:
+        """The queries of the pairs that were missed."""
+        return {query for query, _ in self._pairs}
+
+    @property
     def missed_texts(self) -> set[TextKey]:
         """The texts of pairs that are left out because the snapshot does not hold them."""
         replaced = (pair for pair, (loss, _) in self._pairs.items() if loss.reason in REPLACED)
@@ -217,7 +226,10 @@ class Losses:
         return loss._replace(remedy=words.format(name=edition.name))
 
     def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
-        """The queries first, then the pairs, each by name. `pairs` and `queries` are those that the version has."""
+        """The queries first, then the pairs, each by name.
+
+        `queries` are those that the version has, and `pairs` those that it has of the queries of missed pairs.
+        """
         included = set(pairs)
         self._pairs = {pair: loss for pair, loss in self._pairs.items() if not self._goes_on(pair, *loss, included)}
         missed = [self._with_new_name(loss, digest) for loss, digest in self._pairs.values()]
@@ -292,18 +304,19 @@ class FormerPair(NamedTuple):
 FORMER = ("query__query_id", "query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
 
 
-def pairs_before(former: Version | None) -> list[FormerPair]:
+def pairs_before(former: Version | None) -> dict[PairKey, FormerPair]:
     """The judged pairs of the version before; none without one."""
     rows = VersionGrade.objects.filter(version=former).values_list(*FORMER)
-    return [FormerPair(*row) for row in rows.iterator(chunk_size=ROWS)]
-
-
-def missable(pairs: Sequence[FormerPair], *, but: Container[tuple[int, TextKey]]) -> Iterator[MissablePair]:
-    """The pairs of the version before, but those with these keys: nearly all, so nothing is made of them."""
+    pairs = [FormerPair._make(row) for row in rows.iterator(chunk_size=ROWS)]
     texts = texts_of(pair.version_id for pair in pairs)
-    for query, _, name, version, grade, *_ in pairs:
-        if (query, texts[version]) not in but:
-            yield MissablePair(query, texts[version], name, grade, version_id=version)
+    return {(pair.query_id, texts[pair.version_id]): pair for pair in pairs}
+
+
+def missable(pairs: Mapping[PairKey, FormerPair], *, but: Container[PairKey]) -> Iterator[MissablePair]:
+    """The pairs of the version before, but those with these keys: nearly all, so nothing is made of them."""
+    for key, pair in pairs.items():
+        if key not in but:
+            yield MissablePair(*key, pair.block_name, pair.grade, version_id=pair.version_id)
 
 
 def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:

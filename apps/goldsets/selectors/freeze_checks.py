@@ -227,7 +227,7 @@ def find_warnings(gathered: Gathered) -> list[str]:
 
 
 def _few_queries(gathered: Gathered) -> Iterator[str]:
-    graded = len({pair.query.pk for pair in gathered.pairs})
+    graded = len(gathered.by_query)
     if 0 < graded < FEWEST_GRADED:
         rest = f"{'One query is' if graded == 1 else f'{graded} queries are'} graded"
         yield f"{rest}. With fewer than {FEWEST_GRADED}, a difference between two systems is rarely more than chance."

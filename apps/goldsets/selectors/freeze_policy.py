@@ -63,9 +63,11 @@ def relevant_from(gathered: Gathered) -> int:
 
 def _relevant(gathered: Gathered) -> Iterator[_Found]:
     lowest = relevant_from(gathered)
-    counts = Counter(pair.query.outside_id for pair in gathered.pairs if pair.grade >= lowest)
-    graded = {pair.query.outside_id for pair in gathered.pairs}
-    off = {name: counts[name] for name in graded if not 1 <= counts[name] <= MOST_RELEVANT}
+    off = {}
+    for pairs in gathered.by_query.values():
+        relevant = sum(pair.grade >= lowest for pair in pairs)
+        if not 1 <= relevant <= MOST_RELEVANT:
+            off[pairs[0].query.outside_id] = relevant
     if off:
         yield _Found(
             f"{_queries(off)} no passage graded {lowest} or higher, or more than three: {_counted(off)}.",
@@ -77,10 +79,11 @@ def _relevant(gathered: Gathered) -> Iterator[_Found]:
 def _confusers(gathered: Gathered) -> Iterator[_Found]:
     """Passages that a run of the pools ranked high and that people graded low."""
     lowest, high = relevant_from(gathered), _ranked_high(gathered)
-    low = (pair for pair in gathered.pairs if pair.grade < lowest)
-    counts = Counter(pair.query.outside_id for pair in low if (pair.query.pk, pair.place.version_id) in high)
-    short = {pair.query.outside_id: counts[pair.query.outside_id] for pair in gathered.pairs}
-    short = {name: count for name, count in short.items() if count < FEWEST_CONFUSERS}
+    short = {}
+    for query, pairs in gathered.by_query.items():
+        confusers = sum(pair.grade < lowest and (query, pair.place.version_id) in high for pair in pairs)
+        if confusers < FEWEST_CONFUSERS:
+            short[pairs[0].query.outside_id] = confusers
     if short:
         yield _Found(
             f"{_queries(short)} fewer than {FEWEST_CONFUSERS} strong confusers, passages graded below {lowest} that a"

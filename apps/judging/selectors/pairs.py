@@ -1,13 +1,12 @@
 """Judged pairs: answers and resolved grades, the matrix for agreement, and what is left for a lead to decide."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, groupby
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import BigIntegerField, Count, Exists, Max, OuterRef, Q, QuerySet, Value
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
@@ -112,56 +111,46 @@ def _seats(rounds: Iterable[Round]) -> QuerySet[Seat]:
     return Seat.objects.filter(counted, pass_number=1)
 
 
-def _resolved_in(rounds: Sequence[Round]) -> Iterator[tuple[ResolvedPair, TextKey]]:
-    """Every pair that has an answer, with its resolution and its text; round after round by key, in two statements."""
-    kinds = {round_.pk: round_.kind for round_ in rounds}
-    given = _given(kinds)
-    answered, answers, ruling = next(given, NOTHING)
+@lru_cache(maxsize=4_096)
+def _resolved(answers: tuple[int | None, ...], planned: int, ruling: Ruling | None) -> Resolved:
+    """As `resolve`: among many pairs most have the answers of another one."""
+    return resolve(answers, planned=planned, ruling=ruling)
+
+
+def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[int, int, TextKey]]:
+    """The query, the block version and the text that each entry of the rounds' pools asks about."""
+    entries = PoolEntry.objects.filter(pool__in={round_.pool_id for round_ in rounds})
+    rows = entries.values_list("pk", "query", "version", "version__block", "version__text_digest")
     texts: dict[int, TextKey] = {}
-    for round_id, entry, planned, query, version, block, digest in _planned_texts(rounds):
-        here = (round_id, entry)
-        while answered is not None and answered < here:
-            answered, answers, ruling = next(given, NOTHING)
-        if answered != here:
-            continue
-        state, resolution, grade = _resolved(answers, planned=planned, ruling=ruling)
-        if kinds[round_id] == RoundKind.PROPAGATED:
-            resolution = Resolution.CARRIED
-        pair = ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(answers))
-        yield pair, texts.get(version) or texts.setdefault(version, TextKey(block, digest))
+    return {
+        entry: (query, version, texts.get(version) or texts.setdefault(version, TextKey(block, digest)))
+        for entry, query, version, block, digest in rows.iterator(chunk_size=ROWS)
+    }
 
 
-_resolved = lru_cache(maxsize=4_096)(resolve)
-"""Among many pairs most have the answers of another one."""
-Place = tuple[int, int]
-"""A round and an entry, by their keys."""
-Given = tuple[Place | None, tuple[int | None, ...], Ruling | None]
-NOTHING: Given = (None, (), None)
-
-
-def _planned_texts(rounds: Iterable[Round]) -> Iterator[tuple[Any, ...]]:
-    """As `_planned`, with query, block version and text of each pair, which are the same for all of its seats."""
-    version = "entry__version"
-    text = {"block": Max(f"{version}__block"), "digest": Max(f"{version}__text_digest")}
-    of_pair = {"asked": Max("query"), "version": Max(version), **text}
-    planned = _seats(rounds).values("round", "entry").annotate(n=Count("pk"), **of_pair).order_by("round", "entry")
-    return planned.values_list("round", "entry", "n", *of_pair).iterator(chunk_size=ROWS)
-
-
-def _given(rounds: Collection[int]) -> Iterator[Given]:
-    """The live answers to each pair, None for "can't judge", and a lead's ruling, in the order of rounds and entries.
+def _answers_in(rounds: Iterable[Round]) -> dict[int, dict[int, list[int | None]]]:
+    """The live answers of the first pass, None for "can't judge": by round, then by entry, in the order of entries.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
     """
-    columns = ("round", "entry", "seat", "grade")
-    live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1)
-    ruled = Adjudication.objects.filter(round__in=rounds, superseded_by=None)
-    rulings = ruled.annotate(seat=Value(None, BigIntegerField())).values_list(*columns)  # only a judge has a seat
-    rows = live.values_list(*columns).union(rulings, all=True)
-    for place, of_pair in groupby(rows.order_by("round", "entry").iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
-        both = [*of_pair]
-        grades = tuple([grade for _, _, seat, grade in both if seat])
-        yield place, grades, next((Ruling(grade) for _, _, seat, grade in both if not seat), None)
+    answers: dict[int, dict[int, list[int | None]]] = {round_.pk: defaultdict(list) for round_ in rounds}
+    live = Judgement.objects.filter(round__in=answers, superseded_by=None, pass_number=1).order_by("round", "entry")
+    for round_id, entry, grade in live.values_list("round", "entry", "grade").iterator(chunk_size=ROWS):
+        answers[round_id][entry].append(grade)
+    return answers
+
+
+def _rulings_in(rounds: Iterable[Round]) -> dict[tuple[int, int], Ruling]:
+    """The decisions in force, by round and entry."""
+    decisions = Adjudication.objects.filter(round__in=[round_.pk for round_ in rounds], superseded_by=None)
+    return {(of, entry): Ruling(grade) for of, entry, grade in decisions.values_list("round", "entry", "grade")}
+
+
+def _unfinished_in(rounds: Iterable[Round]) -> dict[tuple[int, int], int]:
+    """The seats of the first pass that are not done, by round and entry. In a closed round nobody waits for any."""
+    running = [round_.pk for round_ in rounds if round_.state != RoundState.CLOSED]
+    seats = Seat.objects.filter(round__in=running, pass_number=1).exclude(state=SeatState.DONE)
+    return Counter(seats.values_list("round", "entry").iterator(chunk_size=ROWS))
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
@@ -192,16 +181,20 @@ def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[Reso
     In as many statements for many rounds as for one.
     """
     rounds = _rounds(source)
-    if not rounds:
-        return []
-    by_round: dict[int, list[tuple[ResolvedPair, TextKey]]] = {round_.pk: [] for round_ in rounds}
-    for pair, text in _resolved_in(rounds):
-        by_round[pair.round_id].append((pair, text))
+    unfinished = _unfinished_in(rounds)  # first: a pair that is answered meanwhile is partly judged, never complete
+    answers, rulings, asked = _answers_in(rounds), _rulings_in(rounds), _asked_in(rounds)
     settled: dict[tuple[int, TextKey], ResolvedPair] = {}
-    for pair, text in chain.from_iterable(by_round.values()):
-        key = (pair.query_id, text)
-        if pair.state is not PairState.PARTLY or key not in settled:
-            settled[key] = pair
+    for round_ in rounds:
+        carried = Resolution.CARRIED if round_.kind == RoundKind.PROPAGATED else None
+        for entry, given in answers[round_.pk].items():
+            query, version, text = asked[entry]
+            place = (round_.pk, entry)
+            planned = len(given) + unfinished.get(place, 0)
+            state, resolution, grade = _resolved(tuple(given), planned, rulings.get(place))
+            if state is not PairState.PARTLY or (query, text) not in settled:
+                settled[query, text] = ResolvedPair(
+                    entry, query, version, round_.pk, state, carried or resolution, grade, len(given)
+                )
     return [(pair, text) for (_, text), pair in settled.items()]
 
 
