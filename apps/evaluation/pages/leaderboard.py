@@ -284,14 +284,14 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     version = requested_version(request, project)
     if version is None:
         can_upload = member_of(request).is_lead and is_ready_for_runs(project)
-        return render(request, "evaluation/overview.html", {**SECTION, "version": None, "can_upload": can_upload})
+        return render(request, "evaluation/leaderboard.html", {**SECTION, "version": None, "can_upload": can_upload})
     hit = requested_hit(request, version)
     part = requested_part(request, version)
     split = Split.DEV.value if part else requested_split(request, version, hit)
     form = None
     if member_of(request).is_lead:
         form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split, "run": request.GET.get("run")})
-    return render(request, "evaluation/overview.html", _board_context(request, version, split, hit, form, part))
+    return render(request, "evaluation/leaderboard.html", _board_context(request, version, split, hit, form, part))
 
 
 def _board_context(
@@ -333,7 +333,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
     if not form.is_valid():
         split = request.POST.get("split", "")
         context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, hit, form)
-        return render(request, "evaluation/overview.html", context, status=400)
+        return render(request, "evaluation/leaderboard.html", context, status=400)
     values = form.cleaned_data
     requested = request_evaluations(
         project=project,
