@@ -261,19 +261,6 @@ def test_without_a_reason_the_page_says_so_and_nothing_happens(client, candidate
     assert "A rejection needs a reason." in answer.content.decode()
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_the_list_costs_the_same_number_of_queries(client, team, number, django_assert_num_queries):
-    for _ in range(number):
-        make_candidate(team)
-    client.force_login(lead_of(team))
-    client.get(reverse("triples:candidates", args=[team.slug]))
-
-    with django_assert_num_queries(5):
-        page = client.get(reverse("triples:candidates", args=[team.slug])).content.decode()
-
-    assert page.count("machine-written") >= number
-
-
 def test_the_origin_is_shown_on_every_screen_it_passes(client, team, candidate):
     person = make_member(team, Role.ANNOTATOR)
     adopt(candidate, person)
