@@ -5,12 +5,7 @@ from apps.review.models import Verdict
 from apps.triples.enums import State
 from tests.factories import make_member
 from tests.review.factories import answer, make_accepted, make_in_review, reload, reviewers_of
-from tests.triples.factories import make_draft, make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_draft
 
 
 def base(project):

@@ -16,12 +16,6 @@ from tests.review.factories import (
     reviewers_of,
 )
 from tests.triples.bench_fields import fields as bench_fields
-from tests.triples.factories import make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
 
 
 def url(name, project, *args):

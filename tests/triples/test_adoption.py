@@ -19,12 +19,13 @@ from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.retriever_hits import candidates_of, page_of
 from apps.triples.selectors.triples import authors_of, visible_triples
 from tests.factories import AT, lead_of, make_member, make_user
+from tests.module_rows import rows_of_module
 from tests.review.factories import answer_both, make_triple
 from tests.triples.factories import make_candidate, make_team, make_wording
 
 
-@pytest.fixture
-def team(db):
+@rows_of_module
+def team():
     return make_team(reviewers=3)
 
 
