@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from apps.accounts.models import Project
     from tests.jobs.workers import Workers
     from tests.s3 import There
     from tests.world import World
@@ -101,6 +102,14 @@ def module_rows(django_db_setup, django_db_blocker) -> Iterator[None]:
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture
+def project(db) -> "Project":
+    """A project with one lead."""
+    from tests.factories import make_project
+
+    return make_project()
 
 
 @pytest.fixture(scope="module")

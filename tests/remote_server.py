@@ -61,6 +61,7 @@ def ranking_of(words: str) -> list[tuple[str, float]]:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the end of an answer waits for nobody
 
     def log_message(self, *_: object) -> None:
         pass

@@ -87,6 +87,7 @@ class Refused(Exception):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the end of an answer waits for nobody
     server: "Server"
 
     @property

@@ -64,7 +64,8 @@ def allowed(name: str, method: str) -> frozenset[str] | None:
 
 
 @pytest.mark.parametrize("names", namespaces(OF_THE_API).values(), ids=namespaces(OF_THE_API))
-def test_a_token_needs_the_scope_of_the_method_and_no_other(world, names):
+def test_a_token_needs_the_scope_of_the_method_and_no_other(world, names, pytestconfig):
+    """HEAD, which does what GET does, is asked with enough scopes only with --all."""
     asker, tokens, wrong = Asker(), Tokens(), {}
 
     with without_words():
@@ -77,6 +78,8 @@ def test_a_token_needs_the_scope_of_the_method_and_no_other(world, names):
                 lacking = tokens.of(world.project, standing, *(set(Scope.values) - {scope}))
                 if (status := asker.status(method, url, **lacking)) != 403:
                     wrong[f"{method} {url} with every scope but {scope}"] = status
+            if method == "head" and not pytestconfig.option.all:
+                continue
             enough = tokens.of(world.project, standing, *scopes)
             if (status := asker.status(method, url, **enough)) in {401, 403}:
                 wrong[f"{method} {url} with {scopes} alone"] = status
@@ -92,8 +95,10 @@ def test_a_token_does_no_more_than_its_owner_may(world, names, pytestconfig):
     with without_words():
         for standing, name, method in product(standings, names, METHODS):
             who, url = allowed(name, method), world.url(name)
+            if standing in (who or ()):
+                continue
             status = asker.status(method, url, **tokens.of(world.project, standing, *Scope.values))
-            if standing not in (who or ()) and status != (405 if who is None else 403):
+            if status != (405 if who is None else 403):
                 wrong[f"{method} {url} as {standing}"] = status
 
     assert wrong == {}

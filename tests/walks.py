@@ -1,4 +1,4 @@
-"""How many random walks the state machines take, and how long they are.
+"""How many random walks the state machines take, how long they are, and how often races are run.
 
 The suite takes few, the same ones each time. `KARAT_TEST_LENGTH=4` takes four times as many, each four times as long,
 and others each time: for a change of a workflow, and before a release.
@@ -10,6 +10,11 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 LENGTH = max(1, int(os.environ.get("KARAT_TEST_LENGTH", "1")))
+
+
+def often(usually: int, with_all: int) -> int:
+    """How often: `usually`, and with --all."""
+    return with_all if settings.get_current_profile_name() == "all" else usually
 
 
 def walks(examples: int, *, steps: int | None = None, **options: Any) -> settings:

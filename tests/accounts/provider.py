@@ -112,6 +112,7 @@ class FakeProvider(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # the end of an answer waits for nobody
     server: FakeProvider
 
     def log_message(self, *_: object) -> None:

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db
 VALUE = "sesame-open-9"
 
 
-@pytest.fixture
-def project():
-    return make_project()
-
-
 def store_secret(project, value=VALUE, name="search-key", actor=None):
     return save_secret(project=project, name=name, value=value, actor=actor or lead_of(project), at=AT)
 

@@ -20,11 +20,6 @@ from tests.factories import AT, make_project
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make_project()
-
-
 def force(statement: str, values: list) -> None:
     """What somebody with the database's own password can do: past the guards."""
     connection.check_constraints()  # nothing deferred may wait when the guards go

@@ -19,6 +19,7 @@ from apps.goldsets.models import Version
 from apps.jobs.models import Upload
 from tests.backups.running import address_of_tests, done, empty_target, environment, karat
 
+pytestmark = pytest.mark.slow
 PASSPHRASE = "correct horse battery staple"
 
 
@@ -116,7 +117,6 @@ def test_the_keys_of_the_server_come_back_with_the_passphrase(restored, settings
     assert all(path.stat().st_mode & 0o077 == 0 for path in restored.folder.iterdir() if path.suffix != ".lock")
 
 
-@pytest.mark.slow
 def test_a_restored_server_is_not_restored_over_nor_is_its_database_from_another_data_directory(restored, tmp_path):
     again = karat("restore", restored.backup.path, env=restored.env)
 

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from apps.backups.execution.verification import IN_USE, SCRATCH, remove_abandoned
 from tests.backups.running import environment
 from tests.conftest import REPO
@@ -20,6 +22,7 @@ with _scratch_place(Path(os.environ["FOLDER"])) as (place, lock):
 """
 
 
+@pytest.mark.slow
 def test_the_next_one_removes_it_and_leaves_what_is_in_use(tmp_path):
     env = environment(tmp_path / "data", FOLDER=str(tmp_path))
     processes = [

@@ -178,18 +178,6 @@ def test_the_download_contains_the_same_lines_and_no_formula(client, project):
     assert {row["author"] for row in rows} == {"Jun Hallam"}
 
 
-@pytest.mark.parametrize("more", [1, 3])
-@pytest.mark.parametrize(("name", "queries"), [("log", 9), ("rates", 8)])
-def test_a_page_costs_the_same_number_of_queries(client, project, name, queries, more, django_assert_num_queries):
-    author = Triple.objects.first().author
-    for _ in range(more):
-        review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
-    client.force_login(lead_of(project))
-
-    with django_assert_num_queries(queries):
-        page(client, name, project)
-
-
 def test_what_is_reviewed_once_more_is_not_in_the_log_of_the_two():
     made = make_calibration()
     two = membership_in(made.subject, made.project.slug)

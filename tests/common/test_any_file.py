@@ -17,6 +17,7 @@ from apps.corpus.formats import read_blocks
 from apps.judging.formats.judgements import read_judgements
 from apps.queries.formats import FORMATS as QUERIES
 from apps.queries.formats import read_queries
+from tests.walks import often
 
 PIECES = st.sampled_from(
     [
@@ -47,7 +48,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 @given(data=FILES, packed=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(25, 60), deadline=None)
 def test_any_file_is_read_or_refused_in_words(name, data, packed):
     read_or_refuse(*READERS[name], gzip.compress(data) if packed else data)
 

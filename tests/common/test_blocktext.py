@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from apps.common.text.blocktext import difference, is_cut, merge, plain, quote, render
 from apps.common.text.worddiff import word_diff
 from tests.technical import CUT, HOSTILE, INCIDENT, RETRIES, TEXTS
+from tests.walks import often
 
 KNOWN = {
     *("p", "ul", "ol", "li", "h3", "div", "pre", "blockquote", "table", "thead", "tbody", "tr", "td", "th"),
@@ -91,7 +92,7 @@ def steps_of(text):
 
 @given(MARKDOWN | st.text(max_size=200), SPANS, st.booleans())
 @example("> ```\n> a\n\n- `` ` ``\r\n", [], False)
-@settings(max_examples=200)
+@settings(max_examples=often(25, 200))
 def test_the_page_contains_every_character_of_the_text_in_order(text, spans, as_written):
     page = Page(render(text, spans, as_written=as_written))
 
@@ -100,7 +101,7 @@ def test_the_page_contains_every_character_of_the_text_in_order(text, spans, as_
 
 
 @given(MARKDOWN, SPANS, st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=often(25, 200))
 def test_what_is_lit_is_the_span_and_nothing_else(text, spans, as_written):
     page = Page(render(text, spans, as_written=as_written))
 
@@ -111,7 +112,7 @@ def test_what_is_lit_is_the_span_and_nothing_else(text, spans, as_written):
 
 
 @given(MARKDOWN, st.integers(0, 120), st.integers(1, 40))
-@settings(max_examples=100)
+@settings(max_examples=often(25, 100))
 def test_a_span_with_words_or_signs_is_seen(text, start, length):
     page = Page(render(text, [(start, start + length)]))
 
@@ -144,7 +145,7 @@ def test_each_element_of_the_first_level_has_the_direction_of_its_letters_and_co
 @example(HOSTILE)
 @example('[a](http://x" onclick="y)')
 @example('```" onclick="x\ny\n```')
-@settings(max_examples=150)
+@settings(max_examples=often(25, 150))
 def test_nothing_but_known_elements_and_attributes_comes_out(text):
     page = Page(render(text))
 
@@ -365,7 +366,7 @@ def test_a_difference_of_what_changed_leaves_out_the_other_paragraphs_and_items(
 
 
 @given(MARKDOWN, MARKDOWN)
-@settings(max_examples=50)
+@settings(max_examples=often(25, 50))
 def test_a_difference_contains_both_texts(old, new):
     pieces = word_diff(old, new)
 
@@ -381,7 +382,7 @@ def test_a_gist_has_no_signs_and_one_line():
 
 
 @given(st.text(max_size=300), st.integers(1, 40))
-@settings(max_examples=50)
+@settings(max_examples=often(25, 50))
 def test_a_gist_is_no_longer_than_the_limit(text, most):
     assert len(plain(text, most)) <= most
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from apps.common.text.blocktext import render
 from tests.common.test_blocktext import Page
+from tests.walks import often
 
 WORD = st.sampled_from(["door", "key", "Schlüssel", "𝔸", "a_b", "x=1", "5 %", "naïve", "--flag", "AES-256"])
 WORDS = st.lists(WORD, min_size=1, max_size=5).map(" ".join)
@@ -74,7 +75,7 @@ class Seen(Page):
 
 
 @given(TEXT, st.data())
-@settings(max_examples=150)
+@settings(max_examples=often(25, 150))
 def test_a_selection_on_the_page_is_that_stretch_of_the_text_and_is_lit_as_such(text, data):
     page = Seen(render(text))
     leaves = [places for places in page.places if places]
@@ -94,6 +95,6 @@ def test_a_selection_on_the_page_is_that_stretch_of_the_text_and_is_lit_as_such(
 
 
 @given(TEXT)
-@settings(max_examples=60)
+@settings(max_examples=often(25, 60))
 def test_every_word_that_is_seen_can_be_selected(text):
     assert not Seen(render(text)).outside.strip()

@@ -151,6 +151,7 @@ def test_a_disk_that_takes_nothing_costs_no_page(tmp_path):
     assert full.get("k", "missing") == "missing"
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_figures_and_each_has_its_grades():
     cache.set("from-here", Estimate.of(0.5, None, 3))
     caches["grades"].set("from-here", 1)

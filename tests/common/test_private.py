@@ -86,6 +86,7 @@ def test_a_database_and_its_companions_are_closed(tmp_path, is_there):
     assert modes == {"karat.sqlite3": 0o600, "karat.sqlite3-wal": 0o600, "karat.sqlite3-shm": 0o600}
 
 
+@pytest.mark.slow
 def test_every_command_closes_what_it_finds_and_what_it_makes(folder):
     """A database that another command made under a lax umask, and one that this command makes."""
     (folder / "karat.sqlite3").unlink()

@@ -97,6 +97,7 @@ def test_a_wrong_setting_and_an_empty_data_directory_are_reported_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_database_of_an_earlier_version_has_a_message_of_its_own(tmp_path):
     karat("migrate", "sessions", "--verbosity", "0", env=environment(tmp_path))
 
@@ -152,6 +153,7 @@ CODES = {"agree": OK, "score": OK, "hash-texts": OK, "pull": 2, "push": 2}
 
 @pytest.mark.parametrize("encoding", [LATIN, ASCII, {"LC_ALL": "C"}], ids=["latin-1", "ascii", "C"])
 @pytest.mark.parametrize("name", PURE)
+@pytest.mark.slow
 def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, name, encoding):
     done = in_letters_of(odd_files, encoding, *WORDS[name])
 
@@ -164,6 +166,7 @@ def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, name, encodin
 
 @pytest.mark.parametrize("format", ["json", "csv", "tsv"])
 @pytest.mark.parametrize("name", ["agree", "score"])
+@pytest.mark.slow
 def test_data_is_utf_8_on_any_terminal(odd_files, name, format):
     words = ["score", "--qrels", "qrels", "--run", "run", "--per-query"] if name == "score" else WORDS[name]
 
@@ -176,6 +179,7 @@ def test_data_is_utf_8_on_any_terminal(odd_files, name, format):
         json.loads(latin.stdout)
 
 
+@pytest.mark.slow
 def test_the_help_is_printed_on_any_terminal(odd_files):
     for words in (["score", "--help"], ["score", "--list-measures"], ["agree", "--help"], ["--help"]):
         assert in_letters_of(odd_files, ASCII, *words).returncode == OK
@@ -218,6 +222,7 @@ def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words)
 
 
 @pytest.mark.parametrize("words", [("score", "--list-measures"), ("upgrade", "--plan")])
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path, words):
     """As `karat --help | head -1` does, with a command that needs no Django and with one of Django's."""
     reading, writing = os.pipe()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.backups.running import environment, python
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 ALL_WHO_LOG = """
 import django, logging, os, threading, warnings

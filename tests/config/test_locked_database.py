@@ -21,7 +21,7 @@ from apps.judging.actions.seats import claim_seats
 from tests.config.running_server import Server, answer_of, request, running_server
 from tests.judging.factories import make_round, people_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WRITERS = 24  # more than there are threads
 PASSWORD = "a-long-enough-password"
 

@@ -12,7 +12,7 @@ from apps.goldsets.formats.folder import zip_folder
 from tests.cli.evaluate.releases import write_release
 from tests.conftest import REPO
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -198,11 +198,3 @@ def test_blocks_are_searchable_by_words_and_by_nothing_else(client):
 
     assert [row["block_id"] for row in found] == ["b2"]
     assert get(client, snapshot, "blocks", snapshot.pk, version__text="x").status_code == 400
-
-
-def test_a_snapshot_of_another_project_does_not_exist(client):
-    snapshot, project = make_snapshot(), make_project()
-    client.force_login(lead_of(project))
-
-    for name in ("snapshot", "blocks"):
-        assert client.get(reverse(f"corpus-api:{name}", args=[project.slug, snapshot.pk])).status_code == 404

@@ -21,6 +21,7 @@ from apps.corpus.core.near_duplicates import (
     signatures,
     text_key,
 )
+from tests.walks import often
 
 TEXT = "A session lasts at most eight hours. It closes by itself at the end of the incident and cannot be extended."
 OTHER = "A root key is rotated at least every twelve months, and at once when a custodian leaves the team."
@@ -95,7 +96,7 @@ def test_signatures_come_back_from_disk_as_they_were(tmp_path):
 WORDS = st.lists(st.sampled_from("abcde"), max_size=8).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(25, 60), deadline=None)
 @given(st.lists(WORDS, max_size=12))
 def test_near_pairs_are_those_that_comparing_all_would_find(texts):
     first = [place for place, text in enumerate(texts) if texts.index(text) == place]

@@ -272,20 +272,6 @@ def test_a_redacted_text_shows_the_reason_and_no_text(client):
     assert "secret words" not in answer.text
 
 
-def test_objects_of_another_project_do_not_exist(client):
-    snapshot = make_snapshot()
-    other = make_project()
-    signed_in(client, other)
-
-    for name, args in [
-        ("corpus:corpus", [snapshot.corpus.slug]),
-        ("corpus:snapshot", [snapshot.pk]),
-        ("corpus:changes", [snapshot.pk]),
-        ("corpus:block", [Block.objects.first().pk]),
-    ]:
-        assert client.get(reverse(name, args=[other.slug, *args])).status_code == 404
-
-
 def test_an_import_is_shown_before_it_is_applied(client):
     project = make_project()
     signed_in(client, project)
@@ -467,14 +453,6 @@ def test_an_unknown_kind_of_import_is_not_found(client):
     answer = signed_in(client, project).get(reverse("corpus:import-new", args=[project.slug, "nonsense"]))
 
     assert answer.status_code == 404
-
-
-def test_imports_are_for_leads(client):
-    project = make_project()
-    signed_in(client, project, Role.REVIEWER)
-
-    assert client.get(reverse("corpus:imports", args=[project.slug])).status_code == 403
-    assert upload_file(client, project, lines(TEXTS)).status_code == 403
 
 
 MARKDOWN = b"# Access\n\n## Keys\n\nKeys are rotated.\n\n## Visitors\n\nVisitors sign in.\n"

@@ -182,18 +182,6 @@ class TestPage:
         assert "No tasks for you now" in page
         assert ("Write a Q&amp;A" in page.split("<main")[1]) is is_asked
 
-    @pytest.mark.parametrize("triples", [1, 3])
-    def test_few_and_many_triples_take_the_same_queries(self, client, triples, django_assert_num_queries):
-        project = make_team()
-        for _ in range(triples):
-            make_triple(project, State.ACCEPTED)
-            make_triple(project, State.DISPUTED)
-        client.force_login(lead_of(project))
-        client.get(home(project))
-
-        with django_assert_num_queries(12):
-            client.get(home(project))
-
     @pytest.mark.parametrize("projects", [1, 3])
     def test_the_list_of_projects_takes_three_queries(self, client, projects, django_assert_num_queries):
         user = lead_of(make_project())

@@ -1,17 +1,12 @@
 """The settings of a project over the API: read, changed one by one, its grades, archived and brought back."""
 
-from datetime import timedelta
-
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.dashboard.api.settings import SettingsInput
 from apps.dashboard.forms import SettingsForm
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import lead_of, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -172,45 +167,3 @@ def test_a_project_is_archived_and_brought_back(client, project):
     assert (again.json()["code"], refused.json()["code"]) == ("archived", "archived")
     assert [(answer.status_code, answer.json()["archived_at"]) for answer in back] == [(200, None)] * 2
     assert Event.objects.filter(action="project.brought_back").count() == 1
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_settings_are_for_leads_alone(client, project, role):
-    client.force_login(make_member(project, role))
-
-    assert read(client, project).status_code == 403
-    assert {send(client, project, to=step).status_code for step in ("settings", "scale", "archive", "bring-back")} == {
-        403
-    }
-    project.refresh_from_db()
-    assert project.archived_at is None
-
-
-def test_a_lead_of_another_project_finds_none(client, project):
-    client.force_login(lead_of(make_project()))
-
-    assert read(client, project).status_code == 404
-    assert send(client, project, {"name": "Mine"}).status_code == 404
-
-
-def test_reading_and_changing_have_a_scope_each(client, project):
-    client.logout()
-
-    def bearer(scope):
-        _, secret = create_token(
-            project=project,
-            user=lead_of(project),
-            name="CI",
-            scopes=[scope],
-            at=timezone.now(),
-            lasts=timedelta(days=1),
-        )
-        return {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
-
-    reading, writing = bearer(Scope.SETTINGS_READ), bearer(Scope.SETTINGS_WRITE)
-
-    assert read(client, project, **reading).status_code == 200
-    assert read(client, project, **writing).status_code == 403
-    assert send(client, project, {"escalation_days": 4}, **reading).status_code == 403
-    assert send(client, project, {"escalation_days": 4}, **writing).status_code == 200
-    assert send(client, project, to="archive", **reading).status_code == 403

@@ -64,6 +64,8 @@ class Listener(logging.Handler):
 
 
 class Handler(WSGIRequestHandler):
+    disable_nagle_algorithm = True  # the end of an answer waits for nobody
+
     def log_message(self, format: str, *args) -> None:
         scene.requests.append(format % args)
 

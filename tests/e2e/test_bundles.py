@@ -47,8 +47,8 @@ def page(browser):
     page.close()
 
 
-def test_every_sheet_gives_the_rules_of_its_files_and_every_script_can_be_read(page):
-    """Their spaces around signs aside, which a browser keeps in the values of custom properties."""
+def test_sheets_give_the_rules_of_their_files_and_a_joined_script_does_what_its_modules_do(page, tmp_path):
+    """Spaces around signs aside, which a browser keeps in the values of custom properties."""
     for path in SHEETS:
         files = imported(path) or [path]
         rules = page.evaluate(RULES, "\n".join(file.read_text() for file in files))
@@ -57,11 +57,7 @@ def test_every_sheet_gives_the_rules_of_its_files_and_every_script_can_be_read(p
         assert page.evaluate(RULES, bundle(path)) == rules, path.name
     assert [path.name for path in SCRIPTS if not page.evaluate(IS_SCRIPT, bundle(path))] == []
 
-
-def test_a_joined_script_does_what_its_modules_do(page, tmp_path):
     for name, text in (("log", LOG), ("first", FIRST), ("last", LAST)):
         (tmp_path / f"{name}.js").write_text(text)
-
     page.evaluate(RUN, bundle(tmp_path / "last.js"))
-
     assert page.evaluate("window.told") == "first,last, own"

@@ -37,9 +37,24 @@ def make_released() -> Story:
 released = shared(make_released)
 
 
+def the_button_names_the_round_only_while_there_is_a_pair_to_judge(page, story: Story) -> None:
+    item = story.begin_import({**SPRING, "b17": "Visitors wait in the garden."})
+
+    go(page, reverse("editions:import", args=[story.project.slug, item.pk]))
+    expect(page.get_by_role("button", name="Take the edition and make the round")).to_be_visible()
+    press(page, "c")
+
+    expect(page.get_by_role("button", name="Take the edition", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Take it, judge later")).to_be_hidden()
+    expect(page.locator("#work")).to_contain_text("No pair is left to judge, so no round is made")
+    press(page, "a")
+    expect(page.get_by_role("button", name="Take it, judge later")).to_be_visible()
+
+
 def test_choices_for_an_edition_are_stored_by_keys_and_taken_with_its_round(page, released, signed_in, witness):
     story = released
     signed_in(lead_of(story.project))
+    the_button_names_the_round_only_while_there_is_a_pair_to_judge(page, story)
     item = story.begin_import()
     page.clock.install()
     go(page, reverse("corpus:import", args=[story.project.slug, item.pk]))
@@ -85,19 +100,3 @@ def test_choices_for_an_edition_are_stored_by_keys_and_taken_with_its_round(page
     looking.looks_well(page, "edition-taken", widths=())
     assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
     assert witness.drain() == []
-
-
-def test_the_button_names_the_round_only_while_there_is_a_pair_to_judge(page, released, signed_in):
-    story = released
-    signed_in(lead_of(story.project))
-    item = story.begin_import({**SPRING, "b17": "Visitors wait in the garden."})
-
-    go(page, reverse("editions:import", args=[story.project.slug, item.pk]))
-    expect(page.get_by_role("button", name="Take the edition and make the round")).to_be_visible()
-    press(page, "c")
-
-    expect(page.get_by_role("button", name="Take the edition", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Take it, judge later")).to_be_hidden()
-    expect(page.locator("#work")).to_contain_text("No pair is left to judge, so no round is made")
-    press(page, "a")
-    expect(page.get_by_role("button", name="Take it, judge later")).to_be_visible()

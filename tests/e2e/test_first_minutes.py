@@ -27,7 +27,7 @@ def set_up(page) -> Project:
     return Project.objects.get()
 
 
-def test_from_the_set_up_link_steps_are_ticked_skipped_and_brought_back_up_to_the_first_pool(page, witness):
+def test_from_the_set_up_link_steps_are_ticked_skipped_and_brought_back_up_to_the_first_guideline(page, witness):
     project = set_up(page)
     expect(page.get_by_role("heading", name="First steps")).to_be_visible()
     gold = page.locator(".button.primary")
@@ -57,13 +57,11 @@ def test_from_the_set_up_link_steps_are_ticked_skipped_and_brought_back_up_to_th
         page.get_by_role("button", name="Build pool").click()
     worked(page)
     assert Pool.objects.get(project=project).pool_runs.count() == 2
-    assert witness.drain() == []
 
-
-def test_a_lead_alone_begins_to_judge_with_one_button(page):
-    set_up(page)
+    go(page, f"/p/{project.slug}/")
     with turned(page):
         page.get_by_role("button", name="Judge myself").click()
 
     expect(page.locator("#notices")).to_contain_text("You are now an annotator too.")
-    expect(page.get_by_role("heading", level=1)).to_have_text("New round")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The first guideline")
+    assert witness.drain() == []

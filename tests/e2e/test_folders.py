@@ -72,22 +72,17 @@ def drop(page, folder) -> None:
         devtools.send("Input.dispatchDragEvent", {"type": event, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
 
 
-def test_a_folder_that_is_chosen_or_dropped_is_read_file_by_file(page, project, folder, witness):
-    for bring in (choose, drop):
-        go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
-        bring(page, folder)
-        plan = previewed(page).plan
-        read, unread = counted(plan)
-        assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
-        assert hidden_in(plan) == (len(HIDDEN), BY_WHAT_HIDES)
-    assert witness.drain() == []
+def what_is_said_of_the_files_stays_in_its_column(page) -> None:
+    checkout = {".git/HEAD": f"{'8b' * 20}\n", "a.md": "# A\n\nThe key hangs by the door.\n"}
+    file = {"name": "handbook.zip", "mimeType": "application/zip", "buffer": zipped(checkout)}
+    page.locator("[data-drop-field]").set_input_files([file])
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    note = page.get_by_text("Git commit 8b8b")
+    assert note.evaluate("words => words.scrollWidth - words.clientWidth") == 0
 
 
-def test_a_name_that_is_changed_in_a_hurry_leaves_the_preview_whole_and_names_the_corpus(
-    page, project, folder, witness
-):
-    choose(page, folder)
-    previewed(page)
+def a_name_that_is_changed_in_a_hurry_leaves_the_preview_whole(page, item: Import) -> None:
     name = page.get_by_label("Name of the new corpus")
     given_up = []
     page.on("requestfailed", lambda request: given_up.append(request.url))
@@ -97,35 +92,40 @@ def test_a_name_that_is_changed_in_a_hurry_leaves_the_preview_whole_and_names_th
     settled(page)
     expect(page.locator("#samples article").first).to_be_visible()
     expect(name).to_have_value("Third")
-    assert Import.objects.get().options["name"] == "Third"
+    item.refresh_from_db()
+    assert item.options["name"] == "Third"
     assert given_up == []  # the server would go on with it, and could store it last
 
-    name.fill("Site rules")
+
+def it_becomes_a_corpus_of_that_name(page) -> None:
+    page.get_by_label("Name of the new corpus").fill("Site rules")
     with turned(page):
         page.get_by_role("button", name=re.compile(r"Import \d+ passages")).click()
     expect(page.get_by_text("Applied")).to_be_visible()
     assert Corpus.objects.get().name == "Site rules"
-    assert witness.drain() == []
 
 
-def test_a_preview_whose_import_is_gone_says_so_and_stays(page, project, folder):
-    choose(page, folder)
-    item = previewed(page)
-    imports.discard_import(import_id=item.pk, actor=lead_of(project), at=AT)
-
+def a_preview_whose_import_is_gone_says_so_and_stays(page, item: Import) -> None:
+    imports.discard_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
     page.get_by_label("Name of the new corpus").fill("Too late")
     page.get_by_label("Name of the new corpus").blur()
-
     expect(page.get_by_role("alert").filter(has_text="This import")).to_contain_text("its file is not read again")
     expect(page.locator("#samples article").first).to_be_visible()
 
 
-def test_what_is_said_of_the_files_stays_in_its_column(page, project):
-    checkout = {".git/HEAD": f"{'8b' * 20}\n", "a.md": "# A\n\nThe key hangs by the door.\n"}
-    file = {"name": "handbook.zip", "mimeType": "application/zip", "buffer": zipped(checkout)}
-    page.locator("[data-drop-field]").set_input_files([file])
-    with turned(page):
-        page.get_by_role("button", name="Preview").click()
-
-    note = page.get_by_text("Git commit 8b8b")
-    assert note.evaluate("words => words.scrollWidth - words.clientWidth") == 0
+def test_a_folder_that_is_chosen_or_dropped_is_read_file_by_file_and_named_in_a_hurry(page, project, folder, witness):
+    what_is_said_of_the_files_stays_in_its_column(page)
+    for bring in (choose, drop):
+        go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+        bring(page, folder)
+        item = previewed(page)
+        read, unread = counted(item.plan)
+        assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+        assert hidden_in(item.plan) == (len(HIDDEN), BY_WHAT_HIDES)
+        if bring is choose:
+            assert witness.drain() == []
+            a_preview_whose_import_is_gone_says_so_and_stays(page, item)
+            witness.drain()  # the browser notes the refusal
+    a_name_that_is_changed_in_a_hurry_leaves_the_preview_whole(page, item)
+    it_becomes_a_corpus_of_that_name(page)
+    assert witness.drain() == []

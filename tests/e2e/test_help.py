@@ -25,14 +25,23 @@ def make_noisy():
 project = shared(make_noisy)
 
 
-@pytest.fixture
-def agreement(page, project, signed_in):
+def test_agreement_explains_itself_by_keyboard_by_touch_and_in_the_documents(
+    page, project, signed_in, new_context, live_server, witness
+):
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/agreement/")
-    return page
+    it_begins_with_one_sentence_whose_words_explain_themselves(page)
+    the_question_mark_explains_the_page_and_leads_into_the_documents(page)
+    assert witness.drain() == []
+
+    phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(phone, live_server.url, lead_of(project))
+    touched = phone.new_page()
+    go(touched, f"/p/{project.slug}/agreement/")
+    a_word_explains_itself_by_touch(touched)
 
 
-def test_the_question_mark_explains_the_page_and_leads_into_the_documents(agreement, witness):
+def the_question_mark_explains_the_page_and_leads_into_the_documents(agreement):
     press(agreement, "?")
     dialog = agreement.get_by_role("dialog", name="Help and keyboard shortcuts")
     expect(dialog.get_by_text("How far people grade alike")).to_be_visible()
@@ -46,10 +55,9 @@ def test_the_question_mark_explains_the_page_and_leads_into_the_documents(agreem
     with turned(agreement):
         agreement.get_by_role("link", name="coefficients of agreement").first.click()
     expect(agreement.get_by_role("heading", name="Coefficients of agreement")).to_be_visible()
-    assert witness.drain() == []
 
 
-def test_agreement_begins_with_one_sentence_whose_words_explain_themselves_by_keyboard(agreement):
+def it_begins_with_one_sentence_whose_words_explain_themselves(agreement):
     expect(agreement.get_by_text(re.compile("^(Yes|Perhaps|Not yet): annotators agree at"))).to_be_visible()
     word = agreement.get_by_role("button", name="α ordinal")
     note = agreement.get_by_text("Agreement beyond chance for any number of people, with gaps, using the order").first
@@ -68,11 +76,7 @@ def test_agreement_begins_with_one_sentence_whose_words_explain_themselves_by_ke
     looking.looks_well(agreement, "agreement-first")
 
 
-def test_a_word_explains_itself_by_touch(new_context, live_server, project):
-    context = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
-    looking.sign_in(context, live_server.url, lead_of(project))
-    page = context.new_page()
-    go(page, f"/p/{project.slug}/agreement/")
+def a_word_explains_itself_by_touch(page):
     word = page.get_by_role("button", name="95 % interval")
     word.tap()
 

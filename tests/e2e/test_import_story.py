@@ -73,10 +73,25 @@ def zipped() -> bytes:
     return out.getvalue()
 
 
-def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, signed_in, witness):
-    project = make_project()
+def begun(page, signed_in, project, kind="corpus") -> None:
+    """Their lead is about to import something."""
     signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    go(page, f"/p/{project.slug}/corpus/imports/new/{kind}/")
+
+
+def blocks_of(project) -> int:
+    return Block.objects.filter(corpus__project=project, current__isnull=False).count()
+
+
+def test_a_zip_is_cut_in_another_way_and_a_folder_or_several_files_become_one_zip(page, signed_in, witness, tmp_path):
+    begun(page, signed_in, make_project())
+    a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page)
+    begun(page, signed_in, project := make_project())
+    a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_apart(page, project, tmp_path)
+    assert witness.drain() == []
+
+
+def a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page):
     looking.looks_well(page, "import-upload", widths=())
     page.locator("[name=file]").set_input_files(
         {"name": "site docs.zip", "mimeType": "application/zip", "buffer": zipped()}
@@ -120,13 +135,9 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
         page.get_by_role("button", name="Undo this import").click()
     expect(page.get_by_text("Everything is as it was before. The corpus Site docs")).to_be_visible()
     assert Block.objects.filter(current__isnull=False).count() == 0
-    assert witness.drain() == []
 
 
-def test_a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_apart(
-    page, signed_in, tmp_path, witness
-):
-    project = make_project()
+def a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_apart(page, project, tmp_path):
     folder = tmp_path / "handbook"
     (folder / "deep").mkdir(parents=True)
     (folder / ".git" / "objects").mkdir(parents=True)
@@ -135,8 +146,6 @@ def test_a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_a
     (folder / ".git" / "HEAD").write_text("0123456789" * 4)
     (folder / ".git" / "objects" / "pack").write_text("never sent")
     (folder / ".hidden.md").write_text("# Hidden")
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
     page.locator("[data-drop]").evaluate(DROP)
     expect(page.locator("[data-drop-words]")).to_have_text(re.compile(r"^2 files, \d"))
     settled(page)
@@ -169,12 +178,22 @@ def test_a_folder_or_several_files_become_one_zip_and_hidden_files_are_counted_a
     assert Import.objects.latest("pk").upload.filename == "2 files.zip"
     expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
     expect(page.get_by_role("heading", name="1 stays unread")).to_be_visible()
+
+
+def test_what_is_no_part_of_the_corpus_no_heading_or_no_jsonl_is_asked_about_before_it_is_imported(
+    page, signed_in, witness
+):
+    for part in (
+        a_folder_of_something_else_becomes_a_corpus_of_its_own,
+        pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings,
+        a_markdown_file_given_as_jsonl_is_one_message_and_a_button,
+    ):
+        begun(page, signed_in, project := make_project())
+        part(page, project)
     assert witness.drain() == []
 
 
-def test_a_folder_of_something_else_is_asked_about_and_becomes_a_corpus_of_its_own(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
+def a_folder_of_something_else_becomes_a_corpus_of_its_own(page, project):
     for name, text in (("rules.md", RULES), ("menu.md", "# Menu\n\nSoup of the day.")):
         go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
         file = {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
@@ -193,15 +212,11 @@ def test_a_folder_of_something_else_is_asked_about_and_becomes_a_corpus_of_its_o
     with turned(page):
         page.get_by_role("button", name="Import 1 passage").click()
 
-    assert sorted(Corpus.objects.values_list("name", flat=True)) == ["Menu", "Rules"]
-    assert Block.objects.exclude(current=None).count() == 4
-    assert witness.drain() == []
+    assert sorted(project.corpora.values_list("name", flat=True)) == ["Menu", "Rules"]
+    assert blocks_of(project) == 4
 
 
-def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+def pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, project):
     page.get_by_text("Paste a text instead").click()
     page.locator("[name=pasted]").fill(
         "Titel\tInhalt\nKey rotation\tKeys are rotated every ninety days.\nVisitors\tVisitors sign in at the desk."
@@ -220,14 +235,10 @@ def test_pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page,
     with turned(page):
         page.get_by_role("button", name="Import 2 passages").click()
 
-    assert Block.objects.count() == 2
-    assert witness.drain() == []
+    assert blocks_of(project) == 2
 
 
-def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+def a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, project):
     page.get_by_text("More options").click()
     page.get_by_label("File format").select_option("jsonl")
     page.locator("[name=file]").set_input_files(
@@ -243,15 +254,18 @@ def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed
     with turned(page):
         page.get_by_role("button", name=re.compile("Import 3 passages")).click()
 
-    assert Block.objects.count() == 3
-    assert Import.objects.get().upload.filename == "access.md"
+    assert blocks_of(project) == 3
+    assert Import.objects.latest("pk").upload.filename == "access.md"
+
+
+def test_an_import_is_taken_away_again_until_something_of_it_is_used(page, signed_in, witness):
+    begun(page, signed_in, make_project(), "queries")
+    pasted_queries_are_taken_away_again_until_one_is_used(page)
+    grades_and_questions_of_the_wrong_sheet_are_taken_away(page, signed_in)
     assert witness.drain() == []
 
 
-def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, witness):
-    project = make_project()
-    signed_in(lead_of(project))
-    go(page, f"/p/{project.slug}/corpus/imports/new/queries/")
+def pasted_queries_are_taken_away_again_until_one_is_used(page):
     page.locator("[name=pasted]").fill("wrong list, first search\nwrong list, second search\n")
     with turned(page):
         page.get_by_role("button", name="Preview").click()
@@ -277,19 +291,17 @@ def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, 
     expect(page.get_by_role("button", name="Undo this import")).to_be_disabled()
     expect(page.get_by_text("Used in a run or a pool since: 1 query.")).to_be_visible()
     assert looking.faults_at_width(page, 390) == []
-    assert witness.drain() == []
 
 
-def test_grades_and_questions_of_the_wrong_sheet_are_taken_away_from_the_page_of_their_import(page, signed_in, witness):
+def grades_and_questions_of_the_wrong_sheet_are_taken_away(page, signed_in):
     project = make_team()
-    signed_in(lead_of(project))
     query = make_query(project, outside_id="Q1")
     sheets = {
         "judgements": ("grades.csv", f"query_id,block_id,grade\n{query.outside_id},access,2\n"),
         "triples": ("questions.jsonl", json.dumps(QUESTION)),
     }
     for kind, (name, text) in sheets.items():
-        go(page, f"/p/{project.slug}/corpus/imports/new/{kind}/")
+        begun(page, signed_in, project, kind)
         page.locator("[name=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": text.encode()})
         with turned(page):
             page.get_by_role("button", name="Preview").click()
@@ -308,4 +320,3 @@ def test_grades_and_questions_of_the_wrong_sheet_are_taken_away_from_the_page_of
         page.get_by_role("link", name="Imported judgements").click()
     expect(page.get_by_text("They stay on record and count nowhere.")).to_be_visible()
     looking.looks_well(page, widths=())
-    assert witness.drain() == []

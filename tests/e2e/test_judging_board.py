@@ -79,7 +79,9 @@ def open_page(page, round_, path=""):
     go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
-def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(page, signed_in, witness, round_):
+def test_seats_are_given_back_near_grades_settled_and_each_person_sees_how_theirs_held(
+    page, signed_in, witness, round_
+):
     signed_in(lead_of(round_.project))
     open_page(page, round_, f"rounds/{round_.pk}/")
     expect(page.get_by_text("no longer judges here")).to_be_visible()
@@ -101,12 +103,23 @@ def test_a_lead_sees_the_board_gives_seats_back_and_settles_near_grades(page, si
         page.get_by_role("button", name="Settle").click()
     expect(page.get_by_text("settled by the rule and recorded")).to_be_visible()
     assert Adjudication.objects.count() == n
+
+    decide_all(round_)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=timezone.now())
+    signed_in(people_of(round_)[0])
+    open_page(page, round_)
+    with turned(page):
+        page.get_by_role("link", name="My judging").click()
+    expect(page.get_by_role("heading", name="Where a lead decided differently")).to_be_visible()
+    looking.clean(page, "judging-mine")
     assert witness.drain() == []
 
 
-def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(page, signed_in, witness, round_):
+def test_a_guideline_is_published_without_scrolling_and_its_change_leads_to_a_round(page, signed_in, witness, round_):
+    the_first_one_is_published_without_scrolling(page, signed_in)
     guideline = publish_next(round_)
     signed_in(lead_of(round_.project))
+    its_examples_are_counted(page, round_)
     open_page(page, round_, "guideline/")
     looking.clean(page, "judging-guideline-touched")
     with turned(page):
@@ -122,7 +135,7 @@ def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(page, sign
     assert witness.drain() == []
 
 
-def test_a_guideline_is_published_without_scrolling_and_its_examples_are_counted(page, signed_in, witness, round_):
+def the_first_one_is_published_without_scrolling(page, signed_in):
     project = make_project()
     signed_in(lead_of(project))
     page.set_viewport_size(WIDE)
@@ -134,8 +147,8 @@ def test_a_guideline_is_published_without_scrolling_and_its_examples_are_counted
         page.get_by_role("button", name="Publish").click()
     assert Guideline.objects.get(project=project).number == 1
 
-    publish_next(round_)
-    signed_in(lead_of(round_.project))
+
+def its_examples_are_counted(page, round_):
     open_page(page, round_, "guideline/new/")
     group = page.get_by_role("group", name="Examples of grade 2")
     expect(group.get_by_role("status")).to_have_text("2 written, 5 to 10 are usual")
@@ -145,16 +158,3 @@ def test_a_guideline_is_published_without_scrolling_and_its_examples_are_counted
     expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
     expect(group.get_by_text("Write an example").filter(visible=True)).to_have_count(1)
     looking.clean(page, "judging-guideline-examples")
-    assert witness.drain() == []
-
-
-def test_after_a_round_a_person_sees_how_their_grades_held(page, signed_in, round_):
-    decide_all(round_)
-    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=timezone.now())
-    signed_in(people_of(round_)[0])
-    open_page(page, round_)
-    with turned(page):
-        page.get_by_role("link", name="My judging").click()
-
-    expect(page.get_by_role("heading", name="Where a lead decided differently")).to_be_visible()
-    looking.clean(page, "judging-mine")

@@ -351,7 +351,13 @@ def test_all_pairs_of_a_query_take_the_same_keys_and_the_next_query_follows_the_
     assert Judgement.objects.count() == 12 + 1  # the fifth pair was graded twice
 
 
-def test_keys_are_chosen_by_pressing_them_and_work_everywhere(desk, page, round_, mara):
+def test_keys_are_chosen_by_pressing_them_and_a_switch_for_the_querys_words_is_remembered(desk, page, round_, mara):
+    the_querys_words_are_lit_by_a_switch_that_is_remembered(desk())
+    keys_are_chosen_by_pressing_them_and_work_everywhere(desk, page, round_, mara)
+    a_project_does_without_lit_words(page, round_)
+
+
+def keys_are_chosen_by_pressing_them_and_work_everywhere(desk, page, round_, mara):
     desk()
     with turned(page):
         page.get_by_role("link", name="Your keys").click()
@@ -396,8 +402,7 @@ def test_keys_are_chosen_by_pressing_them_and_work_everywhere(desk, page, round_
     assert live(round_)[before] == 2
 
 
-def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, mara):
-    page = desk()
+def the_querys_words_are_lit_by_a_switch_that_is_remembered(page):
     while page.evaluate(LIT) == 0:
         press(page, "1")
     press(page, "l")
@@ -409,6 +414,9 @@ def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, m
 
     press(page, "l")
     assert page.evaluate(LIT) > 0
+
+
+def a_project_does_without_lit_words(page, round_):
     round_.project.policies["lit_terms"] = False
     round_.project.save()
     page.reload()

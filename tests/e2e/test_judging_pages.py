@@ -32,17 +32,22 @@ def make_judged():
 round_ = shared(make_judged)
 
 
-@pytest.fixture
-def lead(page, round_, signed_in):
-    signed_in(lead_of(round_.project))
-    return page
-
-
 def open_page(page, round_, path=""):
     go(page, f"/p/{round_.project.slug}/judging/{path}")
 
 
-def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
+def test_pairs_are_adjudicated_by_keys_and_a_round_with_everything_is_planned_up_to_its_pilot(
+    page, signed_in, witness, round_
+):
+    signed_in(lead_of(round_.project))
+    a_pair_is_adjudicated_by_keys_alone(page, round_)
+    the_plan_is_counted_while_it_is_made(page, round_)
+    assert witness.drain() == []
+    a_round_with_everything_is_planned_and_its_pilot_opened(page, round_)
+    assert witness.drain() == []
+
+
+def a_pair_is_adjudicated_by_keys_alone(lead, round_):
     open_page(lead, round_, f"rounds/{round_.pk}/adjudicate/")
     with turned(lead):
         press(lead, "Enter")
@@ -56,7 +61,7 @@ def test_a_pair_is_adjudicated_by_keys_alone(lead, round_):
     assert (decision.grade, decision.error_type, decision.reason) == (1, "slip", "Related at most: 0 1 2 3 x.")
 
 
-def test_the_plan_is_counted_while_it_is_made(lead, round_):
+def the_plan_is_counted_while_it_is_made(lead, round_):
     make_member(round_.project, Role.ANNOTATOR, name="Ines Vale")
     open_page(lead, round_, "rounds/new/")
     expect(lead.locator("#plan")).to_contain_text("Nothing is left to judge")
@@ -71,10 +76,8 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once: choose more annotators")
 
 
-def test_a_round_with_everything_is_planned_and_its_pilot_opened(page, signed_in, witness):
-    world = make_world(blocks=6, annotators=3, overlap=0.5)
-    signed_in(lead_of(world.project))
-    go(page, f"/p/{world.project.slug}/judging/rounds/new/")
+def a_round_with_everything_is_planned_and_its_pilot_opened(page, judged):
+    open_page(page, judged, "rounds/new/")
     for summary in ("Check the quality of each annotator", "A pilot first", "One more judge where people differ"):
         page.get_by_text(summary).click()
     page.get_by_text("Who may judge what").click()
@@ -84,7 +87,7 @@ def test_a_round_with_everything_is_planned_and_its_pilot_opened(page, signed_in
     page.get_by_label("Queries in the pilot").fill("1")
     page.get_by_label("Add a judge if α is below").fill("0.6")
     expect(page.locator("#plan")).to_contain_text("in the pilot")
-    expect(page.locator("#plan")).to_contain_text("checks3")
+    expect(page.locator("#plan")).to_contain_text("checks4")
     settled(page)
     looking.clean(page, "judging-plan-whole")
 
@@ -102,5 +105,4 @@ def test_a_round_with_everything_is_planned_and_its_pilot_opened(page, signed_in
         page.get_by_role("button", name="Open the rest").click()
     expect(page.get_by_text("One grade only, and it is right.")).to_be_visible()
 
-    assert PilotDecision.objects.get().decided_by == lead_of(world.project)
-    assert witness.drain() == []
+    assert PilotDecision.objects.get().decided_by == lead_of(judged.project)

@@ -184,7 +184,16 @@ def test_evidence_is_a_sentence_or_what_is_selected_and_the_rest_of_the_text_ope
     expect(guideline).to_be_visible()
 
 
-def test_grades_outlive_a_lost_connection_and_a_closed_page(screen, context, round_):
+def test_a_grade_is_sent_again_until_the_server_has_it_once_and_a_refusal_stays_until_it_is_read(
+    screen, context, live_server, round_, mara
+):
+    later = grades_outlive_a_lost_connection_and_a_closed_page(screen, context, round_)
+    a_grade_that_is_refused_says_why_until_it_is_read(later, round_)
+    a_grade_is_sent_again_until_the_server_has_it_once(later, context, live_server, round_, mara)
+
+
+def grades_outlive_a_lost_connection_and_a_closed_page(screen, context, round_):
+    """The page that was opened after the closed one."""
     context.set_offline(True)
     seats = []
     for grade in "012":
@@ -214,9 +223,10 @@ def test_grades_outlive_a_lost_connection_and_a_closed_page(screen, context, rou
     sent(later)
     assert live(round_)[seat] == 3
     assert seat_shown(later) != seat
+    return later
 
 
-def test_a_grade_is_sent_again_until_the_server_has_it_once(screen, context, live_server, round_, mara):
+def a_grade_is_sent_again_until_the_server_has_it_once(screen, context, live_server, round_, mara):
     lost, refused = [], []
     busy = {"code": "database_busy", "detail": "Something long is being written to the database."}
 
@@ -257,7 +267,7 @@ def test_a_grade_is_sent_again_until_the_server_has_it_once(screen, context, liv
     assert live(round_)[seat] == 2
 
 
-def test_a_grade_that_is_refused_says_why_until_it_is_read(screen, round_):
+def a_grade_that_is_refused_says_why_until_it_is_read(screen, round_):
     refusal = {"code": "seat_lapsed", "detail": "It went to somebody else."}
     screen.route("**/judgements/", lambda route: route.fulfill(status=409, json=refusal))
     seat = seat_shown(screen)
@@ -311,7 +321,13 @@ def test_it_works_without_a_script(new_context, live_server, untouched):
     assert seat_shown(page) == second
 
 
-def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in):
+def test_the_last_grades_are_counted_within_ones_share_and_beyond_and_said_to_be_saved(page, signed_in):
+    the_page_says_that_the_last_grade_is_being_saved(page, signed_in)
+    page.unroute_all()
+    the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in)
+
+
+def the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in):
     round_ = make_round(queries=1, blocks=10, overlap=0.0)
     signed_in(people_of(round_)[0])
     go(page, screen_of(round_))
@@ -328,7 +344,7 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in):
     expect(page.locator(".count")).to_have_text("pair 5 of 5")
 
 
-def test_the_page_says_that_the_last_grade_is_being_saved(page, signed_in):
+def the_page_says_that_the_last_grade_is_being_saved(page, signed_in):
     round_ = make_round(queries=1, blocks=3, overlap=1.0)
     signed_in(people_of(round_)[0])
     page.route("**/pairs/**", lambda route: route.abort())  # so that the page does not know that no pair is left

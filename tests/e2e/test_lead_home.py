@@ -47,7 +47,9 @@ def titles(page: Page) -> list[str]:
     return page.locator(".next-list b").all_inner_texts()
 
 
-def test_home_answers_the_four_questions_of_a_lead_and_opens_each_row_with_its_letter(scene, page, signed_in, witness):
+def test_home_answers_the_questions_of_a_lead_on_a_desk_and_a_phone_and_those_of_an_annotator(
+    scene, page, signed_in, new_context, live_server, witness
+):
     signed_in(scene.lead)
     go(page, f"/p/{scene.project.slug}/")
     assert titles(page) == [
@@ -74,10 +76,13 @@ def test_home_answers_the_four_questions_of_a_lead_and_opens_each_row_with_its_l
             press(page, key)
         assert address in page.url
         expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+    an_annotator_sees_their_work_and_nothing_else(scene, page, signed_in)
     assert witness.drain() == []
+    on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, live_server)
 
 
-def test_on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, live_server):
+def on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, live_server):
     phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
     looking.sign_in(phone, live_server.url, scene.lead)
     page = phone.new_page()
@@ -90,7 +95,7 @@ def test_on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, li
     page.wait_for_url("**/gates/**")
 
 
-def test_an_annotator_sees_their_work_and_nothing_else(scene, page, signed_in):
+def an_annotator_sees_their_work_and_nothing_else(scene, page, signed_in):
     signed_in(scene.project.memberships.filter(role=Role.ANNOTATOR, ended_at=None).first().user)
     go(page, f"/p/{scene.project.slug}/")
 

@@ -27,7 +27,7 @@ def cut(page: Page, width: int, addresses: list[str]) -> list[str]:
     return found
 
 
-def test_pages_of_scores_are_printed_in_landscape_and_fit(page, signed_in):
+def test_pages_of_scores_in_landscape_and_those_of_agreement_fit_on_paper(page, signed_in):
     scene = make_scene(test_share=0.0)
     runs = [score(scene, tag, split="dev").pk for tag in ("base", "better")]
     signed_in(scene.lead)
@@ -42,13 +42,9 @@ def test_pages_of_scores_are_printed_in_landscape_and_fit(page, signed_in):
     expect(page.get_by_role("navigation", name="Project")).to_be_hidden()
     assert LYING_LETTER in page.pdf(prefer_css_page_size=True)
 
-
-def test_pages_of_agreement_fit(page, signed_in):
     project = make_project()
     make_noisy_round(project)
     signed_in(lead_of(project))
-
     names = ("overview", "differences", "people", "improve")
     pages = [reverse(f"agreement:{name}", args=[project.slug]) for name in names]
-
     assert cut(page, PORTRAIT, pages) == []

@@ -23,9 +23,15 @@ FIREFOX = "Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0"
 project = shared(lambda: make_project("Osterby docs"))
 
 
-def test_a_lead_invites_two_people_and_copies_their_links(page, context, project, signed_in, witness):
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
+def test_a_lead_ends_a_strange_session_and_invites_two_people_with_their_links(
+    page, context, project, signed_in, witness, monkeypatch
+):
+    monkeypatch.setattr(sessions, "uses", sessions.Uses())
     signed_in(lead_of(project))
+    a_person_ends_the_session_that_they_do_not_know(page, lead_of(project))
+    assert witness.drain() == []
+    page.set_viewport_size(looking.WIDE)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     go(page, f"/p/{project.slug}/people/")
     expect(page.get_by_text("These links work on this computer only")).to_be_visible()
     people = page.get_by_label("People, one a line")
@@ -60,8 +66,13 @@ def test_a_lead_invites_two_people_and_copies_their_links(page, context, project
     assert Invitation.objects.get(name="Mara Quill").used_by.email == "mara@example.org"
 
 
-def test_a_forgotten_password_is_replaced_with_the_link_of_an_operator(page, context, project, signed_in):
-    person, operator = make_member(project, "annotator", name="Mara Quill"), make_user("Operator", is_operator=True)
+def test_an_operator_has_a_lead_leave_and_gives_a_link_to_who_forgot_their_password(
+    page, context, project, signed_in, witness
+):
+    person, operator = make_member(project, "annotator", name="Mara Quill"), make_user("Ops Person", is_operator=True)
+    signed_in(operator)
+    a_lead_leaves_and_the_operator_leads(page, project, operator)
+    context.clear_cookies()
     go(page, "/login/")
     with turned(page):
         page.get_by_role("link", name="Forgotten your password?").click()
@@ -86,14 +97,12 @@ def test_a_forgotten_password_is_replaced_with_the_link_of_an_operator(page, con
         page.get_by_role("button", name="Sign in").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Your tasks")
+    assert witness.drain() == []
 
 
-def test_a_person_ends_the_session_that_they_do_not_know(page, project, signed_in, witness, monkeypatch):
-    monkeypatch.setattr(sessions, "uses", sessions.Uses())
-    lead = lead_of(project)
+def a_person_ends_the_session_that_they_do_not_know(page, lead):
     stranger = Client(headers={"User-Agent": FIREFOX})
     stranger.post("/login/", {"email": lead.email, "password": PASSWORD})
-    signed_in(lead)
     go(page, "/profile/")
 
     expect(page.get_by_role("row", name="Firefox on Windows")).to_be_visible()
@@ -106,12 +115,10 @@ def test_a_person_ends_the_session_that_they_do_not_know(page, project, signed_i
     expect(page.get_by_role("row", name="Firefox on Windows")).to_have_count(0)
     assert Session.objects.count() == 1
     assert stranger.get("/profile/").status_code == 302
-    assert witness.drain() == []
 
 
-def test_an_operator_has_a_lead_leave_and_leads_the_project(page, project, signed_in, witness):
-    lead, operator = lead_of(project), make_user("Ops Person", is_operator=True)
-    signed_in(operator)
+def a_lead_leaves_and_the_operator_leads(page, project, operator):
+    lead = lead_of(project)
     go(page, "/people/")
     with turned(page):
         page.get_by_role("link", name=f"{lead} leaves").click()
@@ -126,4 +133,3 @@ def test_an_operator_has_a_lead_leave_and_leads_the_project(page, project, signe
 
     expect(page.get_by_text(f"{lead} has left.")).to_be_visible()
     assert project.memberships.get(role=Role.LEAD, ended_at=None).user == operator
-    assert witness.drain() == []

@@ -31,7 +31,12 @@ def slowly(page: Page, address: str) -> Callable[[], None]:
     return lambda: held[0].continue_()
 
 
-def test_keys_and_clicks_before_the_scripts_are_answered_in_their_order(bench):
+def test_what_is_done_before_the_scripts_is_answered_in_its_order_and_a_form_is_sent_once(bench):
+    a_form_is_sent_once_and_words_save_themselves(bench)
+    keys_and_clicks_are_answered_in_their_order(bench)
+
+
+def keys_and_clicks_are_answered_in_their_order(bench):
     let = slowly(bench, bench.bench)
     bench.keyboard.press("m")
     bench.keyboard.press("ArrowDown")
@@ -57,7 +62,7 @@ def test_keys_and_clicks_before_the_scripts_are_answered_in_their_order(bench):
     expect(bench.locator("#results")).not_to_have_attribute("aria-busy", "true")
 
 
-def test_a_form_that_is_sent_before_the_scripts_is_sent_once_and_words_save_themselves(bench):
+def a_form_is_sent_once_and_words_save_themselves(bench):
     let = slowly(bench, bench.bench)
     question = bench.get_by_label("Question", exact=False).first
     question.fill("What is kept?")

@@ -36,7 +36,7 @@ def opened(page, tmp_path, text: str) -> list[str]:
     return asked
 
 
-def test_it_is_shown_as_it_is_meant_and_asks_nobody_for_anything(page, tmp_path):
+def it_is_shown_as_it_is_meant_and_asks_nobody_for_anything(page, tmp_path):
     asked = opened(page, tmp_path, as_html(make_document(NASTY)))
 
     expect(page.get_by_role("heading", level=1)).to_have_text(NASTY)
@@ -44,7 +44,17 @@ def test_it_is_shown_as_it_is_meant_and_asks_nobody_for_anything(page, tmp_path)
     assert asked == []
 
 
+def without_the_policy_it_would_have_run(page, tmp_path):
+    text = as_html(make_document()).replace(POLICY, "")
+
+    opened(page, tmp_path, text.replace("<main>", f"<main>{HOSTILE}"))
+
+    assert page.title() == "ran"
+
+
 def test_no_script_in_it_would_run_and_no_form_would_leave(page, tmp_path):
+    it_is_shown_as_it_is_meant_and_asks_nobody_for_anything(page, tmp_path)
+    without_the_policy_it_would_have_run(page, tmp_path)
     text = as_html(make_document())
     asked = opened(page, tmp_path, text.replace("<main>", f"<main>{HOSTILE}"))
     where = page.url
@@ -57,11 +67,3 @@ def test_no_script_in_it_would_run_and_no_form_would_leave(page, tmp_path):
         page.evaluate("document.querySelector('#form').requestSubmit()")
     assert "form-action 'none'" in refused.value.text
     assert [url for url in asked if not url.startswith(("data:", "about:"))] == []
-
-
-def test_without_the_policy_it_would_have_run(page, tmp_path):
-    text = as_html(make_document()).replace(POLICY, "")
-
-    opened(page, tmp_path, text.replace("<main>", f"<main>{HOSTILE}"))
-
-    assert page.title() == "ran"

@@ -5,6 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.agreement.factories import make_calibration
+from tests.e2e import looking
 from tests.e2e.waiting import go, press, ready, turned
 from tests.review.factories import make_in_review, reviewers_of
 from tests.triples.factories import make_team
@@ -28,16 +29,10 @@ OUT_OF_SIGHT = """() => {
 }"""
 
 
-def test_a_refused_flag_says_why_and_hides_no_reason(page, signed_in):
-    project = make_team()
-    triple = make_in_review(project)
-    signed_in(reviewers_of(triple)[0])
-    page.goto(reverse("review:screen", args=[project.slug, triple.pk]))
-
-    page.keyboard.press("f")
-    page.keyboard.press("6")
-    page.keyboard.press("q")
-    page.keyboard.press("Enter")
+def a_refused_flag_says_why_and_hides_no_reason(page):
+    press(page, "f", "6", "q")
+    with turned(page):
+        press(page, "Enter")
     expect(page.get_by_role("alert")).to_be_visible()
 
     expect(page.get_by_label("Other", exact=False).first).to_be_checked()
@@ -51,15 +46,7 @@ def test_a_refused_flag_says_why_and_hides_no_reason(page, signed_in):
     assert [f"{size}: {part}" for size, parts in covered.items() for part in parts] == []
 
 
-@pytest.fixture
-def screen(page, signed_in):
-    triple = make_in_review(make_team())
-    signed_in(reviewers_of(triple)[0])
-    go(page, reverse("review:screen", args=[triple.project.slug, triple.pk]))
-    return page
-
-
-def test_escape_goes_back_one_level_at_a_time_and_loses_no_words(screen):
+def escape_goes_back_one_level_at_a_time_and_loses_no_words(screen):
     asked = []
     screen.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     address, flag = screen.url, screen.get_by_role("button", name="Flag", exact=False).first
@@ -101,11 +88,17 @@ def test_escape_goes_back_one_level_at_a_time_and_loses_no_words(screen):
     assert screen.url != address
 
 
-def test_a_verdict_takes_one_trip_to_the_next_screen_and_a_reload_sends_nothing_again(page, signed_in):
+def test_a_verdict_takes_one_trip_a_refused_one_hides_no_reason_and_escape_loses_no_words(page, signed_in):
     project = make_team()
     one, two = make_in_review(project), make_in_review(project)
     signed_in(reviewers_of(one)[0])
     first, second = (reverse("review:screen", args=[project.slug, triple.pk]) for triple in (one, two))
+    go(page, second)
+    escape_goes_back_one_level_at_a_time_and_loses_no_words(page)
+    go(page, second)
+    a_refused_flag_says_why_and_hides_no_reason(page)
+
+    page.set_viewport_size(looking.WIDE)
     go(page, first)
     trips = []
     page.on("request", lambda request: trips.append(request.method) if request.is_navigation_request() else None)
@@ -128,7 +121,7 @@ def test_a_verdict_takes_one_trip_to_the_next_screen_and_a_reload_sends_nothing_
     assert "POST" not in trips[1:]
 
 
-def test_a_calibration_on_a_phone_asks_before_a_written_note_is_left(page, signed_in, transactional_db):
+def test_a_calibration_on_a_phone_asks_before_a_written_note_is_left(page, signed_in):
     made = make_calibration(items=2, confirmed=1, flagged=1)
     signed_in(made.subject)
     page.set_viewport_size({"width": 390, "height": 844})

@@ -109,9 +109,8 @@ def test_a_reviewer_skips_confirms_undoes_and_flags_by_keys_alone(page, team, si
 # The dispute ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_dispute_is_read_side_by_side_and_dropped_in_a_dialog_by_keys(page, team, signed_in, witness):
+def a_dispute_is_read_side_by_side_and_dropped_in_a_dialog_by_keys(page, team):
     triple = make_second_dispute(team)
-    signed_in(team.jun)
     at(page, team, triple)
     expect(page.locator(".policy-notice")).to_contain_text("Split it into atomic claims")
     press(page, "v")
@@ -132,7 +131,6 @@ def test_a_dispute_is_read_side_by_side_and_dropped_in_a_dialog_by_keys(page, te
         press(page, "Control+Enter")
     expect(page.locator("#notices")).to_contain_text("is dropped")
     assert reload(triple).state == State.DROPPED
-    assert witness.drain() == []
 
 
 def test_a_form_of_a_dispute_has_the_focus_gives_it_back_and_sends_it_to_two_others(page, team, signed_in, witness):
@@ -166,12 +164,16 @@ def test_a_form_of_a_dispute_has_the_focus_gives_it_back_and_sends_it_to_two_oth
     assert witness.drain() == []
 
 
-# The split -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_split_is_guided_by_keys_and_says_where_it_is_rejected(page, team, signed_in, witness):
-    triple = make_second_dispute(team)
+def test_a_dispute_is_dropped_in_a_dialog_or_split_by_keys(page, team, signed_in, witness):
     signed_in(team.jun)
+    a_dispute_is_read_side_by_side_and_dropped_in_a_dialog_by_keys(page, team)
+    assert witness.drain() == []
+    a_split_is_guided_by_keys_and_says_where_it_is_rejected(page, team, witness)
+    assert witness.drain() == []
+
+
+def a_split_is_guided_by_keys_and_says_where_it_is_rejected(page, team, witness):
+    triple = make_second_dispute(team)
     go(page, f"{team.home}/review/triples/{triple.pk}/split/")
     page.locator("#answer-2").fill("Words of my own.")
     page.locator("#question-1").fill("")
@@ -209,7 +211,6 @@ def test_a_split_is_guided_by_keys_and_says_where_it_is_rejected(page, team, sig
         page.locator("#answer-3").press("Control+Enter")
     expect(page.locator("#notices")).to_contain_text("is split into")
     assert Triple.objects.filter(parent=triple, state=State.DRAFT).count() == 3
-    assert witness.drain() == []
 
 
 # Stale triples -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,13 @@ def styled(page, body: str, *names: str) -> None:
     page.set_content(f"<!doctype html><style>{styles}</style>{body}")
 
 
-def test_a_value_stays_at_the_end_of_its_line_beside_a_long_label(page):
+def test_what_shares_a_line_ends_where_the_line_ends_and_fields_of_a_row_are_of_one_height(page):
+    a_value_stays_at_the_end_of_its_line_beside_a_long_label(page)
+    the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_description(page)
+    fields_of_every_kind_in_one_row_begin_and_end_at_the_same_height(page)
+
+
+def a_value_stays_at_the_end_of_its_line_beside_a_long_label(page):
     page.set_viewport_size(looking.NARROW)
     cells = "".join(
         f'<td class="num" data-label="{label}"><b>0.869</b></td>'
@@ -28,7 +34,7 @@ def test_a_value_stays_at_the_end_of_its_line_beside_a_long_label(page):
     assert page.evaluate(RIGHT_ENDS, "td > b") == [0, 0, 0]
 
 
-def test_the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_description(page):
+def the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_description(page):
     rows = "".join(
         f"<li><span><b>Format</b><small>{about}</small></span>"
         '<span class="row"><a>dev</a><a>dev and test</a></span></li>'
@@ -45,7 +51,8 @@ def test_the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_descriptio
     assert max(tops) < 30
 
 
-def test_fields_of_every_kind_in_one_row_begin_and_end_at_the_same_height(page):
+def fields_of_every_kind_in_one_row_begin_and_end_at_the_same_height(page):
+    page.set_viewport_size(looking.WIDE)
     controls = [
         '<input class="input">',
         '<input class="input" type="number" value="3">',

@@ -47,6 +47,7 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
     with turned(page):
         page.get_by_role("button", name="Create system").click()
     expect(page.get_by_role("heading", name="BM25", exact=True)).to_be_visible()
+    the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(page, project, tmp_path / "faulty.run")
 
     go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
@@ -58,6 +59,7 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
 
     go(page, f"/p/{project.slug}/runs/pools/new/")
     expect(page.get_by_label("BM25")).to_be_checked()
+    page.get_by_label("faulty").uncheck()
     page.get_by_label("theirs").uncheck()
     page.get_by_label("How deep").fill("20")
     expect(page.locator("#estimate")).to_contain_text("240 pairs at most")
@@ -75,14 +77,12 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
     with turned(page):
         page.get_by_role("link", name="Provenance").click()
     expect(page.get_by_role("cell", name="blk-001")).to_be_visible()
-    assert Run.objects.count() == 2
+    assert Run.objects.count() == 3
     assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(page, project, lead, tmp_path):
-    file = tmp_path / "theirs.run"
-    file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "ghost", 1.5)])))
+def the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(page, project, file):
+    file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "ghost", 1.5)], "faulty")))
     go(page, f"/p/{project.slug}/runs/upload/")
     page.get_by_label("Run file").set_input_files(file)
     with turned(page):
@@ -95,5 +95,4 @@ def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_
     page.get_by_label("Leave out 1 row").check()
     with turned(page):
         page.get_by_role("button", name="Import run").click()
-
-    expect(page.get_by_role("heading", name="theirs")).to_be_visible()
+    expect(page.get_by_role("heading", name="faulty")).to_be_visible()

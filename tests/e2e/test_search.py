@@ -32,7 +32,7 @@ def home(page, project, signed_in):
     return page
 
 
-def test_slash_words_arrows_and_enter_open_what_is_meant(home, project, witness):
+def test_slash_words_arrows_and_enter_open_what_is_meant(home, project, witness, new_context, live_server):
     field = home.get_by_role("searchbox", name="Search this project")
     press(home, "/")
     expect(field).to_be_focused()
@@ -75,9 +75,10 @@ def test_slash_words_arrows_and_enter_open_what_is_meant(home, project, witness)
     expect(home.get_by_role("dialog").get_by_text("Find anything in this project")).to_be_hidden()
     settled(home)
     assert witness.drain() == []
+    it_works_without_scripts(new_context, live_server, project)
 
 
-def test_it_works_without_scripts(new_context, live_server, project):
+def it_works_without_scripts(new_context, live_server, project):
     context = new_context(java_script_enabled=False)
     looking.sign_in(context, live_server.url, lead_of(project))
     page = context.new_page()

@@ -65,7 +65,9 @@ def walk(page, group, word):
     expect(opened).to_have_attribute("aria-current", "true")
 
 
-def test_a_person_signs_in_and_out_and_each_role_walks_to_its_work_in_two_clicks(page, project, signed_in, witness):
+def test_a_person_signs_in_and_out_and_each_role_walks_to_its_work_in_two_clicks_or_by_a_letter(
+    page, project, signed_in, witness
+):
     lead = lead_of(project)
     go(page, "/")
     page.get_by_label("E-mail").fill(lead.email)
@@ -84,15 +86,25 @@ def test_a_person_signs_in_and_out_and_each_role_walks_to_its_work_in_two_clicks
         assert words(page, "Project") == ["Home", "Content", "Judging", "Results"]
         for group, word in places:
             walk(page, group, word)
+    the_letter_of_a_waiting_row_opens_it_and_the_desk_has_help_and_leads_back(page, signed_in)
     assert witness.drain() == []
 
 
-def test_the_theme_is_remembered_and_the_question_mark_lists_the_keys(people):
+def test_the_theme_is_remembered_keys_are_listed_roles_change_in_a_dialog_and_focus_is_always_a_ring(people):
+    focus_is_always_a_ring_and_the_skip_link_comes_first(people)
+    roles_change_in_a_dialog(people)
+    the_theme_is_remembered(people)
+    the_question_mark_lists_the_keys_but_not_in_a_field(people)
+
+
+def the_theme_is_remembered(people):
     people.get_by_role("button", name="Switch between light and dark").click()
     expect(people.locator("html")).to_have_attribute("data-theme", "dark")
     people.reload()
     assert people.locator("html").get_attribute("data-theme") == "dark"
 
+
+def the_question_mark_lists_the_keys_but_not_in_a_field(people):
     press(people, "?")
     dialog = people.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
@@ -109,7 +121,7 @@ def test_the_theme_is_remembered_and_the_question_mark_lists_the_keys(people):
     expect(people.locator("#keys")).to_be_hidden()
 
 
-def test_roles_change_in_a_dialog_focus_is_always_a_ring_and_the_skip_link_comes_first(people):
+def focus_is_always_a_ring_and_the_skip_link_comes_first(people):
     skip = people.get_by_role("link", name="Skip to the content")
     people.keyboard.press("Tab")
     expect(skip).to_be_focused()
@@ -122,6 +134,8 @@ def test_roles_change_in_a_dialog_focus_is_always_a_ring_and_the_skip_link_comes
     people.keyboard.press("Enter")
     expect(people.locator("main")).to_be_focused()
 
+
+def roles_change_in_a_dialog(people):
     people.get_by_role("button", name="Change roles of Mara Quill").click()
     dialog = people.get_by_role("dialog", name="Roles of Mara Quill")
     dialog.get_by_label(re.compile("^Reviewer")).check()
@@ -130,7 +144,7 @@ def test_roles_change_in_a_dialog_focus_is_always_a_ring_and_the_skip_link_comes
     expect(people.get_by_role("status")).to_contain_text("Mara Quill is now annotator, reviewer.")
 
 
-def test_the_letter_of_a_waiting_row_opens_it_and_the_desk_has_help_and_leads_back(page, signed_in):
+def the_letter_of_a_waiting_row_opens_it_and_the_desk_has_help_and_leads_back(page, signed_in):
     round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
     signed_in(people_of(round_)[0])
     go(page, f"/p/{round_.project.slug}/")

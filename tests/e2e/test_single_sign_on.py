@@ -28,7 +28,12 @@ def project(transactional_db):
     return make_project("Osterby docs")
 
 
-def test_somebody_invited_signs_in_by_the_provider_and_out_at_both(page, provider, project, witness):
+def test_a_stranger_is_told_who_is_let_in_and_somebody_invited_signs_in_and_out_at_both(
+    page, provider, settings, project, witness
+):
+    pages_of_strangers_say_who_is_let_in(page, provider, settings)
+    witness.drain()  # the browser notes the refusals
+    page.context.clear_cookies()
     lead = lead_of(project)
     invite(project=project, actor=lead, roles=[Role.ANNOTATOR], email=PERSON["email"], at=timezone.now())
     go(page, "/login/?next=/profile/")
@@ -50,6 +55,9 @@ def test_somebody_invited_signs_in_by_the_provider_and_out_at_both(page, provide
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
     assert User.objects.get(email=PERSON["email"]).identities.count() == 1
+
+    page.context.clear_cookies()
+    pages_of_strangers_fit_with_a_long_name(page, provider, settings, project)
 
 
 def test_a_member_links_their_account_after_the_password(page, provider, project, signed_in, witness):
@@ -74,7 +82,7 @@ def test_a_member_links_their_account_after_the_password(page, provider, project
     assert witness.drain() == []
 
 
-def test_pages_of_strangers_say_who_is_let_in_and_fit_with_a_long_name(page, provider, settings, project):
+def pages_of_strangers_say_who_is_let_in(page, provider, settings):
     name_in_settings(provider, settings, passwords_only_for=BREAK_GLASS)
     go(page, "/login/")
     expect(page.get_by_label("E-mail")).to_be_hidden()
@@ -97,9 +105,11 @@ def test_pages_of_strangers_say_who_is_let_in_and_fit_with_a_long_name(page, pro
     expect(page.get_by_text("Nobody has invited your e-mail address.")).to_be_visible()
     looking.looks_well(page, "not-signed-in", widths=(380,))
 
+
+def pages_of_strangers_fit_with_a_long_name(page, provider, settings, project):
     name_in_settings(provider, settings, name="identity.department-of-long-names.example")
     lead = lead_of(project)
-    _, token = invite(project=project, actor=lead, roles=["viewer"], email=PERSON["email"], at=timezone.now())
+    _, token = invite(project=project, actor=lead, roles=["viewer"], email="new@example.org", at=timezone.now())
 
     for path in ("/login/", f"/join/{token}/"):
         go(page, path)

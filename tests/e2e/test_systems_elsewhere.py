@@ -10,7 +10,8 @@ from tests.e2e.looking import NARROW
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.factories import lead_of, make_project
 from tests.remote_server import SECRET, TEXTS, running
-from tests.retrieval.factories import make_queries, make_snapshot
+from tests.retrieval.factories import make_queries, make_run, make_snapshot
+from tests.retrieval.test_remote_queries import http, make_remote_system
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,8 +30,7 @@ def project():
     return project
 
 
-@pytest.mark.slow
-def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in, witness):
+def test_a_system_elsewhere_is_tried_made_and_run_and_its_pace_is_shown(page, project, port, signed_in, witness):
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/settings/")
     with turned(page):
@@ -75,18 +75,13 @@ def test_a_system_elsewhere_is_tried_made_and_run(page, project, port, signed_in
         page.get_by_role("button", name="Run", exact=True).click()
     worked(page)
     expect(page.get_by_text("complete").first).to_be_visible()
+    the_pace_and_what_went_by_the_way_are_shown(page, project, port)
     assert witness.drain() == []
 
 
-@pytest.mark.slow
-def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed_in, witness):
-    from tests.retrieval.factories import make_run
-    from tests.retrieval.test_remote_queries import http, make_remote_system
-
+def the_pace_and_what_went_by_the_way_are_shown(page, project, port):
     system = make_remote_system(project, http(port, "unknown", scores=""))
     run = make_run(project, project.corpora.get().snapshots.get(), system)
-    signed_in(lead_of(project))
-
     go(page, f"/p/{project.slug}/runs/systems/{system.pk}/pace/")
     looking.clean(page, "pace")
     go(page, f"/p/{project.slug}/runs/run/{run.pk}/")
@@ -94,4 +89,3 @@ def test_the_pace_and_what_went_by_the_way_are_shown(page, project, port, signed
     expect(page.get_by_role("cell", name="nowhere").first).to_be_visible()
     page.set_viewport_size(NARROW)
     looking.clean(page, "run-elsewhere")
-    assert witness.drain() == []

@@ -47,7 +47,14 @@ def judged(project, snapshot, queries=1, question=QUESTION):
     return make_round(project, pool=pool, annotators=2, judges=2, overlap=1.0)
 
 
-def test_what_a_judge_marks_has_its_offsets_in_the_text(page, signed_in, witness):
+def test_what_a_judge_marks_has_its_offsets_in_the_text_whichever_way_it_runs(page, signed_in, witness):
+    what_is_marked_has_its_offsets_in_the_text(page, signed_in)
+    a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in)
+    short_words_and_words_without_blanks_are_lit(page, signed_in)
+    assert witness.drain() == []
+
+
+def what_is_marked_has_its_offsets_in_the_text(page, signed_in):
     project = make_team()
     round_ = judged(project, make_snapshot(project, {"retries": RETRIES}), queries=2)
     signed_in(people_of(round_)[0])
@@ -69,7 +76,6 @@ def test_what_a_judge_marks_has_its_offsets_in_the_text(page, signed_in, witness
     spans = live_judgements(round_).get().spans
     assert [RETRIES[start:end] for start, end in spans] == marked
     assert copied == "three times before it gives up. See the retry guide"
-    assert witness.drain() == []
 
 
 def judge_one(page, signed_in, text, question):
@@ -81,7 +87,7 @@ def judge_one(page, signed_in, text, question):
     return round_
 
 
-def test_short_words_and_words_without_blanks_are_lit(page, signed_in):
+def short_words_and_words_without_blanks_are_lit(page, signed_in):
     for text, question, lit in (
         (
             "Copy it to s3 by ssh from any IP. It has 10 replicas.",
@@ -96,7 +102,7 @@ def test_short_words_and_words_without_blanks_are_lit(page, signed_in):
         assert page.evaluate("[...CSS.highlights.get('query-words')].map(String)") == lit
 
 
-def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, witness):
+def a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in):
     first, item = "يُنسخ كل مخزن مرتين في اليوم.", "لا تغادر الأرشيفات المنطقة إلا مشفرة"
     text = f"{first}\n\n- {item}\n- ssh مرة أخرى\n\nPlain English, 10 of 30.\n\n```\nls -l\n```"
     round_ = judge_one(page, signed_in, text, "كم مرة يُنسخ كل مخزن؟")
@@ -115,7 +121,6 @@ def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, wi
 
     ((start, end),) = live_judgements(round_).get().spans
     assert text[start:end] == "تغادر الأرشيفات المنطقة"
-    assert witness.drain() == []
 
 
 def test_every_screen_with_a_technical_text_is_clean(page, signed_in, witness):

@@ -1,7 +1,5 @@
 """Scores by triples: the job, its figures, requests, and that they are never mixed with scores by grades."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -25,16 +23,6 @@ from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def _version(module_rows):
-    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
 
 
 def test_each_triple_has_the_values_of_its_first_right_rank(version):

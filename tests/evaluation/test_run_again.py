@@ -1,7 +1,5 @@
 """A version on a newer snapshot: Karat's own systems are run on it and scored, and the others are named."""
 
-from copy import deepcopy
-
 import pytest
 from django.test import override_settings
 
@@ -23,7 +21,6 @@ from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import components_of
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
-from tests.goldsets.factories import make_bench, make_version
 from tests.remote_server import running
 from tests.retrieval.factories import import_lines, make_system, trec
 from tests.running_jobs import run_jobs
@@ -33,16 +30,6 @@ pytestmark = pytest.mark.django_db
 
 NEWER = TEXTS | {"visitors": "A visitor signs in at the desk and is accompanied at all times."}
 DEPTH = 7
-
-
-@pytest.fixture(scope="module")
-def _version(module_rows):
-    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
 
 
 def request_on(version, system, *, depth=DEPTH):

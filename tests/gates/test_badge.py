@@ -9,10 +9,11 @@ from apps.gates.models import Gate
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT
 from tests.gates.factories import add_gate
+from tests.module_rows import rows_of_module
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@rows_of_module
+def scene() -> Scene:
     return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
 
 

@@ -16,6 +16,7 @@ from apps.goldsets.core.splits import (
     split_by_time,
     time_of,
 )
+from tests.walks import often
 
 
 def _items(count: int, *, size: int = 1) -> list[SplitItem]:
@@ -86,7 +87,7 @@ def test_a_tie_between_former_dev_and_former_test_is_a_leak_with_names():
 KEYS = st.lists(st.tuples(st.sampled_from(["group", "document"]), st.sampled_from("abcdef")), max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 @given(st.lists(KEYS, max_size=25), st.floats(0, 1), st.integers(0, 10))
 def test_no_split_of_new_items_ever_leaks(keys, share, seed):
     items = [SplitItem(f"q{n:02d}", f"words {n % 20}", tuple(own)) for n, own in enumerate(keys)]
@@ -193,7 +194,7 @@ DAYS = st.one_of(st.none(), st.integers(0, 6))
 SIDES = st.sampled_from(["", "", "", DEV, TEST])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=often(25, 200), deadline=None)
 @given(st.lists(st.tuples(KEYS, DAYS, SIDES), max_size=25), st.floats(0, 1), st.integers(0, 10))
 def test_a_split_by_time_divides_no_group_and_leaves_nothing_newer_in_dev(rows, share, seed):
     items = [
@@ -213,7 +214,7 @@ def test_a_split_by_time_divides_no_group_and_leaves_nothing_newer_in_dev(rows, 
     assert all(at <= boundary for at in free_in_dev) if boundary else not tested
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=often(25, 100), deadline=None)
 @given(st.lists(st.tuples(KEYS, st.integers(0, 6)), max_size=25), st.floats(0, 1), st.integers(0, 10))
 def test_no_other_number_of_the_newest_groups_meets_the_share_better(rows, share, seed):
     items = [SplitItem(f"q{n:02d}", f"words {n}", tuple(keys), "", _day(day)) for n, (keys, day) in enumerate(rows)]

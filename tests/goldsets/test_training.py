@@ -27,6 +27,7 @@ from tests.factories import AT, make_member
 from tests.goldsets.factories import Bench, draft, make_bench, make_version
 from tests.judging.factories import make_round, people_of
 from tests.review.factories import make_accepted, make_accepted_from
+from tests.walks import often
 
 pytestmark = pytest.mark.django_db
 
@@ -130,7 +131,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 @given(ROWS, st.floats(0, 1), st.booleans())
 def test_no_free_group_that_a_system_was_trained_on_ever_goes_to_test(rows, share, by_time):
     items = [

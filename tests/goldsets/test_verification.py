@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from apps.goldsets.formats.folder import FORMS, write_folder, zip_folder
 from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
 from tests.goldsets.content import FACTS, SMALL
+from tests.walks import often
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_every_byte_of_a_zip_counts(small_zip):
     assert unseen == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=often(25, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_changed_bit_of_a_whole_zip_is_found_wherever_it_is(packed, place, bit):
     data = packed.read_bytes()

@@ -7,7 +7,7 @@ from apps.common.database.functions import from_now
 from apps.jobs.actions.jobs import JobRefused, cancel_job, enqueue, retry_job
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import UnknownKind
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member
 from tests.jobs.factories import make_job
 from tests.jobs.kinds import effects
 from tests.running_jobs import run_jobs
@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 def running(job: Job) -> Job:
     Job.objects.filter(pk=job.pk).update(state="running", attempt=1, lease_expires_at=from_now(60))
     return Job.objects.get(pk=job.pk)
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def test_a_job_takes_the_title_of_its_kind_unless_it_has_one_and_its_kind_must_be_registered():

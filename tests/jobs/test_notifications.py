@@ -25,11 +25,6 @@ def notify_once(person, project, key="one", *, sentence="T-0001 waits for your r
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def person(project):
     return make_member(project, Role.ANNOTATOR, name="Ann")
 

@@ -13,14 +13,9 @@ from apps.jobs.actions.webhooks import add_webhook, end_webhook, try_webhook
 from apps.jobs.forms import NEW
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.pages.webhooks import PAGE_SIZE
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 def words(response) -> str:

@@ -16,6 +16,7 @@ from tests.judging.test_argilla import FLAT, OLD, SAVED
 from tests.judging.test_doccano import ANA
 from tests.judging.test_label_studio import TASKS, minimal
 from tests.judging.test_quepid import BOOK, CASE, RRE
+from tests.walks import often
 
 EXPORTS = [BOOK, CASE, RRE, TASKS, [minimal(relevance="Relevant")], ANA, SAVED, [FLAT], [OLD]]
 ODD = st.one_of(
@@ -54,7 +55,7 @@ def exports(draw):
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))
 @given(text=exports())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 def test_any_export_is_rows_or_mistakes(tool, text):
     errors = ErrorList()
     source = TableFile("export.json", io.BytesIO(text.encode()))
@@ -68,7 +69,7 @@ def test_any_export_is_rows_or_mistakes(tool, text):
 
 
 @given(text=exports())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 def test_any_export_is_recognised_as_something(text):
     source = TableFile("export.json", io.BytesIO(text.encode()))
 

@@ -17,6 +17,7 @@ from apps.triples.execution.table_import import read_triple_table
 from tests.corpus.factories import make_snapshot
 from tests.factories import make_project
 from tests.queries.factories import make_query
+from tests.walks import often
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +55,7 @@ ANSWERS = [
 
 
 @given(table=TABLES, answers=st.sets(st.sampled_from(ANSWERS)))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=often(25, 80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_table_is_read_or_refused_in_words(place, table, answers):
     project, snapshot = place
     headings, rows = table

@@ -26,11 +26,12 @@ from tests.judging.factories import (
     make_round,
     people_of,
 )
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@rows_of_module
 def round_():
     """Two queries of two pairs, judged twice: three differ, one of these because somebody can't judge it."""
     round_ = make_round(queries=2, blocks=2, overlap=1.0)

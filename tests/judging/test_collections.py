@@ -9,7 +9,6 @@ from apps.corpus.models import Block, Corpus, Snapshot
 from apps.judging.execution.collection_files import files_of
 from apps.judging.models import Judgement, Round
 from apps.queries.models import Query
-from tests.factories import make_project
 from tests.judging.archives import parquet_of, zipped
 
 CORPUS = [
@@ -56,11 +55,6 @@ def grades() -> list[tuple]:
     return sorted(
         Judgement.objects.values_list("entry__query__outside_id", "entry__version__block__outside_id", "grade")
     )
-
-
-@pytest.fixture
-def project(db):
-    return make_project()
 
 
 def test_a_beir_folder_is_imported_with_all_its_splits(project, tmp_path, capsys):

@@ -15,11 +15,12 @@ from apps.judging.models import Judgement, Seat
 from apps.judging.selectors.pairs import live_judgements
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
+from tests.module_rows import rows_of_module
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@rows_of_module
 def round_():
     return make_round(queries=1, blocks=4, overlap=0.0)
 

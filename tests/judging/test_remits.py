@@ -8,16 +8,11 @@ from apps.judging.actions.seats import claim_query_seats
 from apps.judging.models import Seat
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
-from tests.factories import AT, make_member, make_project
+from tests.factories import AT, make_member
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 LAW = {"domain": ["law"]}
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

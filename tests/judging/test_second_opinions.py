@@ -12,15 +12,10 @@ from apps.judging.actions import imports
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.placeholders import placeholders_in
-from tests.factories import lead_of, make_project
+from tests.factories import lead_of
 from tests.judging.factories import judge_all, make_pool, make_round, people_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_project()
 
 
 @pytest.fixture

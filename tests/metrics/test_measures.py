@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY
 from tests.metrics.oracle import TREC_NAMES, trec_values, values
+from tests.walks import often
 
 ALL = " ".join(TREC_NAMES)
 
@@ -50,7 +51,7 @@ scores = st.dictionaries(st.sampled_from("abcdefghijklm"), st.sampled_from([0.0,
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=often(25, 300), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), grades, min_size=1),
     st.dictionaries(st.sampled_from(["q1", "q2", "q3", "q4"]), scores, min_size=1),
@@ -60,7 +61,7 @@ def test_values_equal_trec_eval_on_any_small_collection(qrels, run):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=often(25, 200), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["q1", "q2"]), grades, min_size=1),
     st.dictionaries(st.sampled_from(["q1", "q2"]), scores, min_size=1),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from apps.metrics.files.trec_rows import FacetRow
 from apps.metrics.measures.registry import parse_measure
 from tests.metrics.oracle import facet_values, in_our_order, values
+from tests.walks import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
@@ -138,7 +139,7 @@ def by_ir_measures(names, rows, run):
     return table
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=often(25, 1000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(collections)
 def test_values_equal_those_of_the_libraries(drawn):
     rows = [
@@ -177,7 +178,7 @@ def test_values_equal_those_of_the_libraries(drawn):
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval, the reference of ERR, is written in Perl")
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=often(25, 100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(judged_queries, rankings), min_size=10, max_size=10))
 def test_err_and_exponential_ndcg_equal_gdeval(drawn):
     """gdeval reads queries that are numbers, and prints five decimals; a thousand queries over all examples."""

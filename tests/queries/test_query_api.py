@@ -1,19 +1,14 @@
 """Queries listed, added, edited, retired and changed together over the API."""
 
-from datetime import timedelta
-
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.queries.actions import ask_question, lock_queries, retire_query
 from apps.queries.api.views import COLUMNS, NewQueryInput
 from apps.queries.forms import NewQueryForm
 from apps.queries.models import Query
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import make_query, make_source
 
 pytestmark = pytest.mark.django_db
@@ -249,37 +244,6 @@ def test_what_an_asked_question_of_a_qa_is_cannot_be_reached(client, project):
     change = send(client, project, "change", {"query_ids": ["T-0001"], "domain": "mine"})
     assert change.status_code == 400
     assert "Asked?" not in change.text
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_write_queries(client, project, role):
-    query = make_query(project)
-    client.force_login(make_member(project, role))
-
-    answers = [
-        send(client, project, "list", {"query_id": "Q-1", "text": "x"}),
-        send(client, project, "edit", {"label": "x"}, query.pk),
-        send(client, project, "retire", {"reason": "x"}, query.pk),
-        send(client, project, "change", {"query_ids": [query.outside_id], "domain": "x"}),
-    ]
-
-    assert {answer.status_code for answer in answers} == {403}
-
-
-def test_a_token_needs_the_scope_of_the_corpus(client, project):
-    client.logout()
-    body = {"query_id": "Q-1", "text": "x"}
-    for scopes, status in ((set(Scope.values) - {Scope.CORPUS_WRITE}, 403), ({Scope.CORPUS_WRITE}, 201)):
-        _, secret = create_token(
-            project=project,
-            user=lead_of(project),
-            name="CI",
-            scopes=sorted(scopes),
-            at=timezone.now(),
-            lasts=timedelta(days=1),
-        )
-        answer = send(client, project, "list", body, HTTP_AUTHORIZATION=f"Bearer {secret}")
-        assert answer.status_code == status
 
 
 def get(client, project, **params):

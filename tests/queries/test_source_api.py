@@ -8,11 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions.tokens import create_token
-from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
 from apps.queries.models import Permission, Query, Source
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import lead_of, make_project
 from tests.queries.factories import make_permission, make_query, make_source
 
 pytestmark = pytest.mark.django_db
@@ -222,43 +220,3 @@ def test_nothing_of_another_project_is_found(client, project):
     assert read(client, project).json() == {"results": [], "next": None}
     permission.refresh_from_db()
     assert permission.revoked_at is None
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_every_member_reads_sources_and_only_leads_write_them(client, project, role):
-    source = make_source(project)
-    permission = make_permission(source)
-    client.force_login(make_member(project, role))
-
-    assert read(client, project).status_code == 200
-    assert read(client, project, "source-detail", source.pk).status_code == 200
-    answers = [
-        send(client, project, "sources", {"name": "Log", "kind": "query_log"}),
-        send(client, project, "source-edit", {"name": "Mine"}, source.pk),
-        send(client, project, "grant", TERMS, source.pk),
-        send(client, project, "revoke", {"reason": "mine"}, permission.pk),
-    ]
-    assert {answer.status_code for answer in answers} == {403}
-
-
-def test_a_token_reads_with_one_scope_and_writes_with_another(client, project):
-    client.logout()
-
-    def bearer(scope):
-        _, secret = create_token(
-            project=project,
-            user=lead_of(project),
-            name="CI",
-            scopes=[scope],
-            at=timezone.now(),
-            lasts=timedelta(days=1),
-        )
-        return {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
-
-    reading, writing = bearer(Scope.CORPUS_READ), bearer(Scope.CORPUS_WRITE)
-    body = {"name": "Log", "kind": "query_log"}
-
-    assert client.get(address_of(project, "sources"), **reading).status_code == 200
-    assert client.get(address_of(project, "sources"), **writing).status_code == 403
-    assert send(client, project, "sources", body, **reading).status_code == 403
-    assert send(client, project, "sources", body, **writing).status_code == 201

@@ -276,17 +276,6 @@ def test_only_leads_change_anything(client):
     assert "Add a source" not in page(client, "sources", slug).text
 
 
-def test_objects_of_another_project_do_not_exist(client):
-    query = make_query()
-    permission = make_permission(make_source(query.project))
-    project = make_project()
-    signed_in(client, project)
-
-    assert page(client, "query", project.slug, query.pk).status_code == 404
-    assert page(client, "source", project.slug, permission.source_id).status_code == 404
-    assert client.post(reverse("queries:revoke", args=[project.slug, permission.pk])).status_code == 404
-
-
 def test_a_source_with_its_permission(client):
     project = make_project()
     slug = project.slug

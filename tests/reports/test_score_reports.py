@@ -1,6 +1,7 @@
 """Reports of evaluations, comparisons and versions, and who is told what in them."""
 
 import re
+from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -22,10 +23,15 @@ pytestmark = pytest.mark.django_db
 MEASURES = "nDCG@10 AP RR"
 
 
+@pytest.fixture(scope="module")
+def _pair(module_rows, _scene):
+    return score(_scene, "better", measures=MEASURES), score(_scene, "base", measures=MEASURES)
+
+
 @pytest.fixture
-def pair(scene):
+def pair(db, _pair):
     """The candidate is the worse one, so there are drops. Dev and test together."""
-    return score(scene, "better", measures=MEASURES), score(scene, "base", measures=MEASURES)
+    return deepcopy(_pair)
 
 
 def report(client, scene, user, name, *args, code=200, **query):
@@ -168,7 +174,7 @@ def test_a_version_that_is_not_released_is_shown_to_leads_alone(client):
 
 
 def test_a_request_whose_job_has_not_ended_has_no_report(client, scene):
-    waiting = ask(scene, "base", measures=MEASURES)
+    waiting = ask(scene, "base", measures="RBP")
 
     response = report(client, scene, scene.lead, "evaluation", waiting.pk, code=409)
 

@@ -8,15 +8,10 @@ from django.test import override_settings
 from apps.common.web.addresses import parse_openings
 from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.execution import loading
-from tests.factories import lead_of, make_project
+from tests.factories import lead_of
 from tests.remote_server import running
 from tests.retrieval.factories import make_queries, make_snapshot
 from tests.search_cluster import reachable_cluster
-
-
-@pytest.fixture
-def project(db):
-    return make_project()
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ BLOCKS = {f"b{number:02}": f"red text {number}" for number in range(30)}
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def snapshot(project):
     make_queries(project)
     return make_snapshot(project, BLOCKS)

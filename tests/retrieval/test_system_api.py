@@ -22,11 +22,6 @@ CLUSTER = {"url": "https://search.example:9200", "index": "pages"}
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
 def lead(client, project):
     client.force_login(lead_of(project))
     return client

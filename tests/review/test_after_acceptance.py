@@ -17,14 +17,9 @@ from tests.review.factories import (
     make_triple,
     reload,
 )
-from tests.triples.factories import TEXTS, make_snapshot, make_team, make_wording
+from tests.triples.factories import TEXTS, make_snapshot, make_wording
 
 C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
 
 
 def test_a_changed_block_marks_the_triple_stale_and_others_not(project):

@@ -5,12 +5,7 @@ from apps.review.models import Verdict
 from apps.triples.enums import State
 from tests.factories import make_member
 from tests.review.factories import answer, make_accepted, make_in_review, reload, reviewers_of
-from tests.triples.factories import make_draft, make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_draft
 
 
 def base(project):
@@ -113,13 +108,3 @@ def test_filters_are_allow_listed(client, project, query):
     client.force_login(make_member(project, Role.ANNOTATOR))
 
     assert client.get(f"{base(project)}/triples/", query).status_code == 400
-
-
-@pytest.mark.parametrize("size", [1, 3])
-def test_listing_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
-    for _ in range(size):
-        make_in_review(project)
-    client.force_login(make_member(project, Role.ANNOTATOR))
-
-    with django_assert_num_queries(5):
-        client.get(f"{base(project)}/triples/")

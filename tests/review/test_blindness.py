@@ -25,12 +25,6 @@ from tests.review.factories import (
     reload,
     reviewers_of,
 )
-from tests.triples.factories import make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
 
 
 def seat(project, triple, reviewer, place):

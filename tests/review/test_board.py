@@ -260,17 +260,6 @@ class TestPages:
 
         assert f"Reviewers who have not answered {triple} are reminded, at most once a day." in page
 
-    @pytest.mark.parametrize("size", [1, 3])
-    def test_the_board_runs_a_constant_number_of_queries(self, client, project, size, django_assert_num_queries):
-        for _ in range(size):
-            make_in_review(project)
-            make_disputed(project)
-            make_draft(project)
-        client.force_login(lead_of(project))
-
-        with django_assert_num_queries(15):
-            client.get(self.url("board", project))
-
     def test_the_policy_says_after_how_many_days(self, project):
         make_in_review(project)
         set_policy(project, escalation_days=2)

@@ -6,6 +6,7 @@ from django.urls import reverse
 from apps.corpus.execution.search_index import index_snapshot
 from apps.triples.enums import State
 from apps.triples.models import Triple
+from tests.module_rows import rows_of_module
 from tests.review.factories import make_disputed, reload
 from tests.triples.factories import make_team, version_of
 
@@ -14,14 +15,9 @@ QUESTION = "How long does access last, and how does it end?"
 ANSWER = "At most eight hours in a session; it closes by itself."
 
 
-@pytest.fixture
-def project(db):
-    return make_team()
-
-
-@pytest.fixture
-def triple(project):
-    return make_disputed(project, question=QUESTION, answer=ANSWER, evidence=EVIDENCE)
+@rows_of_module
+def triple():
+    return make_disputed(make_team(), question=QUESTION, answer=ANSWER, evidence=EVIDENCE)
 
 
 @pytest.fixture

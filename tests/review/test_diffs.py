@@ -1,6 +1,5 @@
 """What changed between two revisions: nothing that a reviewer is asked about stays unseen."""
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -13,12 +12,7 @@ from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import BlockChoice
 from tests.factories import AT, lead_of
 from tests.review.factories import answer_both, make_disputed, make_triple, reload, reviewers_of
-from tests.triples.factories import make_team, make_wording, version_of
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_wording, version_of
 
 
 def revised(triple, **changes):

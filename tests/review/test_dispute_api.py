@@ -7,14 +7,8 @@ from apps.accounts.enums import Role
 from apps.review.enums import VerdictChoice
 from tests.factories import lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_draft, make_in_review, reload, reviewers_of
-from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_team()
 
 
 @pytest.fixture

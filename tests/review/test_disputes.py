@@ -27,11 +27,6 @@ from tests.triples.factories import make_team, make_wording
 C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
-@pytest.fixture
-def project(db):
-    return make_team()
-
-
 def test_revising_opens_a_new_round_for_the_same_two(project):
     triple = make_disputed(project)
     before = reviewers_of(triple)

@@ -19,6 +19,7 @@ from apps.review.models import (
 )
 from apps.triples.models import ExpectedBlock, ImportedEntry, Revision, Triple
 from tests.factories import AT, make_member
+from tests.module_rows import rows_of_module
 from tests.review.candidates import REJECT, make_open, say
 from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reload, reviewers_of
 from tests.triples.factories import make_draft, make_team
@@ -26,8 +27,8 @@ from tests.triples.factories import make_draft, make_team
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project(db):
+@rows_of_module
+def project():
     return make_team(reviewers=3)
 
 

@@ -17,12 +17,7 @@ from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_in_review, make_triple, reviewers_of
-from tests.triples.factories import make_draft, make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_draft
 
 
 def words(person, project, *roles) -> dict[str, int]:

@@ -34,9 +34,10 @@ from tests.review.factories import (
 )
 from tests.review.parts import Cast, perform
 from tests.triples.factories import make_team, make_wording
+from tests.walks import often
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TIMES = 5  # how often each pair meets: whoever is faster differs
+TIMES = often(2, 5)  # how often each pair meets: whoever is faster differs
 
 
 def moves_of(triple: Triple) -> list[str]:
@@ -118,8 +119,9 @@ ENDS = {
 
 @pytest.mark.parametrize("one", ENDS)
 def test_of_two_ways_to_end_a_dispute_at_once_one_is_taken(project, one):
+    """With itself, and with each that comes later: each two meet once."""
     author = make_member(project, Role.ANNOTATOR, name="Author")
-    for other in ENDS:
+    for other in [*ENDS][[*ENDS].index(one) :]:
         triple = make_disputed(project, author=author)
         people = {"author": author, "second": reviewers_of(triple)[1], "lead": lead_of(project)}
         cast = Cast(reload(triple), people)

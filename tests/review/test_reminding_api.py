@@ -12,11 +12,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_team()
-
-
-@pytest.fixture
 def remind(client, project):
     def remind(person, *triples):
         client.force_login(person)

@@ -19,6 +19,7 @@ from apps.triples.models import AskedRevision
 from apps.triples.selectors.triples import expected_blocks, open_revision
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import make_bench, make_version
+from tests.module_rows import rows_of_module
 from tests.review.candidates import CONFIRM, doubt, propose, say
 from tests.review.factories import answer_both, make_accepted, make_triple, reload, reviewers_of
 from tests.triples.factories import make_team, make_wording
@@ -28,17 +29,17 @@ ANEW = "How long may one session of break-glass access last?"
 C = VerdictChoice.CONFIRM
 
 
-@pytest.fixture
-def project():
-    return make_team(reviewers=3)
-
-
-@pytest.fixture
-def triple(project):
+@rows_of_module
+def triple():
     """Accepted, and somebody finds its question unclear."""
-    made = make_accepted(project)
-    doubt(made, make_member(project, Role.ANNOTATOR, name="Reader"), "Which session?")
+    made = make_accepted(make_team(reviewers=3))
+    doubt(made, make_member(made.project, Role.ANNOTATOR, name="Reader"), "Which session?")
     return made
+
+
+@pytest.fixture
+def project(triple):
+    return triple.project
 
 
 def anew(triple, person=None, question=ANEW, **more):

@@ -1,5 +1,3 @@
-import pytest
-
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
 from apps.triples.selectors.triples import accepted_triples, expected_texts, states_of
@@ -9,12 +7,7 @@ from tests.review.factories import (
     make_in_review,
     make_triple,
 )
-from tests.triples.factories import make_snapshot, make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_snapshot
 
 
 def test_states_are_counted(project):

@@ -9,14 +9,8 @@ from apps.triples.models import Triple
 from tests.factories import lead_of, make_member
 from tests.review.factories import make_disputed, make_in_review, reload
 from tests.review.test_claims import ANSWER, EVIDENCE, QUESTION, evidence_of
-from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project():
-    return make_team()
 
 
 @pytest.fixture

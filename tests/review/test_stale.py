@@ -151,15 +151,6 @@ def test_a_title_that_changed_is_shown(client, project):
     assert '<del dir="auto">Access</del> <ins dir="auto">Emergency access</ins>' in page
 
 
-@pytest.mark.parametrize("size", [1, 3])
-def test_the_list_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
-    make_stale(project, count=size)
-    client.force_login(lead_of(project))
-
-    with django_assert_num_queries(5):
-        client.get(url("stale", project))
-
-
 def test_the_list_goes_on_page_by_page(client, project, monkeypatch):
     monkeypatch.setattr("apps.review.pages.stale.PER_PAGE", 2)
     one, two, three = make_stale(project, count=3)

@@ -25,11 +25,6 @@ from tests.triples.factories import make_draft, make_team, version_of
 C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
-@pytest.fixture
-def project(db):
-    return make_team()
-
-
 def test_submit_opens_a_round_with_two_seats(project):
     triple = make_in_review(project)
 

@@ -25,11 +25,6 @@ from tests.triples.factories import make_team, make_wording
 C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
 
-@pytest.fixture
-def project(db):
-    return make_team()
-
-
 ENDS = {
     (C, C): (State.ACCEPTED, "consensus", False),
     (C, F): (State.DISPUTED, "", True),

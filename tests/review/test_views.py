@@ -9,7 +9,6 @@ from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
     answer,
-    answer_both,
     make_disputed,
     make_in_review,
     make_triple,
@@ -17,12 +16,6 @@ from tests.review.factories import (
     reviewers_of,
 )
 from tests.triples.bench_fields import fields as bench_fields
-from tests.triples.factories import make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
 
 
 def url(name, project, *args):
@@ -244,17 +237,6 @@ def test_a_revision_that_is_being_written_stays_off_the_page(client, project):
 
     assert "continue writing" in page
     assert "revision 1" in page
-
-
-@pytest.mark.parametrize("size", [1, 3])
-def test_the_queue_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
-    triples = [make_in_review(project) for _ in range(size)]
-    for _ in range(size):
-        answer_both(make_in_review(project), VerdictChoice.CONFIRM, VerdictChoice.FLAG)
-    client.force_login(reviewers_of(triples[0])[1])
-
-    with django_assert_num_queries(12):
-        client.get(url("queue", project))
 
 
 @pytest.mark.slow

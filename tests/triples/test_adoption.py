@@ -19,12 +19,13 @@ from apps.triples.models import Rejection, Triple
 from apps.triples.selectors.retriever_hits import candidates_of, page_of
 from apps.triples.selectors.triples import authors_of, visible_triples
 from tests.factories import AT, lead_of, make_member, make_user
+from tests.module_rows import rows_of_module
 from tests.review.factories import answer_both, make_triple
 from tests.triples.factories import make_candidate, make_team, make_wording
 
 
-@pytest.fixture
-def team(db):
+@rows_of_module
+def team():
     return make_team(reviewers=3)
 
 
@@ -259,19 +260,6 @@ def test_without_a_reason_the_page_says_so_and_nothing_happens(client, candidate
 
     assert answer.status_code == 400
     assert "A rejection needs a reason." in answer.content.decode()
-
-
-@pytest.mark.parametrize("number", [1, 3])
-def test_the_list_costs_the_same_number_of_queries(client, team, number, django_assert_num_queries):
-    for _ in range(number):
-        make_candidate(team)
-    client.force_login(lead_of(team))
-    client.get(reverse("triples:candidates", args=[team.slug]))
-
-    with django_assert_num_queries(5):
-        page = client.get(reverse("triples:candidates", args=[team.slug])).content.decode()
-
-    assert page.count("machine-written") >= number
 
 
 def test_the_origin_is_shown_on_every_screen_it_passes(client, team, candidate):

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make_team()
-
-
-@pytest.fixture
 def author(project):
     return make_member(project, Role.ANNOTATOR, name="Author")
 

@@ -31,14 +31,9 @@ from tests.review.factories import (
     take_back,
 )
 from tests.running_jobs import run_jobs
-from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team
+from tests.triples.factories import TEXTS, make_draft, make_snapshot
 
 C = VerdictChoice.CONFIRM
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
 
 
 def freeze_as(project, texts, corpus):

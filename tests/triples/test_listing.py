@@ -8,12 +8,7 @@ from apps.triples.selectors.triples import Narrowing, page_of
 from tests.factories import lead_of, make_member
 from tests.queries.factories import make_source
 from tests.review.factories import make_accepted
-from tests.triples.factories import make_draft, make_team
-
-
-@pytest.fixture
-def project(db):
-    return make_team()
+from tests.triples.factories import make_draft
 
 
 @pytest.fixture

@@ -10,11 +10,6 @@ from tests.triples.factories import make_draft, make_team
 QUESTION = "How long may an emergency session stay open?"
 
 
-@pytest.fixture
-def project(db):
-    return make_team()
-
-
 def like(project, question=QUESTION, *, person=None, apart_from=None, limit=0.85):
     person = person or make_member(project, Role.ANNOTATOR)
     return [other.ref for other in questions_like(project, person, question, limit, apart_from=apart_from)]

@@ -42,11 +42,6 @@ def own_folder(settings, tmp_path):
 
 
 @pytest.fixture
-def project(db):
-    return make_project()
-
-
-@pytest.fixture
 def snapshot(project):
     return make_snapshot(project, TEXTS)
 

@@ -233,7 +233,7 @@ def test_a_run_is_pushed_and_its_scores_printed(scene, client, live_server, monk
 
 def test_without_a_server_the_command_says_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("KARAT_TOKEN", "karat_x")
-    monkeypatch.setattr("apps.cli.client.client.time.sleep", lambda _: None)
+    monkeypatch.setattr(module, "FIRST_WAIT", 0.0)
     words = [
         "pull",
         "handbook/v1",

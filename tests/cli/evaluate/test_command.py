@@ -501,6 +501,7 @@ def test_a_folder_that_is_not_a_release_gives_exit_code_3(at, capsys):
     assert "it is not an export of Karat" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_no_django_is_loaded_and_progress_goes_to_standard_error(at):
     code = (
         "import sys; from apps.config.commandline import main; code = main(sys.argv[1:]); "

@@ -20,16 +20,6 @@ pytestmark = pytest.mark.django_db
 MEASURE = "Success@1"
 
 
-@pytest.fixture(scope="module")
-def _version(module_rows):
-    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
-
-
 @pytest.fixture
 def labels(version):
     return list(version.triples.order_by("label").values_list("label", flat=True))

@@ -20,16 +20,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def _version(module_rows):
-    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
-
-
-@pytest.fixture(scope="module")
 def _evaluation(_version):
     return score(_version, run_that(_version, "ours", places(_version, 1, 3, 0)), measures="Success@2 Success@1 RR")
 

@@ -37,6 +37,7 @@ from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from apps.metrics.statistics.proportions import widened
 from tests.metrics.agreement.reference import published_cases
+from tests.walks import often
 
 # Published examples, read from the reference file
 
@@ -171,7 +172,7 @@ LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, m
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 @given(LABELS, st.sampled_from(["nominal", "linear", "quadratic"]))
 def test_cohen_kappa_equals_scikit_learn(pairs, kind):
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
@@ -182,7 +183,7 @@ def test_cohen_kappa_equals_scikit_learn(pairs, kind):
     assert found.value == pytest.approx(cohen_kappa_score(first, second, weights=weights, labels=range(4)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=often(25, 80), deadline=None)
 @given(LABELS)
 def test_intervals_contain_their_value_and_stay_within_one(pairs):
     first, second = (np.array(side) for side in zip(*pairs, strict=True))

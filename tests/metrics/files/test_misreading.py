@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.cli.score import command
+from tests.walks import often
 
 QRELS = [["Q1", "0", "a", "2"], ["Q1", "0", "b", "0"], ["Q2", "0", "a", "1"], ["Q2", "0", "c", "1"]]
 RUN = [
@@ -80,7 +81,7 @@ def test_a_line_of_seven_fields_is_refused_by_line(folder):
     blank=st.sampled_from([" ", "\t", "  ", " \t"]),
     of=st.sampled_from(["qrels", "run"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 def test_any_line_ends_are_read_as_meant_or_refused(folder, meant, ends, blank, of):
     rows = {"qrels": lines_of(QRELS, ["\n"], " "), "run": lines_of(RUN, ["\n"], " ")}
     rows[of] = lines_of(QRELS if of == "qrels" else RUN, ends, blank)
@@ -96,7 +97,7 @@ def test_any_line_ends_are_read_as_meant_or_refused(folder, meant, ends, blank, 
     more=st.lists(st.sampled_from(["x", "1", "8.5", "Q1", "0"]), min_size=1, max_size=7),
     of=st.sampled_from(["qrels", "run"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 def test_fields_too_many_anywhere_are_refused(folder, at, place, more, of):
     wanted = QRELS if of == "qrels" else RUN
     rows = {"qrels": lines_of(QRELS, ["\n"], " "), "run": lines_of(RUN, ["\n"], " ")}

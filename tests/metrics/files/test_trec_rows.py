@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from apps.common.errors import InputError
 from apps.metrics.files.trec_batches import read_run_parts
 from apps.metrics.files.trec_rows import QrelRow, TrecRunRow, parse_qrels, parse_run, read_qrel_rows, read_run_rows
+from tests.walks import often
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."
@@ -247,7 +248,7 @@ word = st.sampled_from([b"Q1", b"Q2", b"0", b"1", b"2", b"8.5", b"t", b"B\xc2\xa
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.lists(word, min_size=3, max_size=8), ENDS), max_size=8), st.sampled_from([4, 6]))
-@settings(max_examples=300)
+@settings(max_examples=often(25, 300))
 def test_lines_of_any_ends_and_widths_are_read_as_written_or_refused(lines, width):
     """Nothing between: each newline ends a line, a line has exactly as many fields as its form, or all is refused."""
     data = b"".join(b" ".join(fields) + end for fields, end in lines)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.statistics.bootstrap import resampled_means
 from apps.metrics.statistics.exact_bootstrap import FEW, MANY, every_draw, on_grid
+from tests.walks import often
 
 CHANCE = np.random.default_rng(7)
 SAMPLES = {
@@ -86,7 +87,7 @@ def test_zero_is_exact_where_draws_without_a_difference_are_the_end():
 
 
 @given(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=often(25, 50), deadline=None)
 def test_no_end_is_beyond_the_values_and_the_ends_never_cross(values):
     drawn = every_draw(np.array(values))
 

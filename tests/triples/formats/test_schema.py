@@ -11,11 +11,12 @@ from apps.triples.formats.entry import Entry, EntryBlock, as_values
 from tests.conftest import REPO
 from tests.triples.formats.entries import PUBLISHED, entries
 from tests.triples.formats.reading import read
+from tests.walks import often
 
 SCHEMA = json.loads((REPO / "docs/reference/triples.schema.json").read_text())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=often(25, 100), deadline=None)
 @given(entry=entries())
 def test_every_entry_that_is_written_fits_the_schema(entry):
     Draft202012Validator(SCHEMA).validate(as_values(entry))
@@ -43,7 +44,7 @@ def test_the_schema_refuses_what_the_reader_refuses(fields):
     assert not Draft202012Validator(SCHEMA).is_valid(PUBLISHED | fields)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(25, 150), deadline=None)
 @given(entry=entries())
 @example(entry=Entry("a\nb", "x\n\n y\n", (EntryBlock("b"),)))
 @example(entry=Entry("a\n\x85b", "\ufeffx\ny", (EntryBlock("b"),), note="\n  lead\n"))

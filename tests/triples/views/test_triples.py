@@ -181,15 +181,6 @@ def test_finding_by_number_or_words_never_fails(client, project, author, asked):
         assert "What of number 2?" in page.content.decode()
 
 
-@pytest.mark.parametrize("size", [1, 3])
-def test_the_list_runs_a_constant_number_of_queries(client, project, author, size, django_assert_num_queries):
-    for _ in range(size):
-        make_draft(project, author=author)
-
-    with django_assert_num_queries(7):
-        client.get(url("list", project))
-
-
 def test_a_lead_retires_what_is_accepted(client, project):
     triple = make_accepted(project)
     client.force_login(lead_of(project))
