@@ -138,8 +138,6 @@ class OptionsInput(serializers.Serializer):
     def get_fields(self) -> dict[str, serializers.Field]:
         fields = body_fields(self.form_class, but={"file", "pasted"})
         for name, field in fields.items():
-            asked = self.form_class.base_fields[name]
-            field.required = asked.required and asked.initial is None
             field.help_text = self.form_class.meanings.get(name, field.help_text)
         return fields | super().get_fields()
 

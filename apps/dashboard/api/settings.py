@@ -45,7 +45,7 @@ class SettingsOut(serializers.Serializer):
     scale_refusal = serializers.CharField(allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        return body_fields(SettingsForm) | super().get_fields()
+        return body_fields(SettingsForm, required=True) | super().get_fields()
 
 
 class GradeInput(serializers.Serializer):
