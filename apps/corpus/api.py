@@ -8,8 +8,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import given_in
 from apps.common.web.paging import cut, cut_list, only_known, whole
 from apps.corpus.actions import corpora
@@ -42,11 +42,10 @@ FIND = OpenApiParameter("find", str, description="only the blocks that match the
 MOST_FOUND = 100
 
 
-class SnapshotList(ProjectAPIView):
+class SnapshotList(CorpusAPIView):
     """The frozen snapshots of the project, oldest first. Leads freeze another one here."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -72,11 +71,10 @@ class SnapshotList(ProjectAPIView):
         return Response(FrozenSerializer(requested).data, status=202 if requested.snapshot is None else 201)
 
 
-class FreezeDetail(ProjectAPIView):
+class FreezeDetail(CorpusAPIView):
     """A freeze that a job does, and its result."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(operation_id="snapshots_freeze_read", responses=FrozenSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -86,22 +84,20 @@ class FreezeDetail(ProjectAPIView):
         return Response(FrozenSerializer({"snapshot": snapshot, "job": job}).data)
 
 
-class SnapshotDetail(ProjectAPIView):
+class SnapshotDetail(CorpusAPIView):
     """One snapshot."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(responses=SnapshotSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(SnapshotSerializer(snapshot_in(self.project, pk)).data)
 
 
-class BlockList(ProjectAPIView):
+class BlockList(CorpusAPIView):
     """The blocks of a snapshot in the order of their ids, or those that match some words."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(parameters=[*PAGING, FIND], responses=BlockPageSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -118,11 +114,10 @@ class BlockList(ProjectAPIView):
 FILTERS = {"corpus": "block__corpus__slug", "block_id": "block__outside_id", "digest": "digest"}
 
 
-class CorpusList(ProjectAPIView):
+class CorpusList(CorpusAPIView):
     """The corpora of the project by name."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=CorpusPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -131,11 +126,10 @@ class CorpusList(ProjectAPIView):
         return Response(CorpusPageSerializer({"results": page.rows, "next": page.next}).data)
 
 
-class TextList(ProjectAPIView):
+class TextList(CorpusAPIView):
     """Every text that blocks have or had, in the order in which they came: also those of no snapshot."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(
         operation_id="texts_list",
@@ -151,11 +145,10 @@ class TextList(ProjectAPIView):
         return Response(TextPageSerializer({"results": page.rows, "next": page.next}).data)
 
 
-class TextRedact(ProjectAPIView):
+class TextRedact(CorpusAPIView):
     """Empty a text for good."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="texts_redact", request=RedactionSerializer, responses=TextSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

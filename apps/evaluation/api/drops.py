@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import given_in
 from apps.common.web.paging import cut_list, only_known
@@ -102,11 +102,10 @@ class Misses(ProjectAPIView):
 PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
 
 
-class PairView(ProjectAPIView):
+class PairView(RunsAPIView):
     """A step of a lead on the comparison of two evaluations."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     def pair(self, ids: dict[str, Any]) -> tuple[Evaluation, Evaluation]:
         first, second = evaluations.evaluations_with_values(self.project, ids["baseline"], ids["candidate"])
@@ -142,7 +141,6 @@ class Drops(PairView):
     """The queries, or Q&As, whose score fell by more than the bar, worst first, with the decision on each."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(
         operation_id="comparisons_drops",
@@ -243,7 +241,6 @@ class Unjudged(PairView):
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="comparisons_unjudged", parameters=PAGING, responses=UnjudgedPageOut)
     def get(self, request: Request, **ids: Any) -> Response:

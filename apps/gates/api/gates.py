@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import OneForm, body_in
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import SPLITS
@@ -128,11 +128,10 @@ class GateFileSerializer(serializers.Serializer[Any]):
     gates = serializers.ListField(child=serializers.IntegerField())
 
 
-class GateFile(ProjectAPIView):
+class GateFile(RunsAPIView):
     """The gates in use of a system on a gold set, as a file for `karat eval`."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
     content_negotiation_class = OneForm
 
     @extend_schema(operation_id="gates_file_read", responses={(200, "application/toml"): OpenApiTypes.BINARY})
@@ -140,11 +139,10 @@ class GateFile(ProjectAPIView):
         return file_response(gold_set_in(self.project, gold_set), system_in(self.project, system_pk))
 
 
-class GateFileIn(ProjectAPIView):
+class GateFileIn(RunsAPIView):
     """Creates the gates of a file, all of them or none. Errors name line and field."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="gates_file_import",
@@ -172,11 +170,10 @@ class GateFileIn(ProjectAPIView):
 MOST_RESULTS = 100
 
 
-class GateList(ProjectAPIView):
+class GateList(RunsAPIView):
     """Lists gates in use with their states; creates one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_list", responses=GateSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
@@ -197,11 +194,10 @@ class GateList(ProjectAPIView):
         return Response(GateSerializer(gates.statuses([gate])[0]).data, status=201)
 
 
-class GateDetail(ProjectAPIView):
+class GateDetail(RunsAPIView):
     """One gate with its results on the newest runs."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="gates_read", responses=GateDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -210,11 +206,10 @@ class GateDetail(ProjectAPIView):
         return Response(GateDetailSerializer(gates.statuses([gate])[0], context={"results": results}).data)
 
 
-class GateChange(ProjectAPIView):
+class GateChange(RunsAPIView):
     """Replaces a gate by one with another rule; the old one is retired and keeps its results."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -224,11 +219,10 @@ class GateChange(ProjectAPIView):
         return Response(GateSerializer(gates.statuses([made])[0]).data, status=201)
 
 
-class GateEnd(ProjectAPIView):
+class GateEnd(RunsAPIView):
     """Retires a gate. Its results are kept."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_retire", request=None, responses=GateSerializer)
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -237,7 +231,7 @@ class GateEnd(ProjectAPIView):
         return Response(GateSerializer(gates.statuses([retired])[0]).data)
 
 
-class BadgeEnd(ProjectAPIView):
+class BadgeEnd(RunsAPIView):
     """Revokes the badge of a gate's system on its gold set: its address answers 404 from then on.
 
     One is made on the page alone: whoever knows its address sees the states of gates without signing in, also after
@@ -245,7 +239,6 @@ class BadgeEnd(ProjectAPIView):
     """
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_revoke_badge", request=None, responses={204: None})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:

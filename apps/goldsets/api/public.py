@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
 from apps.common.web.api import OneForm, body_in
@@ -22,11 +22,10 @@ from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public, versions
 
 
-class PublicAPIView(ProjectAPIView):
+class PublicAPIView(VersionsAPIView):
     """An endpoint of the live public release of a version, for leads."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def version(self, ids: dict[str, Any]) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, ids["gold_set"], ids["number"]))
@@ -49,7 +48,6 @@ class PublicReleaseList(PublicAPIView):
     """Every public release of a version, withdrawn ones too, newest first."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="public_releases_list", responses=serializers.PublicReleaseSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
@@ -62,7 +60,6 @@ class PublicReleaseDetail(PublicAPIView):
     """Reads the live public release of a version; prepares one, or prepares it again, as a job."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="public_release_read", responses=serializers.PublicReleaseDetailSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -163,7 +160,6 @@ class PublicReleaseStays(PublicAPIView):
     """The items that the live release keeps in, each with its reason."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(
         operation_id="public_release_stays",
@@ -188,7 +184,6 @@ class PublicReleaseFile(PublicAPIView):
     """The zip of the live public release: for members once it is released, for leads once it is prepared."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
     content_negotiation_class = OneForm
 
     @extend_schema(operation_id="public_release_file", responses={(200, "application/zip"): OpenApiTypes.BINARY})

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import VersionsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import body_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
@@ -91,11 +91,10 @@ class GrownOut(serializers.Serializer[Any]):
     added = serializers.IntegerField()
 
 
-class SliceView(ProjectAPIView):
+class SliceView(VersionsAPIView):
     """An endpoint of the slices of a version."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def version(self, ids: dict[str, Any]) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, ids["gold_set"], ids["number"]))
@@ -118,7 +117,6 @@ class SliceList(SliceView):
     """The slices of a version by kind, of the rotating ones the newest first."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="slices_list", responses=SlicesOut)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -141,7 +139,6 @@ class SliceDetail(SliceView):
     """The questions of a slice in the order in which they came into it; picks questions for one that grows."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="slices_questions", parameters=PAGING, responses=SliceQuestionPage)
     def get(self, request: Request, part: str, **ids: Any) -> Response:
@@ -174,7 +171,6 @@ class SliceOffers(SliceView):
     """The dev questions that a slice could take, by name, and what was found for it; adds all that was found."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(
         operation_id="slices_offers",

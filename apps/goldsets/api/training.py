@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
@@ -72,11 +72,10 @@ class KnownItemPage(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True, help_text=NEXT)
 
 
-class ManifestList(ProjectAPIView):
+class ManifestList(VersionsAPIView):
     """Every training manifest of the project, those in use first, then newest first."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="training_list", parameters=PAGING, responses=ManifestPage)
     def get(self, request: Request, slug: str) -> Response:
@@ -85,11 +84,10 @@ class ManifestList(ProjectAPIView):
         return Response(ManifestPage({"results": page.rows, "next": page.next}).data)
 
 
-class ManifestRetire(ProjectAPIView):
+class ManifestRetire(VersionsAPIView):
     """Retires a manifest: it is kept, and no draft is checked against it any more."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="training_retire", request=None, responses=ManifestOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -98,14 +96,13 @@ class ManifestRetire(ProjectAPIView):
         return Response(ManifestOut(manifest_in(self.project, pk)).data)
 
 
-class KnownItems(ProjectAPIView):
+class KnownItems(VersionsAPIView):
     """The items of a frozen version that are in a manifest in use, those of test first.
 
     Where any is of test it is a look at test, which is logged.
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="training_known", parameters=PAGING, responses=KnownItemPage)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:

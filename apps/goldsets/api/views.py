@@ -11,8 +11,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import VersionsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import OneForm, body_in
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules, serializers
@@ -29,11 +29,10 @@ from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.retrieval.selectors.snapshots import snapshot_named
 
 
-class LeadAPIView(ProjectAPIView):
+class LeadAPIView(VersionsAPIView):
     """A step of a lead on gold sets and versions."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of a draft, with the rows that `snapshot` and `rounds` name in this project."""
@@ -61,7 +60,6 @@ class GoldSetList(LeadAPIView):
     """Lists the gold sets of the project, by name; creates one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="gold_sets_list", responses=serializers.GoldSetSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -118,7 +116,6 @@ class DraftBlockers(LeadAPIView):
     """What stands against freezing a draft now, each item with a sentence. Empty for what is frozen."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="versions_blockers", responses=serializers.BlockersSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -165,9 +162,8 @@ class DraftDiscard(LeadAPIView):
         return Response(status=204)
 
 
-class VersionAPIView(ProjectAPIView):
+class VersionAPIView(VersionsAPIView):
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     def version(self, gold_set: str, number: int) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, gold_set, number))

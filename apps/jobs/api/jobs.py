@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut, only_known, whole
 from apps.jobs.actions import jobs, webhooks
@@ -61,11 +61,10 @@ class JobDetail(ProjectAPIView):
         return Response(JobSerializer(job_in(self.project, pk)).data)
 
 
-class JobCancel(ProjectAPIView):
+class JobCancel(RunsAPIView):
     """Cancel a job."""
 
     roles: ClassVar = {"POST": ()}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -74,11 +73,10 @@ class JobCancel(ProjectAPIView):
         return Response(JobSerializer(job).data)
 
 
-class JobRetry(ProjectAPIView):
+class JobRetry(RunsAPIView):
     """Give a failed or cancelled job more attempts. Completed parts are not repeated."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="jobs_retry", request=None, responses=JobSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -103,11 +101,10 @@ class DeliveryList(ProjectAPIView):
         return Response(DeliveryPageSerializer(page).data)
 
 
-class DeliverySendAgain(ProjectAPIView):
+class DeliverySendAgain(RunsAPIView):
     """Send a message at once, with the same content and the same delivery id."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="deliveries_send_again", request=None, responses=DeliverySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

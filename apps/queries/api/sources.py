@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import body_in, change_in, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
@@ -110,11 +110,10 @@ class RevokedOut(serializers.Serializer):
     source = SourceOut()  # type: ignore[assignment]
 
 
-class SourceView(ProjectAPIView):
+class SourceView(CorpusAPIView):
     """A step of a lead on the sources of queries."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     def facts(self, pk: int) -> dict[str, Any]:
         return SourceOut(selectors.source_in(self.project, pk), context={"at": timezone.now()}).data

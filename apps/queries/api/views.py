@@ -10,8 +10,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.web.api import change_in, given_in
 from apps.common.web.forms import ChoiceField
@@ -179,11 +179,10 @@ class QueryPageSerializer(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
 
 
-class BulkView(ProjectAPIView):
+class BulkView(CorpusAPIView):
     """A change of many queries, or of none of them when one is unknown. Retired ones do not change."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     def keys(self, names: list[str]) -> list[int]:
         """The keys of the queries with these ids. Raises ValidationError when one is not of the project."""
@@ -240,11 +239,10 @@ PARAMETERS = [
 ]
 
 
-class QueryList(ProjectAPIView):
+class QueryList(CorpusAPIView):
     """The queries of the project in the order in which they were added; adds one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=QueryPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -266,22 +264,20 @@ class QueryList(ProjectAPIView):
         return Response(QuerySerializer(query).data, status=201)
 
 
-class QueryDetail(ProjectAPIView):
+class QueryDetail(CorpusAPIView):
     """One query."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(responses=QuerySerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
-class QueryEdit(ProjectAPIView):
+class QueryEdit(CorpusAPIView):
     """Changes fields of one query. Its words can be changed until its first run or grade."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_edit", request=QueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -291,11 +287,10 @@ class QueryEdit(ProjectAPIView):
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
-class QueryRetire(ProjectAPIView):
+class QueryRetire(CorpusAPIView):
     """Retires a query: new runs, pools and versions leave it out; earlier ones keep it."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_retire", request=RetireQueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

@@ -10,8 +10,8 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import CURSOR, body_in, newest_first
 from apps.corpus.models import Snapshot
 from apps.jobs.serializers import JobSerializer
@@ -32,11 +32,10 @@ from apps.retrieval.serializers.pools import (
 )
 
 
-class PoolView(ProjectAPIView):
+class PoolView(RunsAPIView):
     """The common part of the endpoints of pools."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     def out(self, pk: int, status: int = 200) -> Response:
         return Response(pool_out(pool_in(self.project, pk)), status=status)

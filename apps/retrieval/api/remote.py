@@ -8,7 +8,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.enums import Role, Scope
+from apps.accounts.enums import Role
 from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField, body_fields
 from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
@@ -118,7 +118,6 @@ class RemoteList(SystemView):
     """Create a system elsewhere. No request is sent to it before its first run."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="systems_create_remote", request=RemoteRequestSerializer, responses={201: SystemSerializer}
@@ -133,7 +132,6 @@ class SystemPace(SystemView):
     """Change the request limits of a system elsewhere, from its next run on. It stays the same system."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="systems_pace", request=PaceSerializer, responses=SystemSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -153,7 +151,6 @@ class LoadedList(LoadedView):
     """The loaded indexes of a project, newest first; load a snapshot into OpenSearch or Elasticsearch."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="loaded_indexes_list", responses=LoadedIndexSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -183,7 +180,6 @@ class LoadedDetail(LoadedView):
     """One loaded index, with the job that loads or drops it."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="loaded_indexes_read", responses=LoadedIndexSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -194,7 +190,6 @@ class LoadedDrop(LoadedView):
     """Drop a loaded index from its server, by its exact name. Its systems and their runs stay."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="loaded_indexes_drop", request=None, responses={202: LoadedIndexSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -206,7 +201,6 @@ class LoadedSystems(LoadedView):
     """Create a system that searches a loaded index by BM25, kNN or both."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="loaded_indexes_create_system",

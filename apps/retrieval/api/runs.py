@@ -8,7 +8,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import CURSOR, given_in, newest_first
 from apps.corpus.models import Snapshot
@@ -30,11 +30,10 @@ from apps.retrieval.serializers.runs import (
 )
 
 
-class RunList(ProjectAPIView):
+class RunList(RunsAPIView):
     """The runs of a project, newest first; push a run made elsewhere."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -92,11 +91,10 @@ class PushDetail(ProjectAPIView):
         return Response(push_out(job, run_in(self.project, run_id) if run_id else None))
 
 
-class RunDetail(ProjectAPIView):
+class RunDetail(RunsAPIView):
     """One run. A lead changes its note and commit; what is left out stays, and its rankings never change."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="runs_read", responses=RunSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:

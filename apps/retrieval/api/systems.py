@@ -8,8 +8,8 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import given_in
 from apps.common.web.paging import only_known
 from apps.retrieval.actions.runs import request_run
@@ -29,7 +29,7 @@ from apps.retrieval.serializers.systems import (
 KIND = OpenApiParameter("kind", str, description="Only systems of this kind.")
 
 
-class SystemView(ProjectAPIView):
+class SystemView(RunsAPIView):
     """The common part of the endpoints of systems."""
 
     def out(self, system: System, status: int = 200) -> Response:
@@ -40,7 +40,6 @@ class SystemList(SystemView):
     """The systems of a project, by name; create one that Karat runs itself."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="systems_list", parameters=[KIND], responses=SystemSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -61,7 +60,6 @@ class FusionList(SystemView):
     """Create a system that fuses the rankings of others."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="systems_create_fusion", request=FusionRequestSerializer, responses={201: SystemSerializer}
@@ -83,7 +81,6 @@ class SystemDetail(SystemView):
     """One system."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="systems_read", responses=SystemSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -94,7 +91,6 @@ class SystemRuns(SystemView):
     """Queue a run of a system."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="systems_run", request=SystemRunRequestSerializer, responses={202: SystemRunSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
