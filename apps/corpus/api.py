@@ -10,10 +10,9 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import CorpusAPIView
 from apps.accounts.enums import Role
-from apps.common.web.api import given_in
-from apps.common.web.paging import cut, cut_list, only_known, whole
+from apps.common.web.api import PAGING, given_in, in_their_order, oldest_first, page_of
+from apps.common.web.paging import cut, only_known
 from apps.corpus.actions import corpora
-from apps.corpus.imports.api import PAGING
 from apps.corpus.selectors.corpora import (
     corpora_in,
     counted,
@@ -26,15 +25,12 @@ from apps.corpus.selectors.corpora import (
 )
 from apps.corpus.selectors.search import search_blocks
 from apps.corpus.serializers import (
-    BlockPageSerializer,
     BlockSerializer,
-    CorpusPageSerializer,
+    CorpusSerializer,
     FreezeSerializer,
     FrozenSerializer,
     RedactionSerializer,
-    SnapshotPageSerializer,
     SnapshotSerializer,
-    TextPageSerializer,
     TextSerializer,
 )
 
@@ -47,12 +43,11 @@ class SnapshotList(CorpusAPIView):
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
+    @extend_schema(
+        operation_id="snapshots_list", parameters=PAGING, responses=page_of("SnapshotPage", SnapshotSerializer)
+    )
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        rows = snapshots_in(self.project).order_by("pk")
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response({"results": SnapshotSerializer(page.rows, many=True).data, "next": page.next})
+        return oldest_first(request, snapshots_in(self.project), SnapshotSerializer)
 
     @extend_schema(
         operation_id="snapshots_freeze",
@@ -99,15 +94,14 @@ class BlockList(CorpusAPIView):
 
     roles: ClassVar = {"GET": ()}
 
-    @extend_schema(parameters=[*PAGING, FIND], responses=BlockPageSerializer)
+    @extend_schema(parameters=[*PAGING, FIND], responses=page_of("BlockPage", BlockSerializer))
     def get(self, request: Request, slug: str, pk: int) -> Response:
         only_known(request.query_params, {"after", "limit", "find"})
         snapshot = snapshot_in(self.project, pk)
         if words := request.query_params.get("find", ""):
             matches = search_blocks(snapshot, words[:1_000], limit=MOST_FOUND)
             return Response({"results": BlockSerializer(matches, many=True).data, "next": None})
-        rows = entries_of(snapshot)
-        page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)
+        page = cut(entries_of(snapshot), request.query_params, "position")
         return Response({"results": BlockSerializer(page.rows, many=True).data, "next": page.next})
 
 
@@ -119,11 +113,9 @@ class CorpusList(CorpusAPIView):
 
     roles: ClassVar = {"GET": ()}
 
-    @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=CorpusPageSerializer)
+    @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=page_of("CorpusPage", CorpusSerializer))
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        page = cut_list(counted(corpora_in(self.project)), request.query_params)
-        return Response(CorpusPageSerializer({"results": page.rows, "next": page.next}).data)
+        return in_their_order(request, counted(corpora_in(self.project)), CorpusSerializer)
 
 
 class TextList(CorpusAPIView):
@@ -134,15 +126,12 @@ class TextList(CorpusAPIView):
     @extend_schema(
         operation_id="texts_list",
         parameters=[*PAGING, *(OpenApiParameter(name, str) for name in FILTERS)],
-        responses=TextPageSerializer,
+        responses=page_of("TextPage", TextSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
-        only_known(params, {*FILTERS, "after", "limit"})
         asked = {field: params[name] for name, field in FILTERS.items() if name in params}
-        rows = versions_in(self.project).filter(**asked).order_by("pk")
-        page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response(TextPageSerializer({"results": page.rows, "next": page.next}).data)
+        return oldest_first(request, versions_in(self.project).filter(**asked), TextSerializer, *FILTERS)
 
 
 class TextRedact(CorpusAPIView):

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.applied import TakenEdition
@@ -169,7 +170,7 @@ class ChangeOut(serializers.Serializer[ChangedPassage]):
 class ChangePage(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     results = ChangeOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
 class ListedPassageOut(serializers.Serializer[Any]):
@@ -186,7 +187,7 @@ class ListedPassageOut(serializers.Serializer[Any]):
 class ListedPassagePage(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     results = ListedPassageOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
 class TakeOut(serializers.Serializer[Any]):

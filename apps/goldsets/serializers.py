@@ -58,11 +58,6 @@ class LossSerializer(serializers.Serializer):
     cure = serializers.CharField(help_text="What can be done about it, before a version is frozen.")
 
 
-class LossPageSerializer(serializers.Serializer):
-    results = LossSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
-
-
 class PublicRequestSerializer(serializers.Serializer):
     """What people choose for a public release. Without a `card` the present one is kept, or Karat drafts one."""
 
@@ -188,11 +183,6 @@ class StaySerializer(serializers.Serializer):
     reason = serializers.CharField()
     sentence = serializers.CharField(source="get_reason_display")
     detail = serializers.CharField(help_text="The source, or the word that was found.")
-
-
-class StayPageSerializer(serializers.Serializer):
-    results = StaySerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
 
 
 class PreviewLineSerializer(serializers.Serializer):

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.agreement.selectors.agreement import names_for
+from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
@@ -121,4 +122,4 @@ class FirstPageOut(serializers.Serializer[Any]):
     weighing = serializers.CharField()
     count = serializers.IntegerField()
     results = FirstPairOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+    next = next_page()

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
 from apps.review.selectors.board import KIND_LABELS
@@ -93,7 +94,7 @@ class BoardRowOut(serializers.Serializer):
 
 class BoardOut(serializers.Serializer):
     rows = BoardRowOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class CandidateAnswerInput(serializers.Serializer):
@@ -156,4 +157,4 @@ class CandidateOut(serializers.Serializer):
 
 class CandidatePageOut(serializers.Serializer):
     candidates = CandidateOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()

@@ -20,7 +20,7 @@ from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations, rates
 from apps.calibration.selectors.comparisons import seen_by, why_in_words
 from apps.calibration.serializers import LogOut, RateOut, RatesOut, rates_out
-from apps.common.web.api import EstimateSerializer, body_with_key, given_in
+from apps.common.web.api import EstimateSerializer, body_with_key, given_in, next_page
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
@@ -106,7 +106,7 @@ class CalibrationOut(serializers.Serializer):
 
 class CalibrationPageOut(serializers.Serializer):
     calibrations = CalibrationOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class OpenInput(serializers.Serializer):

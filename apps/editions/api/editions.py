@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
+from apps.common.web.api import PAGING, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
@@ -97,7 +97,6 @@ class SnapshotRunAgain(RunsAPIView):
         return Response(SystemsRunOut({"runs": queued}).data, status=202)
 
 
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
 REST = OpenApiParameter(
     "rest", enum=Choice.values, description="What it comes to when this happens to all that nobody decided about."
 )

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
+from apps.common.web.api import PAGING, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
@@ -55,8 +55,7 @@ class Misses(ProjectAPIView):
         operation_id="evaluations_misses",
         parameters=[
             OpenApiParameter("measure", str, description="Whose cutoff counts; by default the first."),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
         responses=MissPageOut,
     )
@@ -97,9 +96,6 @@ class Misses(ProjectAPIView):
         if entry is None:
             raise ValidationError({"block_id": [f"The snapshot of the run has no passage “{block_id}”."]})
         return entry.version
-
-
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
 
 
 class PairView(RunsAPIView):

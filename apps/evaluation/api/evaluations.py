@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
-from apps.common.web.api import CURSOR, given_in, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -22,7 +22,6 @@ from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused,
 from apps.evaluation.serializers.evaluations import (
     ComparisonSerializer,
     EvaluationDetailSerializer,
-    EvaluationListSerializer,
     EvaluationSerializer,
     LedgerSerializer,
     RequestSerializer,
@@ -79,7 +78,7 @@ class EvaluationList(RunsAPIView):
     @extend_schema(
         operation_id="evaluations_list",
         parameters=[CURSOR],
-        responses=EvaluationListSerializer,
+        responses=newest_page_of("EvaluationList", EvaluationSerializer),
     )
     def get(self, request: Request, **ids: Any) -> Response:
         return newest_first(request, evaluations.every_evaluation_in(self.project), EvaluationSerializer, PAGE_SIZE)

@@ -237,10 +237,3 @@ class EvaluationDetailSerializer(EvaluationSerializer):
     @extend_schema_field(KindSerializer(many=True))
     def get_kinds(self, evaluation: Evaluation) -> list[dict[str, Any]]:
         return self.context["kinds"]
-
-
-class EvaluationListSerializer(serializers.Serializer[Any]):
-    """A page of evaluations, newest first; `next` is the `before` of the page after it."""
-
-    results = EvaluationSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True)

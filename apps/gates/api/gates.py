@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
-from apps.common.web.api import OneForm, body_in
+from apps.common.web.api import OneForm, given_in
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
@@ -150,7 +150,7 @@ class GateFileIn(RunsAPIView):
         responses={200: GateFileSerializer, 201: GateFileSerializer},
     )
     def post(self, request: Request, gold_set: str, **ids: Any) -> Response:
-        values = body_in(request, GateFileRequestSerializer).validated_data
+        values = given_in(request.data, GateFileRequestSerializer)
         chosen = gold_set_in(self.project, gold_set)
         if values["only_look"]:
             _, planned = planned_in(chosen, values)
@@ -181,7 +181,7 @@ class GateList(RunsAPIView):
 
     @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        values = body_in(request, GateRequestSerializer).validated_data
+        values = given_in(request.data, GateRequestSerializer)
         gate = actions.create_gate(
             gold_set=gold_set_in(self.project, values["gold_set"]),
             system_id=values["system"],
@@ -214,7 +214,7 @@ class GateChange(RunsAPIView):
     @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
-        changes = body_in(request, GateChangeSerializer).validated_data["rule"]
+        changes = given_in(request.data, GateChangeSerializer)["rule"]
         made = actions.replace_gate(gate=gate, changes=changes, actor=self.member.user, at=timezone.now())
         return Response(GateSerializer(gates.statuses([made])[0]).data, status=201)
 

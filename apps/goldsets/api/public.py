@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
-from apps.common.web.api import OneForm, body_in
+from apps.common.web.api import PAGING, OneForm, body_in, given_in, page_of
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import presenters, serializers
 from apps.goldsets.access import log_names
@@ -71,7 +71,7 @@ class PublicReleaseDetail(PublicAPIView):
         responses={202: serializers.PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        order = body_in(request, serializers.PublicRequestSerializer).order
+        order = body_in(request.data, serializers.PublicRequestSerializer).order
         release = presenters.prepare_public(self.version(ids), order, actor=self.member.user, at=timezone.now())
         return self.facts(release, status=202)
 
@@ -85,7 +85,7 @@ class PublicReleaseAsk(PublicAPIView):
         responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        lead = body_in(request, serializers.AskRequestSerializer).validated_data["lead"]
+        lead = given_in(request.data, serializers.AskRequestSerializer)["lead"]
         return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, lead))
 
 
@@ -104,7 +104,7 @@ class PublicReleaseTexts(PublicAPIView):
             ids,
             actions.decide_public_texts,
             status=202,
-            **body_in(request, serializers.TextsRequestSerializer).validated_data,
+            **given_in(request.data, serializers.TextsRequestSerializer),
         )
 
 
@@ -137,7 +137,7 @@ class PublicReleaseWithdraw(PublicAPIView):
         responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        reason = body_in(request, serializers.WithdrawRequestSerializer).validated_data["reason"]
+        reason = given_in(request.data, serializers.WithdrawRequestSerializer)["reason"]
         return self.step(ids, actions.withdraw_public_release, reason=reason)
 
 
@@ -166,10 +166,9 @@ class PublicReleaseStays(PublicAPIView):
         parameters=[
             OpenApiParameter("kind", enum=StayKind.values),
             OpenApiParameter("reason", enum=StayReason.values),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
-        responses=serializers.StayPageSerializer,
+        responses=page_of("StayPage", serializers.StaySerializer),
     )
     def get(self, request: Request, **ids: Any) -> Response:
         params = request.query_params
@@ -177,7 +176,7 @@ class PublicReleaseStays(PublicAPIView):
         release = presenters.built_release_of(self.version(ids))
         cut = cut_list(public.stays_in(release, kind=params.get("kind", ""), reason=params.get("reason", "")), params)
         log_names(release.version, self.member, (row.name for row in cut.rows), "what stays in")
-        return Response(serializers.StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
+        return Response({"results": serializers.StaySerializer(cut.rows, many=True).data, "next": cut.next})
 
 
 class PublicReleaseFile(PublicAPIView):

@@ -11,28 +11,21 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.api import PAGING, oldest_first, page_of
 from apps.jobs.actions import jobs, webhooks
 from apps.jobs.enums import DeliveryState, JobState
 from apps.jobs.selectors.jobs import job_in, jobs_in
 from apps.jobs.selectors.webhooks import deliveries_in, delivery_in
-from apps.jobs.serializers import DeliveryPageSerializer, DeliverySerializer, JobPageSerializer, JobSerializer
-
-PAGING = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
+from apps.jobs.serializers import DeliverySerializer, JobSerializer
 
 
-def _page(request: Request, rows: QuerySet[Any], states: list[str]) -> dict[str, Any]:
-    """One page of the rows, oldest first, or of those in one state."""
-    only_known(request.query_params, {"state", "after", "limit"})
+def _in_state(request: Request, rows: QuerySet[Any], states: list[str]) -> QuerySet[Any]:
+    """The rows, or those in the state that the request names."""
     if state := request.query_params.get("state"):
         if state not in states:
             raise ValidationError({"state": f"One of {', '.join(states)}."})
         rows = rows.filter(state=state)
-    page = cut(rows.order_by("pk"), request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-    return {"results": page.rows, "next": page.next}
+    return rows
 
 
 class JobList(ProjectAPIView):
@@ -44,10 +37,11 @@ class JobList(ProjectAPIView):
     @extend_schema(
         operation_id="jobs_list",
         parameters=[OpenApiParameter("state", str, enum=JobState.values), *PAGING],
-        responses=JobPageSerializer,
+        responses=page_of("JobPage", JobSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(JobPageSerializer(_page(request, jobs_in(self.project), JobState.values)).data)
+        jobs_here = _in_state(request, jobs_in(self.project), JobState.values)
+        return oldest_first(request, jobs_here, JobSerializer, "state")
 
 
 class JobDetail(ProjectAPIView):
@@ -94,11 +88,11 @@ class DeliveryList(ProjectAPIView):
     @extend_schema(
         operation_id="deliveries_list",
         parameters=[OpenApiParameter("state", str, enum=DeliveryState.values), *PAGING],
-        responses=DeliveryPageSerializer,
+        responses=page_of("DeliveryPage", DeliverySerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        page = _page(request, deliveries_in(self.project), DeliveryState.values)
-        return Response(DeliveryPageSerializer(page).data)
+        deliveries = _in_state(request, deliveries_in(self.project), DeliveryState.values)
+        return oldest_first(request, deliveries, DeliverySerializer, "state")
 
 
 class DeliverySendAgain(RunsAPIView):

@@ -13,9 +13,8 @@ from rest_framework.response import Response
 from apps.accounts.access.api import CorpusAPIView
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.web.api import change_in, given_in
+from apps.common.web.api import change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
-from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
@@ -174,11 +173,6 @@ class QueriesChangedSerializer(serializers.Serializer):
     changed = serializers.IntegerField()
 
 
-class QueryPageSerializer(serializers.Serializer):
-    results = QuerySerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class BulkView(CorpusAPIView):
     """A change of many queries, or of none of them when one is unknown. Retired ones do not change."""
 
@@ -216,7 +210,7 @@ class QueryChange(BulkView):
     @extend_schema(operation_id="queries_change", request=BulkChangeInput, responses=QueriesChangedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Change many queries alike, or none of them when one is unknown. Retired ones do not change."""
-        body = change_in(request, BulkChangeInput)
+        body = change_in(request.data, BulkChangeInput)
         changed = actions.change_queries(
             project=self.project,
             query_ids=self.keys(body.validated_data["query_ids"]),
@@ -244,18 +238,16 @@ class QueryList(CorpusAPIView):
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=QueryPageSerializer)
+    @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=page_of("QueryPage", QuerySerializer))
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
-        only_known(params, {*FILTERS, "after", "limit"})
         filters = selectors.QueryFilters(**{name: params[name] for name in FILTERS if name in params})
         if filters.state not in selectors.STATES:
             raise ValidationError({"state": f"One of {', '.join(selectors.STATES)}."})
         if filters.difficulty and filters.difficulty not in Difficulty.values:
             raise ValidationError({"difficulty": f"One of {', '.join(Difficulty.values)}."})
-        rows = selectors.narrowed(selectors.queries_in(self.project), filters).order_by("pk")
-        page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response({"results": QuerySerializer(page.rows, many=True).data, "next": page.next})
+        rows = selectors.narrowed(selectors.queries_in(self.project), filters)
+        return oldest_first(request, rows, QuerySerializer, *FILTERS)
 
     @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -282,7 +274,7 @@ class QueryEdit(CorpusAPIView):
     @extend_schema(operation_id="queries_edit", request=QueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
-        changes = in_columns(change_in(request, QueryInput).validated_data, self.project)
+        changes = in_columns(change_in(request.data, QueryInput).validated_data, self.project)
         actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 

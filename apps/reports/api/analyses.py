@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import RunsAPIView, VersionsAPIView
 from apps.accounts.enums import Role
 from apps.common.errors import Forbidden
-from apps.common.web.api import OneForm, given_in
+from apps.common.web.api import PAGING, OneForm, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
@@ -179,7 +179,7 @@ class FirstToJudge(RunsAPIView):
 
     @extend_schema(
         operation_id="bias_reports_first",
-        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)],
+        parameters=PAGING,
         responses=FirstPageOut,
     )
     def get(self, request: Request, pk: int, **ids: Any) -> Response:

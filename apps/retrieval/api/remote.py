@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,8 +19,8 @@ from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.forms.remote import HttpForm, OpenSearchForm, PaceForm, RemoteForm
 from apps.retrieval.models import LoadedIndex
-from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, system_in
+from apps.retrieval.serializers.runs import snapshot_of_body
 from apps.retrieval.serializers.systems import (
     LONGEST_NAME,
     KnownFieldsSerializer,
@@ -161,9 +161,7 @@ class LoadedList(LoadedView):
     )
     def post(self, request: Request, slug: str) -> Response:
         values = given_in(request.data, LoadRequestSerializer)
-        snapshot = snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        snapshot = snapshot_of_body(self.project, values["snapshot"])
         index = load_snapshot(
             project=self.project,
             snapshot_id=snapshot.pk,

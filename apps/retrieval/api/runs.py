@@ -4,29 +4,27 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import CURSOR, given_in, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.selectors.runs import push_in, run_in, runs_in
-from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
     PushSerializer,
     RunAnnotationSerializer,
-    RunPageSerializer,
     RunSerializer,
     push_out,
+    snapshot_of_body,
 )
 
 
@@ -35,7 +33,7 @@ class RunList(RunsAPIView):
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
+    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=newest_page_of("RunPage", RunSerializer))
     def get(self, request: Request, slug: str) -> Response:
         return newest_first(request, runs_in(self.project), RunSerializer)
 
@@ -72,10 +70,7 @@ class RunList(RunsAPIView):
 
     def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         values = given_in(request.data, serializer)
-        snapshot = snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
-        return values, snapshot
+        return values, snapshot_of_body(self.project, values["snapshot"])
 
 
 class PushDetail(ProjectAPIView):

@@ -16,8 +16,8 @@ from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_fusion, create_system
 from apps.retrieval.models import System
 from apps.retrieval.selectors.question_sets import QueryChoice, question_sets
-from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.selectors.systems import system_in, systems_in
+from apps.retrieval.serializers.runs import snapshot_of_body
 from apps.retrieval.serializers.systems import (
     FusionRequestSerializer,
     SystemRequestSerializer,
@@ -96,9 +96,7 @@ class SystemRuns(SystemView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         system = system_in(self.project, pk)
         values = given_in(request.data, SystemRunRequestSerializer)
-        snapshot = snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        snapshot = snapshot_of_body(self.project, values["snapshot"])
         choice = QueryChoice(
             source_id=values["source"],
             domain=values["domain"],

@@ -136,11 +136,6 @@ def pool_out(pool: Pool) -> dict[str, Any]:
     return {**PoolSerializer(pool).data, **PoolExtraSerializer(extra).data}
 
 
-class PoolPageSerializer(serializers.Serializer[Any]):
-    results = PoolSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
-
-
 class SourcesSerializer(KnownFieldsSerializer):
     """Where pairs come from, and how many are sampled in addition, for each query."""
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.text.blocktext import merge
-from apps.common.web.api import body_in, body_with_key
+from apps.common.web.api import PAGING, body_in, body_with_key
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
@@ -149,8 +149,7 @@ class CandidateList(ProjectAPIView):
         parameters=[
             OpenApiParameter("state", str, enum=STATES),
             OpenApiParameter("triple", int, description="Of this triple alone, by id."),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
         responses=CandidatePageOut,
     )
@@ -167,7 +166,7 @@ class CandidateList(ProjectAPIView):
                 candidates = candidates.filter(triple=whole(triple))
             except ValueError:
                 raise ValidationError({"triple": ["triple is the id of a triple."]}) from None
-        page = cut(candidates, params, column="pk", parse=whole, read=lambda candidate: candidate.pk)
+        page = cut(candidates, params)
         views = [view for view in views_for(page.rows, self.member) if view.sight.passage]
         return Response(CandidatePageOut({"candidates": views, "next": page.next}).data)
 
@@ -196,8 +195,7 @@ class CandidateAnswerView(OneCandidate):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         self.candidate(pk)
-        given = CandidateAnswerInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
+        given = body_in(body_with_key(request), CandidateAnswerInput)
         answer = answer_candidate(
             project=self.project, pk=pk, reviewer=self.member.user, at=timezone.now(), **given.validated_data
         )
@@ -212,7 +210,7 @@ class CandidateDecisionView(OneCandidate):
     @extend_schema(operation_id="review_candidate_decide", request=CandidateDecisionInput, responses=CandidateOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         self.candidate(pk)
-        given = body_in(request, CandidateDecisionInput)
+        given = body_in(request.data, CandidateDecisionInput)
         how = {"step": given.step(), "reason": given.validated_data["reason"]}
         decide_candidate(project=self.project, pk=pk, lead=self.member.user, at=timezone.now(), **how)
         (view,) = views_for([self.candidate(pk)], self.member)

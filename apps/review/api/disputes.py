@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import body_in
+from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField
 from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
 from apps.review.actions.reminding import remind_reviewers
@@ -60,7 +60,7 @@ class RemindView(ProjectAPIView):
 
     @extend_schema(operation_id="review_remind", request=RemindInput, responses=RemindedOut)
     def post(self, request: Request, slug: str) -> Response:
-        wanted = body_in(request, RemindInput).validated_data["triples"]
+        wanted = given_in(request.data, RemindInput)["triples"]
         known = set(visible_triples(self.member).filter(pk__in=wanted).values_list("pk", flat=True))
         if unknown := [pk for pk in wanted if pk not in known]:
             raise ValidationError({"triples": [f"{unknown[0]} is no triple of this project that you may see."]})
@@ -155,7 +155,7 @@ class StepView(ProjectAPIView):
         return {"project": self.project, "triple_id": triple_for(self.member, pk).pk, "at": timezone.now()}
 
     def given(self, serializer: type[serializers.Serializer], request: Request) -> dict[str, Any]:
-        return body_in(request, serializer).validated_data
+        return given_in(request.data, serializer)
 
     def shown(self, triple: Triple) -> Response:
         return Response(triple_out(triple_for(self.member, triple.pk)))
