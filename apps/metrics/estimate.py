@@ -33,6 +33,11 @@ WILSON = "wilson"
 """The interval of a proportion, such as the share of questions with a hit."""
 
 
+def interval_of(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The ends of an interval as a pair; None without one."""
+    return None if low is None or high is None else (low, high)
+
+
 def excludes_zero(interval: tuple[float, float] | None) -> bool:
     """Whether a difference with this interval is settled; without one it is not."""
     return interval is not None and (interval[0] > 0 or interval[1] < 0)
@@ -74,7 +79,7 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        return None if self.low is None or self.high is None else (self.low, self.high)
+        return interval_of(self.low, self.high)
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Self:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
@@ -72,7 +72,7 @@ class BoardRow(NamedTuple):
 
     @property
     def judged_between(self) -> tuple[float, float] | None:
-        return interval_of(self.ranked.judged) if self.ranked.judged else None
+        return self.ranked.judged.interval if self.ranked.judged else None
 
 
 @dataclass
@@ -106,7 +106,7 @@ class LeaderboardPage:
 
     @cached_property
     def bounds(self) -> charts.Bounds:
-        ends = [end for line in self.lines for end in (line.ci_low, line.mean, line.ci_high) if end is not None]
+        ends = [end for line in self.lines for end in (line.mean, *(line.interval or ())) if end is not None]
         return charts.bounds_of(ends)
 
     @cached_property
@@ -273,10 +273,6 @@ def _joined(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
-    return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
-
-
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
@@ -343,7 +339,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         hit=hit,
         slice_name=values["slice"],
         measures=values["measures"],
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     if all(evaluation.is_scored for evaluation in requested):
