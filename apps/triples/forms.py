@@ -12,6 +12,7 @@ from django.http import QueryDict
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.web.forms import KaratForm, offer_rows
+from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
@@ -54,19 +55,13 @@ class SentBlock:
         return self.evidence.split() != self.shown.split()
 
 
-def whole(text: str) -> int | None:
-    """A row's id, or None for anything else."""
-    is_number = text.isascii() and text.isdecimal() and len(text) < 20
-    return int(text) if is_number and int(text) <= BIGGEST else None
-
-
 def rows_of(data: QueryDict) -> list[SentBlock]:
     """The rows that were sent, each block once. A block id that is no number is left out."""
-    ids = dict.fromkeys(block for text in data.getlist("block") if (block := whole(text)) is not None)
+    ids = dict.fromkeys(block for text in data.getlist("block") if (block := key_in(text)) is not None)
     return [
         SentBlock(
             block,
-            whole(data.get(f"pinned-{block}", "")),
+            key_in(data.get(f"pinned-{block}", "")),
             data.get(f"spans-{block}", "") or "[]",
             data.get(f"evidence-{block}", ""),
             data.get(f"evidence_shown-{block}", ""),
@@ -85,7 +80,7 @@ class RowsWidget(forms.Widget):
 def changed(data: QueryDict) -> QueryDict:
     """The form after its `do` button: "add:7", "remove:7", "up:7" or "down:7". Anything else changes nothing."""
     verb, _, text = data.get("do", "").partition(":")
-    block = whole(text)
+    block = key_in(text)
     if block is None:
         return data
     order = [str(row.block) for row in rows_of(data)]

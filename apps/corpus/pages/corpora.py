@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.web.requests import own_page
@@ -84,7 +84,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     corpus = corpus_in(project, corpus_slug)
     snapshot, _ = request_freeze(
         corpus_id=corpus.pk,
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
         name=request.POST.get("name", "")[:120],
     )
@@ -164,7 +164,7 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     redact_version(
         version_id=version.pk,
         reason=request.POST.get("reason", "")[:2_000],
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)

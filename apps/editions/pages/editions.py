@@ -15,6 +15,7 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
+from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in, version_in
 from apps.editions import rules
@@ -54,11 +55,9 @@ class TakeForm(KaratForm):
     def decided(self) -> dict[int, Choice]:
         """The choices by block; fields that name no block or no choice are left out."""
         fields = ((name.removeprefix(DECISION), self.data[name]) for name in self.data if name.startswith(DECISION))
-        return {int(block): Choice(word) for block, word in fields if _is_key(block) and word in Choice.values}
-
-
-def _is_key(text: str) -> bool:
-    return text.isdecimal() and len(text) <= MOST_DIGITS
+        return {
+            int(block): Choice(word) for block, word in fields if key_in(block) is not None and word in Choice.values
+        }
 
 
 SHOWN = 30

@@ -18,6 +18,7 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
+from apps.common.web.requests import key_in
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import presenters, rules
 from apps.goldsets.access import log_names
@@ -299,10 +300,10 @@ def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 @member_view(Role.LEAD)
 def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    chosen = request.POST.get("lead", "")
-    if not chosen.isdecimal():
+    chosen = key_in(request.POST.get("lead", ""))
+    if chosen is None:
         raise actions.PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
-    lead = member_user(project, int(chosen))
+    lead = member_user(project, chosen)
     done = f"{lead} is asked to read the preview and sign."
     return _step(request, _release(project, gold_set, number), actions.ask_to_sign, done, lead=lead)
 

@@ -15,6 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
+from apps.common.web.requests import key_in
 from apps.judging import rules
 from apps.judging.actions.propagation import ALONG
 from apps.judging.actions.rounds import close_round
@@ -203,9 +204,8 @@ def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup],
 def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Return somebody else's leased pairs to the queue."""
     round_ = round_in(project, pk)
-    written = request.POST.get("person", "")
-    is_key = written.isascii() and written.isdecimal() and len(written) < 19
-    person = person_of_round(round_, int(written)) if is_key else None
+    key = key_in(request.POST.get("person", ""))
+    person = person_of_round(round_, key) if key is not None else None
     if person is None:
         messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)

@@ -14,6 +14,7 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
+from apps.common.web.requests import keys_in
 from apps.queries import actions, rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.execution.revoking import resting_on
@@ -83,8 +84,7 @@ def _chosen(request: HttpRequest, project: Project) -> list[int]:
     if request.POST.get("which") == "all":
         queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
     else:
-        ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
-        queries = queries.filter(pk__in=ticked)
+        queries = queries.filter(pk__in=keys_in(request.POST.getlist("query")))
     return list(queries.values_list("pk", flat=True))
 
 

@@ -17,6 +17,7 @@ from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Forbidden, Refusal
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import key_in
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
@@ -305,7 +306,8 @@ def _missed(pool: Pool) -> MissedFigures | None:
 
 
 def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:
-    return snapshots_in(project).filter(pk=int(pk[:18])).first() if pk.isdecimal() else None
+    key = key_in(pk)
+    return snapshots_in(project).filter(pk=key).first() if key is not None else None
 
 
 def _free_name(project: Project) -> str:

@@ -21,6 +21,7 @@ from apps.common.files.csvsafe import csv_lines
 from apps.common.files.faults import errors_as_csv
 from apps.common.hooks import next_step
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import key_in
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
@@ -283,8 +284,8 @@ def _in_words_of_pages(error: dict[str, Any]) -> dict[str, Any]:
 
 def _earlier_details(request: MemberRequest, project: Project) -> dict[str, Any]:
     """The snapshot, system, tag, note and commit of the run file in `?again=`, to fill in the form."""
-    again = request.GET.get("again", "")
-    if not again.isdecimal():
+    again = key_in(request.GET.get("again", ""))
+    if again is None:
         return {}
-    run_file = upload_in(project, int(again[:18]))
+    run_file = upload_in(project, again)
     return run_file.options if run_file.purpose == RUN_IMPORT else {}

@@ -13,6 +13,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import page_before
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
@@ -77,13 +78,8 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view()
 def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
     """The ledger of all runs, newest first, in pages."""
-    before = request.GET.get("before", "")
-    runs = runs_in(project)
-    if before.isdecimal():
-        runs = runs.filter(pk__lt=int(before[:18]))
-    rows = list(runs[: RUNS_SHOWN + 1])
-    older = rows[RUNS_SHOWN - 1].pk if len(rows) > RUNS_SHOWN else None
-    return render(request, "retrieval/runs.html", {**SECTION, "runs": rows[:RUNS_SHOWN], "older": older})
+    runs, older = page_before(request, runs_in(project), RUNS_SHOWN)
+    return render(request, "retrieval/runs.html", {**SECTION, "runs": runs, "older": older})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.blocktext import merge, plain
@@ -323,7 +323,7 @@ def _split(request: HttpRequest, project: Project, sheet: ClaimsSheet) -> HttpRe
         children = split_triple(
             project=project,
             triple_id=sheet.triple.pk,
-            author=member_of(request).user,
+            author=user_of(request),
             claims=sheet.claims(),
             at=timezone.now(),
         )

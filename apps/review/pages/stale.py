@@ -14,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.digests import digest_of
+from apps.common.web.requests import key_in, keys_in
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin
@@ -80,9 +81,8 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def following(request: HttpRequest, project: Project) -> HttpResponse:
     """The next stale triple, after `?after=`; the list when there is no other."""
-    after = request.GET.get("after", "")
-    member = member_of(request)
-    current = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
+    member, after = member_of(request), key_in(request.GET.get("after", ""))
+    current = triple_for(member, after) if after is not None else None
     return _on(project, next_stale(member, current))
 
 
@@ -93,8 +93,7 @@ def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     triples = stale_for(member).order_by("changed_at", "pk")
     if request.POST.get("which") != "all":
-        ticked = [int(pk) for pk in request.POST.getlist("triple") if pk.isdecimal() and len(pk) < 18]
-        triples = triples.filter(pk__in=ticked)
+        triples = triples.filter(pk__in=keys_in(request.POST.getlist("triple")))
     ids = list(triples.values_list("pk", flat=True))
     if not ids:
         messages.warning(request, "Select Q&As first, or retire all of them.")

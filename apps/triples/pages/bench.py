@@ -11,16 +11,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
+from apps.common.web.requests import key_in
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
-from apps.triples.forms import BenchForm, SentBlock, changed, whole
+from apps.triples.forms import BenchForm, SentBlock, changed
 from apps.triples.models import Triple
 from apps.triples.pages.triples import READERS, WRITERS, words_sought
 from apps.triples.presenters import (
@@ -102,7 +103,7 @@ def checks(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
     triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(request.POST, project=project, snapshot=snapshot)
-    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
+    page = Bench(project, user_of(request), snapshot, form, triple=triple)
     if triple is not None:
         page.revision, page.query = open_revision(triple), triple.query
     else:
@@ -119,8 +120,8 @@ def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpR
         return render_bench(request, page, status=409 if page.form.is_valid() else 400)
     address = reverse("triples:edit", args=[project.slug, triple.pk])
     verb, _, block = request.POST.get("do", "").partition(":")
-    if verb == "add" and whole(block):
-        return redirect(f"{address}?block={whole(block)}")
+    if verb == "add" and key_in(block):
+        return redirect(f"{address}?block={key_in(block)}")
     messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit it.")
     return redirect(address)
 
@@ -174,7 +175,7 @@ def _panel(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
     query = query_of(project, data.get("query", ""))
     text = data.get("question", "").replace("\x00", "")[:LONGEST_QUESTION]
     hits = top_hits(project, snapshot, text, query)
-    expected = [block for value in data.getlist("block") if (block := whole(value)) is not None]
+    expected = [block for value in data.getlist("block") if (block := key_in(value)) is not None]
     shown = panel(snapshot, hits, expected=expected, query=query)
     return render(request, "triples/_hits.html", shown | {"project": project})
 
@@ -191,7 +192,7 @@ def hits(request: HttpRequest, project: Project) -> HttpResponse:
 def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
     """Enqueue a job that builds the missing indexes of the snapshot."""
     snapshot = snapshot_or_404(request, project)
-    job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
+    job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=user_of(request), at=timezone.now())
     if "HX-Request" in request.headers:
         return _panel(request, project, snapshot)
     messages.info(request, f"{job.title}: results appear once it is done.")
@@ -199,7 +200,7 @@ def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def wanted_block(request: HttpRequest) -> int | None:
-    return whole(request.GET.get("block", ""))
+    return key_in(request.GET.get("block", ""))
 
 
 @member_view(*READERS)
@@ -223,7 +224,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
         "blocks": [SentBlock(expected)] if expected else [],
     }
     form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else {}))
-    page = Bench(project, member_of(request).user, snapshot, form, query=query, wanted_block=wanted)
+    page = Bench(project, user_of(request), snapshot, form, query=query, wanted_block=wanted)
     page.sought = words_sought(request) or (query.text if query else "")
     return render_bench(request, page)
 
@@ -244,8 +245,8 @@ def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The bench of the open revision."""
     triple = triple_for(member_of(request), pk)
     revision = open_revision(triple)
-    if revision is None or rules.write_refusal(member_of(request).user, revision):
+    if revision is None or rules.write_refusal(user_of(request), revision):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
-    page = bench_of(project, member_of(request).user, writing_snapshot(triple), triple, revision)
+    page = bench_of(project, user_of(request), writing_snapshot(triple), triple, revision)
     page.sought, page.wanted_block = words_sought(request), wanted_block(request)
     return render_bench(request, page)
