@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.goldsets import rules
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import LICENCES, SECTIONS
@@ -226,7 +226,7 @@ class DraftChangeSerializer(serializers.Serializer):
         max_length=200, required=False, help_text="Its name, such as handbook@1, or its digest."
     )
     rounds = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        child=KeyField(),
         max_length=MOST_ROUNDS,
         required=False,
         help_text="Ids of judging rounds. If two judged the same pair, the later one counts.",
@@ -249,9 +249,7 @@ class DraftRequestSerializer(DraftChangeSerializer):
     """What a version is cut from; snapshot and rounds have to be named, the list of rounds may be empty."""
 
     snapshot = serializers.CharField(max_length=200, help_text="Its name, such as handbook@1, or its digest.")
-    rounds = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), max_length=MOST_ROUNDS
-    )
+    rounds = serializers.ListField(child=KeyField(), max_length=MOST_ROUNDS)
 
 
 class FreezeRequestSerializer(serializers.Serializer):

@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
@@ -29,8 +30,6 @@ MOST_MARKS = 4000
 MOST_EVIDENCE = 20_000
 ANY, ALL = "any", "all"
 WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
-
-BIGGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -170,9 +169,9 @@ class BenchForm(KaratForm):
         help_text="Shown on the page of the Q&A.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
-    query = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
-    corpus = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
+    seen_version = forms.IntegerField(required=False, min_value=0, max_value=LARGEST_KEY, widget=forms.HiddenInput())
+    query = forms.IntegerField(required=False, max_value=LARGEST_KEY, widget=forms.HiddenInput())
+    corpus = forms.IntegerField(required=False, max_value=LARGEST_KEY, widget=forms.HiddenInput())
     key = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput())
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:

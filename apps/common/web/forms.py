@@ -10,6 +10,7 @@ from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.errors import Refusal
 
 F = TypeVar("F", bound=BaseForm)
@@ -42,6 +43,13 @@ class ChoiceField(serializers.ChoiceField):
             known = ", ".join(map(str, self.choices))
             raise serializers.ValidationError(f'"{values["input"]}" is none of: {known}.', code=key)
         super().fail(key, **values)
+
+
+class KeyField(serializers.IntegerField):
+    """The key of a row, as far as a column can hold one."""
+
+    def __init__(self, **about: Any) -> None:
+        super().__init__(min_value=1, max_value=LARGEST_KEY, **about)
 
 
 def body_fields(

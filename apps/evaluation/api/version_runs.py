@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.evaluation.actions.run_again import run_again
 from apps.evaluation.actions.scoring import runs_to_score, score_missing, usual_names
@@ -99,9 +99,7 @@ class RunAgainOut(serializers.Serializer[Any]):
 class RunAgainInput(serializers.Serializer[Any]):
     """Systems of `own` and `elsewhere`, by their ids."""
 
-    systems = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_SYSTEMS
-    )
+    systems = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_SYSTEMS)
 
 
 class RunsAgainOut(serializers.Serializer[Any]):

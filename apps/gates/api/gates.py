@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import OneForm, given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.decisions import GAPS
@@ -32,10 +32,10 @@ class GateRequestSerializer(serializers.Serializer[Any]):
     """A gate to create. `rule` has the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
 
     gold_set = serializers.SlugField(max_length=60)
-    system = serializers.IntegerField(min_value=1)
+    system = KeyField()
     rule = serializers.DictField()
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
-    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    baseline = KeyField(allow_null=True, default=None)
 
 
 class GateChangeSerializer(serializers.Serializer[Any]):
@@ -114,10 +114,10 @@ class GateDetailSerializer(GateSerializer):
 class GateFileRequestSerializer(serializers.Serializer[Any]):
     """A file of gates to import: its TOML as `text`. With `only_look` nothing is created."""
 
-    system = serializers.IntegerField(min_value=1)
+    system = KeyField()
     text = serializers.CharField(max_length=formats.LONGEST_FILE, trim_whitespace=False)
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
-    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    baseline = KeyField(allow_null=True, default=None)
     only_look = serializers.BooleanField(default=False)
 
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Scope
 from apps.common.web.api import PAGING, given_in, oldest_first, page_of
+from apps.common.web.forms import KeyField
 from apps.jobs.actions import notifications
 from apps.jobs.models import Notification
 from apps.jobs.selectors import jobs
@@ -28,7 +29,7 @@ class NotificationSerializer(serializers.ModelSerializer[Notification]):
 class ReadAllSerializer(serializers.Serializer[dict]):
     """The id of the newest one that was seen; later ones stay unread."""
 
-    up_to = serializers.IntegerField(min_value=1, max_value=jobs.BIGGEST_ID)
+    up_to = KeyField()
 
 
 class NotificationList(ProjectAPIView):

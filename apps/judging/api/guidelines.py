@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import body_in, given_in
-from apps.common.web.forms import checked
+from apps.common.web.forms import KeyField, checked
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
 from apps.judging.api.rounds import LeadView
@@ -94,7 +94,7 @@ class EarlierOut(serializers.Serializer):
 
 
 class RejudgeInput(serializers.Serializer):
-    snapshot = serializers.IntegerField(min_value=1)
+    snapshot = KeyField()
     grades = serializers.ListField(child=serializers.IntegerField(), min_length=1)
 
 

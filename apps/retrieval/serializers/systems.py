@@ -6,7 +6,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.database.statements import LARGEST_KEY
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval import rules
 from apps.retrieval.core.engines.registry import DEFAULT_K, ENGINES, LARGEST_K
@@ -19,7 +20,6 @@ from apps.retrieval.serializers.runs import RunSerializer, is_plain
 
 LONGEST_NAME = 120
 LARGEST_NUMBER = 2**53
-LARGEST_ID = 2**63 - 1
 MOST_FUSED = 50
 
 
@@ -61,9 +61,7 @@ class FusionRequestSerializer(KnownFieldsSerializer):
     """A system that fuses the rankings of others; `systems` are their ids."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
-    systems = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=MOST_FUSED
-    )
+    systems = serializers.ListField(child=KeyField(), max_length=MOST_FUSED)
     k = serializers.FloatField(
         default=DEFAULT_K, min_value=0, max_value=LARGEST_K, help_text="With a smaller k low ranks lose weight faster."
     )
@@ -104,7 +102,7 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     note = serializers.CharField(max_length=2_000, default="", allow_blank=True)
     commit = serializers.CharField(max_length=80, default="", allow_blank=True)
     source = serializers.IntegerField(  # type: ignore[assignment]  # a source of queries
-        min_value=1, max_value=LARGEST_ID, allow_null=True, default=None
+        min_value=1, max_value=LARGEST_KEY, allow_null=True, default=None
     )
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = serializers.CharField(max_length=20, default="", allow_blank=True)
@@ -129,7 +127,7 @@ class LoadRequestSerializer(KnownFieldsSerializer):
     snapshot = serializers.CharField(max_length=300)
     url = serializers.CharField(max_length=1_000, help_text="Address of the cluster.")
     auth = RemoteAuthSerializer(required=False)
-    vectors = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, allow_null=True, default=None)
+    vectors = KeyField(allow_null=True, default=None)
 
 
 class LoadedSystemRequestSerializer(KnownFieldsSerializer):

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.submitting import begin_revision, re_pin, submit_triple
@@ -28,9 +28,7 @@ MOST_AT_ONCE = 200
 
 
 class RemindInput(serializers.Serializer):
-    triples = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_AT_ONCE
-    )
+    triples = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_AT_ONCE)
 
 
 class RemindedTripleOut(serializers.Serializer):

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.search import search_blocks
@@ -33,7 +34,6 @@ from apps.triples.selectors.triples import expected_blocks, triple_for
 
 MOST_FOUND = 5
 MOST_SENTENCES = 60
-BIGGEST = 2**63 - 1
 
 
 class ClaimForm(forms.Form):
@@ -43,7 +43,7 @@ class ClaimForm(forms.Form):
     answer = forms.CharField(required=False, max_length=8000)
     quotes = forms.CharField(required=False, max_length=8000)
     sought = forms.CharField(required=False, max_length=500)
-    block = forms.IntegerField(required=False, min_value=1, max_value=BIGGEST)
+    block = forms.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
     passages = forms.CharField(required=False, max_length=100)
 
     def __init__(self, *args: Any, number: int, **kwargs: Any) -> None:

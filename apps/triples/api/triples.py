@@ -14,7 +14,7 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
 from apps.common.web.api import given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
@@ -28,9 +28,7 @@ class RetireInput(serializers.Serializer):
 
 
 class RetireManyInput(RetireInput):
-    triples = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_RETIRED
-    )
+    triples = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_RETIRED)
 
 
 class RetiredOut(serializers.Serializer):
