@@ -9,7 +9,6 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import KaratForm, offer_rows
@@ -21,6 +20,7 @@ from apps.triples.core.checks import answers_in
 from apps.triples.core.evidence import Span, moved, quoted, spans_of
 from apps.triples.enums import RetireReason
 from apps.triples.models import ExpectedBlock, Revision
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from apps.triples.selectors.triples import Narrowing, entries_of_blocks, states
 
@@ -29,7 +29,6 @@ MOST_SPANS = 40
 MOST_MARKS = 4000
 MOST_EVIDENCE = 20_000
 ANY, ALL = "any", "all"
-WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
 
 
 @dataclass(frozen=True)
@@ -297,7 +296,7 @@ class ListForm(KaratForm):
         if mine:
             del self.fields["author"]
         else:
-            people = User.objects.filter(memberships__project=project, memberships__role__in=WRITING_ROLES)
+            people = User.objects.filter(memberships__project=project, memberships__role__in=WRITERS)
             offer_rows(self, "author", people.distinct().order_by("name", "pk"))
 
     def narrowing(self, *, words: str) -> Narrowing:

@@ -10,7 +10,10 @@ MOST_RETIRED = 5_000
 WRITTEN_BY_MACHINE = "A machine wrote it. A person must adopt it first."
 NEEDS_WRITER = "Only annotators and leads of this project can write Q&As."
 QUERY_GONE = "The query of this Q&A is no longer here: its import was undone. Start from another query, or without one."
-WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+"""Who may write Q&As."""
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+"""Who may read them before a version has them."""
 
 
 def is_author(person: User, triple: Triple) -> bool:
@@ -19,7 +22,7 @@ def is_author(person: User, triple: Triple) -> bool:
 
 def writer_refusal(roles: frozenset[str]) -> str | None:
     """Why somebody with these roles may not write here: former authors, and those who now only read, may not."""
-    return None if roles & WRITERS else NEEDS_WRITER
+    return None if roles & set(WRITERS) else NEEDS_WRITER
 
 
 def write_refusal(person: User, revision: Revision) -> str | None:

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.access.pages import member_of, member_view
-from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, policy
 from apps.calibration import rules
@@ -24,9 +23,9 @@ from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
+from apps.triples.rules import READERS
 
 SECTION = "Quality"
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_POINTS = 24
 BY_REASON = "reason"
 

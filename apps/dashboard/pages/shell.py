@@ -28,6 +28,7 @@ from apps.queries.models import Query
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolRun, Run
 from apps.retrieval.selectors.pools import pools_in
+from apps.triples.rules import WRITERS
 
 
 def after_import(item: Import) -> NextStep | None:
@@ -99,7 +100,7 @@ GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
             Page("Documents", "corpus:list"),
             Page("Queries", "queries:list"),
             Page("Q&A", "triples:list"),
-            Page("Write Q&A", "triples:bench", (Role.ANNOTATOR, Role.LEAD)),
+            Page("Write Q&A", "triples:bench", WRITERS),
             Page("Permissions", "queries:sources", (Role.LEAD, Role.VIEWER)),
         ),
     ),

@@ -41,14 +41,13 @@ from apps.evaluation.serializers.drops import (
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-
-WORKERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+from apps.triples.rules import READERS
 
 
 class Misses(ProjectAPIView):
     """The questions that an evaluation on triples missed; a passage that is right as well is proposed here."""
 
-    roles: ClassVar = {"GET": (), "POST": WORKERS}
+    roles: ClassVar = {"GET": (), "POST": READERS}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.TRIPLES_WRITE}
 
     @extend_schema(

@@ -35,11 +35,11 @@ from apps.review.serializers import (
 )
 from apps.triples.core.evidence import spans_of
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice
 from apps.triples.selectors.triples import expected_blocks, triple_for
 from apps.triples.serializers import TripleOut, triple_out
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 MOST_BLOCKS, MOST_QUOTES = 20, 50
 
 
@@ -134,7 +134,6 @@ def _marked(version: BlockVersion, quotes: Sequence[str], number: int) -> BlockC
     return BlockChoice(version.pk, tuple(merge(spans, len(version.text))))
 
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 STATES = [state.value for state in CandidateState if state is not CandidateState.WITHDRAWN]
 
 

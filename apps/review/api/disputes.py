@@ -21,6 +21,7 @@ from apps.review.selectors.candidate_blocks import doubts_about, offers_for
 from apps.review.selectors.participation import participation_for
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.triples import triple_for, visible_triples, writing_snapshot
 from apps.triples.serializers import TripleOut, triple_out
 
@@ -65,10 +66,6 @@ class RemindView(ProjectAPIView):
         done = remind_reviewers(project=self.project, triple_ids=known, lead=self.member.user, at=timezone.now())
         left = [{"pk": triple.pk, "label": triple.label, "reason": reason} for triple, reason in done.left]
         return Response(RemindedOut({"reminded": done.triples, "left": left}).data)
-
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 
 
 class SeenVerdictOut(serializers.Serializer):

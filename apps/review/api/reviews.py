@@ -32,6 +32,7 @@ from apps.review.serializers import (
 )
 from apps.triples.enums import State
 from apps.triples.formats import WRITTEN
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import triple_for
 from apps.triples.serializers import triple_out
 
@@ -156,7 +157,6 @@ class VerdictView(ProjectAPIView):
         return Response(VerdictOut(verdict).data, status=201)
 
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WHICH = OpenApiParameter("state", str, enum=list(STATES), default=State.ACCEPTED.value)
 
 

@@ -19,8 +19,7 @@ from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS, WRITTEN
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+from apps.triples.rules import READERS
 
 
 @member_view(*READERS)

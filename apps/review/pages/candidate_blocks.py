@@ -21,9 +21,9 @@ from apps.review.forms import CandidateAnswerForm, CandidateDecisionForm, fresh_
 from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import CandidateView, asked_of, next_to_answer, to_answer, view_of
 from apps.review.selectors.queues import tally
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST = "candidate-last"
 
 

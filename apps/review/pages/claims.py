@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.access.pages import member_of, member_view, user_of
-from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.blocktext import merge, plain
@@ -29,6 +28,7 @@ from apps.triples.core import checks
 from apps.triples.core.checks import Check
 from apps.triples.core.evidence import Piece, quoted, snippet, spans_of
 from apps.triples.models import ExpectedBlock, Triple
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice, marked
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
@@ -232,9 +232,6 @@ def _read(value: str) -> tuple[int, Span]:
     if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
         return 0, (0, 0)
     return int(parts[0]), (int(parts[1]), int(parts[2]))
-
-
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 
 
 def _rearranged(posted: QueryDict, do: str) -> tuple[QueryDict, int]:

@@ -28,9 +28,9 @@ from apps.review.selectors.queues import next_in_queue, offered_tally, open_seat
 from apps.review.selectors.seats import is_pulled
 from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Triple
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST_REVIEWED = "review-last"
 LAST_RESULT = "review-result"
 

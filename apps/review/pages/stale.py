@@ -26,11 +26,10 @@ from apps.triples.actions.triples import RetireRefused, retire_triple, retire_tr
 from apps.triples.enums import RetireReason
 from apps.triples.forms import RetireForm
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.staleness import ComparedBlock, compared
 from apps.triples.selectors.triples import newest_snapshot, triple_for, visible_triples
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 PER_PAGE = 50
 
 

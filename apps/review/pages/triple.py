@@ -28,11 +28,10 @@ from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from apps.triples.presenters import render_bench, save_bench
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.staleness import compared
 from apps.triples.selectors.triples import triple_for, writing_snapshot
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 FORMS_SHOWN = ("withdraw", "adjudicate", "drop", "retire")
 
 

@@ -18,7 +18,7 @@ from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
-from apps.triples.rules import MOST_RETIRED
+from apps.triples.rules import MOST_RETIRED, READERS
 from apps.triples.selectors.triples import WITH_BLOCKS, triple_for, visible_triples
 from apps.triples.serializers import TripleListInput, TripleOut, TriplePageOut, triple_out
 
@@ -88,9 +88,6 @@ class RetireManyView(ProjectAPIView):
         if others := sorted(number for number, state in found.values() if state != State.ACCEPTED):
             sentence = f"T-{others[0]:04d} is not accepted, so nothing is retired. Leave it out, and send the others."
             raise RetireRefused(sentence, code="not_retirable")
-
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 
 class TripleList(ProjectAPIView):

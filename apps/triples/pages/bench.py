@@ -23,7 +23,7 @@ from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
 from apps.triples.forms import BenchForm, SentBlock, changed
 from apps.triples.models import Triple
-from apps.triples.pages.triples import READERS, WRITERS, words_sought
+from apps.triples.pages.triples import words_sought
 from apps.triples.presenters import (
     Bench,
     BlockReading,
@@ -37,6 +37,7 @@ from apps.triples.presenters import (
     snapshot_or_404,
     started_draft,
 )
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import EMPTY
 from apps.triples.selectors.retriever_hits import panel, top_hits
 from apps.triples.selectors.triples import (

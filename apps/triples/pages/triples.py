@@ -16,13 +16,12 @@ from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_
 from apps.triples.enums import RetireReason
 from apps.triples.forms import ListForm, RetireForm
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, next_candidate
 from apps.triples.selectors.retriever_hits import page_of as page_of_candidates
 from apps.triples.selectors.triples import expected_blocks, page_of, triple_for, writing_snapshot
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_SOUGHT = 500
 
 
