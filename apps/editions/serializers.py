@@ -11,7 +11,6 @@ from apps.editions.selectors.applied import TakenEdition
 from apps.editions.selectors.decisions import ChangedPassage, Work
 from apps.retrieval.models import Run, System
 
-NEXT = "The cursor of the next page; null on the last one."
 LONGEST_MARK = 64
 
 

@@ -7,8 +7,9 @@ from rest_framework import serializers
 from apps.agreement.selectors.agreement import names_for
 from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField, KeyField
-from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
+from apps.evaluation.rules import SPLITS
 from apps.goldsets.enums import Split
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.reports.models import BiasReport, NegativesReport, StabilityReport
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_RUNS
 from apps.reports.selectors.analyses import AnyReport

@@ -23,7 +23,6 @@ from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import FoundItem, manifest_in, manifests_of, training_leaks
 
-NEXT = "The cursor of the next page; null on the last one."
 LOOKED_AT = "items known from training"
 
 

@@ -11,8 +11,6 @@ from apps.jobs.serializers import JobSerializer
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.snapshots import snapshot_named
 
-MOST_ROWS = 1_000_000
-
 
 class RunSerializer(serializers.ModelSerializer[Run]):
     """A run; `latency_ms` has percentiles and mean in milliseconds, of n timed queries."""
