@@ -64,7 +64,6 @@ def event_list(request: HttpRequest, project: Project) -> HttpResponse:
         "rows": [(event, changes(event)) for event in events],
         "is_filtered": bool(chosen),
         "older": urlencode({**chosen, "before": before}) if before else "",
-        "section": "Audit",
     }
     return render(request, "audit/list.html", context, status=200 if form.is_valid() else 400)
 

@@ -23,7 +23,6 @@ from apps.review.forms import AnswerForm, fresh_key
 from apps.review.presenters import categories_shown, reasons_shown
 from apps.triples.selectors.triples import expected_blocks
 
-SECTION = "Quality"
 PARTICIPANTS = rules.PARTICIPANTS
 PER_PAGE = 50
 LAST_ANSWERED = "calibration_last"
@@ -44,7 +43,6 @@ def _list(
     member = member_of(request)
     page = Paginator(calibrations.calibrations_for(member), PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "section": SECTION,
         "part": "calibration",
         "page": page,
         "rows": [(row, why_in_words(row.why)) for row in page.object_list],
@@ -112,7 +110,6 @@ def _page(
     member = member_of(request)
     seen = seen_by(member, calibration_)
     context = {
-        "section": SECTION,
         "part": "calibration",
         "calibration": calibration_,
         "why": why_in_words(calibration_.why),
@@ -220,7 +217,6 @@ def _screen(
     )
     skip = _next_item(calibration_, {**own, item.pk: mine} if mine else own, item.number)
     context = {
-        "section": SECTION,
         "calibration": calibration_,
         "item": item,
         "revision": item.revision,

@@ -25,7 +25,6 @@ from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
 from apps.triples.rules import READERS
 
-SECTION = "Quality"
 MOST_POINTS = 24
 BY_REASON = "reason"
 
@@ -42,7 +41,6 @@ def quality_log(request: HttpRequest, project: Project) -> HttpResponse:
     page = rates.page_of(member, narrowed, _cursor(request))
     chosen = {name: value for name, value in narrowed._asdict().items() if value}
     context = {
-        "section": SECTION,
         "part": "log",
         "form": form,
         "page": page,
@@ -98,7 +96,6 @@ def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
         else rates.breakdown(project, side, Dimension(by), person)
     )
     context = {
-        "section": SECTION,
         "part": "rates",
         "side": side,
         "sides": RateSide,

@@ -39,7 +39,6 @@ from apps.corpus.selectors.search import search_blocks
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
-SECTION = "Documents"
 PAGE_SIZE = 25
 DIFFS = 20
 DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved", "described": "Details"}
@@ -50,7 +49,7 @@ DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": 
 def corpus_list(request: HttpRequest, project: Project) -> HttpResponse:
     corpora = counted(corpora_in(project))
     imports = imports_in(project).filter(kind="corpus")[:5]
-    context = {"corpora": corpora, "imports": imports, "section": SECTION}
+    context = {"corpora": corpora, "imports": imports}
     return render(request, "corpus/list.html", context)
 
 
@@ -72,7 +71,6 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
         "freeze_refusal": rules.freeze_refusal(pending, latest if pending.is_nothing else None),
         "find": find,
         "page": _page(request, blocks),
-        "section": SECTION,
     }
     return render(request, "corpus/corpus.html", context)
 
@@ -120,7 +118,6 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         "entries": entries,
         "page_size": PAGE_SIZE,
         "page": None if find else _page(request, entries_of(snapshot)),
-        "section": SECTION,
     }
     return render(request, "corpus/snapshot.html", context)
 
@@ -134,7 +131,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
     word = request.GET.get("show", "changed")
     if word not in DIFFERENCES:
         word = "changed"
-    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
+    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word}
     if before is not None:
         difference = snapshots.difference(before, snapshot)
         page = _page(request, getattr(difference, word), DIFFS)
@@ -153,7 +150,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
 def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     block = block_by_key(project, pk)
     texts = snapshots.texts_of(block)
-    context = {"unit": block, "texts": texts, "heading": _heading(block, texts), "section": SECTION}
+    context = {"unit": block, "texts": texts, "heading": _heading(block, texts)}
     return render(request, "corpus/block.html", context)
 
 

@@ -137,6 +137,26 @@ MENU = (
 )
 
 
+SECTIONS = {
+    "corpus": "Documents",
+    "editions": "Documents",
+    "queries": "Queries",
+    "triples": "Q&A",
+    "judging": "Rounds",
+    "review": "Review",
+    "agreement": "Agreement",
+    "calibration": "Quality",
+    "goldsets": "Versions",
+    "retrieval": "Runs",
+    "evaluation": "Scores",
+    "gates": "Gates",
+    "reports": "Reports",
+    "jobs": "Jobs",
+    "audit": "Audit",
+}
+"""The section of the pages of each folder of addresses. A page below another word says so in its own context."""
+
+
 class Link(NamedTuple):
     word: str
     url: str
@@ -185,7 +205,9 @@ def shell(request: HttpRequest) -> dict:
     about["search"] = path("dashboard:search", project)
     about["nav"] = _groups(member)
     about["menu"] = _links([Page(*page) for page in MENU], member)
-    return {"shell": about, "project": project, "member": member}
+    match = request.resolver_match
+    section = SECTIONS.get(match.namespace, "") if match else ""
+    return {"shell": about, "project": project, "member": member, "section": section}
 
 
 class News(NamedTuple):

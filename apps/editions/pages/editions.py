@@ -169,9 +169,6 @@ def _triples(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, l
     return page, [triples[pk] for pk in page]
 
 
-SECTION = "Documents"
-
-
 @require_safe
 @member_view(Role.LEAD)
 def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -180,7 +177,6 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     item.project = project
     before = snapshot_before_import(item)
     context = {
-        "section": SECTION,
         "item": item,
         "snapshot": None,
         "taken": None,
@@ -197,7 +193,7 @@ def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpRes
     """The edition that a snapshot is beside the one before it; once taken, what came of it."""
     snapshot, before = snapshot_and_before(project, pk)
     snapshot.corpus.project = project
-    context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": None, "refusal": None}
+    context: dict[str, Any] = {"item": None, "snapshot": snapshot, "taken": None, "refusal": None}
     if before is None:
         context["refusal"] = rules.take_refusal(None, None)
     else:

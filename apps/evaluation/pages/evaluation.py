@@ -49,7 +49,6 @@ from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
 PEOPLE_LINE = 18.0
-SECTION = {"section": "Scores"}
 QUERIES_A_PAGE = 100
 
 
@@ -209,14 +208,13 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     """One run on one version: means with both intervals, splits, wording, strata, and every query."""
     (evaluation,) = evaluations.evaluations_with_values(project, pk)
     if not evaluation.is_scored:
-        return render(request, "evaluation/in_progress.html", {**SECTION, "evaluation": evaluation})
+        return render(request, "evaluation/in_progress.html", {"evaluation": evaluation})
     if evaluation.hit:
         return by_hits(request, evaluation)
     sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
     measure = _measure(request, evaluation)
     context = {
-        **SECTION,
         "evaluation": evaluation,
         "sheet": sheet,
         "measure": measure,
@@ -250,7 +248,6 @@ def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:
     names = [evaluation.run.system.name]
     kinds = kind_rows([sheet], measure)
     context = {
-        **SECTION,
         "evaluation": evaluation,
         "sheet": sheet,
         "measure": measure,

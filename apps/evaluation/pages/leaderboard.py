@@ -26,7 +26,6 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.hit_score_tables import LOWER_END
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
-    SECTION,
     ground_context,
     requested_hit,
     requested_part,
@@ -280,7 +279,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     version = requested_version(request, project)
     if version is None:
         can_upload = member_of(request).is_lead and is_ready_for_runs(project)
-        return render(request, "evaluation/overview.html", {**SECTION, "version": None, "can_upload": can_upload})
+        return render(request, "evaluation/overview.html", {"version": None, "can_upload": can_upload})
     hit = requested_hit(request, version)
     part = requested_part(request, version)
     split = Split.DEV.value if part else requested_split(request, version, hit)

@@ -75,7 +75,6 @@ def _context(request: HttpRequest, listed: MissPages, found: Miss, place: int) -
     rank = found.read.rank if found.read and not found.hidden else 0
     last = _last(request, listed.evaluation)
     return {
-        "section": "Scores",
         "evaluation": listed.evaluation,
         "miss": found,
         "sheet": listed.sheet,

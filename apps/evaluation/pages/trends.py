@@ -30,7 +30,6 @@ from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint, Wort
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
-    SECTION,
     ground_context,
     ledger_grounds,
     requested_hit,
@@ -310,7 +309,7 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
     """Every run scored on one version, in order of creation, with the versions between them."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/trend.html", {**SECTION, "version": None})
+        return render(request, "evaluation/trend.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
     shown = Trend(version, split, request.GET.get("measure", ""), hit)
@@ -342,7 +341,7 @@ def costs(request: HttpRequest, project: Project) -> HttpResponse:
     """Quality against latency and cost on one split of a version."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/costs.html", {**SECTION, "version": None})
+        return render(request, "evaluation/costs.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
     scored = leaderboard.scored_runs(version, split, request.GET.get("measure", ""), hit)

@@ -16,8 +16,6 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.expected.rules import BLOCK, BY_GRADES, KINDS, HitRuleError, parse_hit_rule
 
-SECTION = {"section": "Scores"}
-
 
 def requested_version(request: HttpRequest, project: Project) -> Version | None:
     """The frozen version named in the URL, else the one released last; None when there is none to score on."""
@@ -97,7 +95,6 @@ def ground_context(
 ) -> dict[str, Any]:
     """The context of the form that chooses version, split, slice, and what counts as right."""
     return {
-        **SECTION,
         "version": version,
         "versions": offered_versions(version.gold_set.project),
         "split": split,

@@ -29,7 +29,7 @@ from apps.goldsets.formats.public.card import BY_KEY, SECTIONS, filled
 from apps.goldsets.formats.public.files import Order, ten_lines
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
-from apps.goldsets.pages.versions import PER_PAGE, SECTION
+from apps.goldsets.pages.versions import PER_PAGE
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.selectors.public import PREVIEWED
 
@@ -199,7 +199,6 @@ def _page(
     request: HttpRequest, version: Version, release: PublicRelease | None, form: PublicForm, *, status: int = 200
 ) -> HttpResponse:
     context = {
-        "section": SECTION,
         "version": version,
         "form": form,
         "texts": public.public_texts_of(version),
@@ -262,7 +261,7 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
 
 
 def _shown(release: PublicRelease) -> dict[str, Any]:
-    return {"section": SECTION, "version": release.version, "release": release}
+    return {"version": release.version, "release": release}
 
 
 @require_safe

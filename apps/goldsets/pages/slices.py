@@ -18,7 +18,6 @@ from apps.goldsets.forms import DrawForm, PickForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import slices, versions
 
-SECTION = "Versions"
 PER_PAGE = 100
 ABOUT = {
     SliceKind.ROTATING: "This quarter’s sample, for the weekly gate.",
@@ -37,7 +36,6 @@ def slice_page(request: HttpRequest, project: Project, gold_set: str, number: in
     texts = {question.name: question for question in slices.questions_for_slices(version)}
     members = {row.name: row for row in slices.members_of(found).select_related("added_by")}
     context = {
-        "section": SECTION,
         "version": version,
         "slice": found,
         "about": ABOUT[SliceKind(found.kind)],
@@ -83,7 +81,6 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
         return redirect("goldsets:slice", project.slug, gold_set, number, part)
     words = request.GET.get("find", "").strip()
     context = {
-        "section": SECTION,
         "version": version,
         "part": part,
         "kind": SliceKind(part).label,

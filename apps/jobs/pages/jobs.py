@@ -27,7 +27,7 @@ def job_list(request: HttpRequest, project: Project) -> HttpResponse:
     if state in JobState.values:
         jobs = jobs.filter(state=state)
     page, older = page_before(request, jobs, PAGE_SIZE)
-    context = {"jobs": page, "older": older, "state": state, "states": JobState.choices, "section": "Jobs"}
+    context = {"jobs": page, "older": older, "state": state, "states": JobState.choices}
     return render(request, "jobs/list.html", context)
 
 
@@ -73,7 +73,6 @@ def _context(request: HttpRequest, job: Job) -> dict:
     member = member_of(request)
     return {
         "job": job,
-        "section": "Jobs",
         "refresh": bool(request.GET.get("refresh")),
         "bare": bool(request.GET.get("bare")),
         "cancel_refusal": rules.cancel_refusal(job, actor=member.user, roles=member.roles),

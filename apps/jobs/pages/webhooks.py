@@ -58,7 +58,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _shown(request: HttpRequest, project: Project, form: WebhookForm, secret: str = "") -> HttpResponse:
     """The page; with `secret`, the value of a secret that was just made and is shown this once."""
-    context = {"webhooks": list(webhooks_in(project)), "form": form, "secret": secret, "section": "Jobs"}
+    context = {"webhooks": list(webhooks_in(project)), "form": form, "secret": secret}
     return render(request, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
 
@@ -111,7 +111,7 @@ def deliveries(request: HttpRequest, project: Project) -> HttpResponse:
         return reverse("jobs:send-again", args=[project.slug, row.pk]) if sends else ""
 
     context = page_of_deliveries(deliveries_in(project), request, to=lambda row: row.payload["url"], again=again)
-    return render(request, "jobs/deliveries.html", {**context, "section": "Jobs"})
+    return render(request, "jobs/deliveries.html", {**context})
 
 
 def page_of_deliveries(

@@ -52,7 +52,6 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
         progress = own_progress_in(rounds, user_of(request))
         own = [(round_, progress[round_.pk]) for round_ in rounds]
     context = {
-        "section": "Rounds",
         "own": own,
         "guideline": latest_guideline(project),
         "rounds": round_summaries(project) if member.is_lead else [],
@@ -68,7 +67,6 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
     """A person's own work: speed, consistency, and grades that decisions confirmed. Nobody else's is shown."""
     user = user_of(request)
     context = {
-        "section": "Rounds",
         "weeks": my_progress.own_weeks(user, project),
         "rounds": my_progress.own_rounds(user, project),
         "decisions": my_progress.own_decisions(user, project),
@@ -123,7 +121,6 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     plan = round_.pool.plan or {}
     context = {
         "is_full": is_open and totals.planned > 0 and not totals.to_go,
-        "section": "Rounds",
         "round": round_,
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),

@@ -18,7 +18,7 @@ from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 @require_safe
 @member_view(Role.LEAD)
 def placeholders(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"section": "Rounds", "placeholders": placeholders_in(project), "people": members_of(project)}
+    context = {"placeholders": placeholders_in(project), "people": members_of(project)}
     return render(request, "judging/placeholders.html", context)
 
 

@@ -46,7 +46,6 @@ def change(request: HttpRequest, project: Project) -> HttpResponse:
         "which": request.POST.get("which", ""),
         "ticked": query_ids if request.POST.get("which") != "all" else [],
         "is_outdated": step == "apply" and bool(seen),
-        "section": "Queries",
         **({} if form.errors else seen),
     }
     return render(request, "queries/change.html", context, status=400 if form.errors else 200)
@@ -92,7 +91,6 @@ def _to_list(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
 
 
-SECTION = "Queries"
 SOURCES = "Permissions"
 PAGE_SIZE = 50
 READ_WRITE = ["GET", "HEAD", "POST"]
@@ -106,7 +104,7 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
     queries = selectors.narrowed(selectors.queries_in(project), filters)
     page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
     is_filtered = filters != selectors.QueryFilters()
-    context = {"form": form, "page": page, "is_filtered": is_filtered, "section": SECTION}
+    context = {"form": form, "page": page, "is_filtered": is_filtered}
     return render(request, "queries/list.html", context)
 
 
@@ -117,7 +115,6 @@ def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "query": query,
         "retire_refusal": rules.retire_refusal(query, "a reason"),
-        "section": SECTION,
     }
     return render(request, "queries/query.html", context)
 
@@ -247,7 +244,7 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
 @require_safe
 @member_view()
 def balance(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"board": balance_board.balance_board(project), "section": SECTION}
+    context = {"board": balance_board.balance_board(project)}
     return render(request, "queries/balance.html", context)
 
 
@@ -284,4 +281,4 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
 def _form_page(request: HttpRequest, template: str, form: Any, **context: Any) -> HttpResponse:
     """A page with forms; status 400 when one of them is invalid."""
     wrong = bool(form.errors) or bool(getattr(context.get("grant"), "errors", False))
-    return render(request, template, {"form": form, "section": SECTION, **context}, status=400 if wrong else 200)
+    return render(request, template, {"form": form, **context}, status=400 if wrong else 200)

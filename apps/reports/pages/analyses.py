@@ -70,7 +70,7 @@ class ReportPages(NamedTuple):
 
     @property
     def context(self) -> dict[str, Any]:
-        return {"section": "Reports", "kind": self.kind, "home": f"reports:{self.slug}-reports"}
+        return {"kind": self.kind, "home": f"reports:{self.slug}-reports"}
 
 
 @dataclass

@@ -45,7 +45,6 @@ from apps.retrieval.selectors.question_sets import queries_in
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190
 LEFT, RIGHT, TOP, BASE = 40, 640, 16, 150
-SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
 MOST_NAMED = 10
 
@@ -124,7 +123,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
-    context: dict[str, Any] = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    context: dict[str, Any] = {"form": form, "snapshot": snapshot, "snapshots": snapshots}
     if snapshot is None:
         context["freezable"] = freezable_in(project)
     return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
@@ -171,7 +170,6 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     shown = pool_in(project, pk)
     member = request.member
     context = {
-        **SECTION,
         "pool": shown,
         "is_withdrawn": is_withdrawn(shown),
         "summary": shown.summary,
@@ -217,7 +215,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
-    context = {**SECTION, "pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
+    context = {"pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
     return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
 
 
@@ -238,7 +236,6 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
         raise Forbidden(reason, code="ranks_hidden")
     runs = pool_runs(shown)
     context = {
-        **SECTION,
         "pool": shown,
         "query": queries[place],
         "before": queries[place - 1] if place else None,

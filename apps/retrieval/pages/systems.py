@@ -27,7 +27,6 @@ from apps.retrieval.selectors.question_sets import queries_in
 from apps.retrieval.selectors.runs import runs_in
 from apps.retrieval.selectors.systems import fused_systems, system_in, systems_in
 
-SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
 AUTHS = {
     "bearer": "as a Bearer token",
@@ -63,7 +62,6 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
     """Systems, runs and pools on one page; an empty project shows its next step."""
     runs = list(runs_in(project)[: RUNS_SHOWN + 1])
     context = {
-        **SECTION,
         "systems": systems_in(project),
         "runs": runs[:RUNS_SHOWN],
         "older": len(runs) > RUNS_SHOWN,
@@ -79,7 +77,7 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
 def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
     """The ledger of all runs, newest first, in pages."""
     runs, older = page_before(request, runs_in(project), RUNS_SHOWN)
-    return render(request, "retrieval/runs.html", {**SECTION, "runs": runs, "older": older})
+    return render(request, "retrieval/runs.html", {"runs": runs, "older": older})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -104,7 +102,6 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     needs_model = ENGINES[kind].needs_model
     context = {
-        **SECTION,
         "form": form,
         "kind": kind,
         "kinds": kinds,
@@ -137,7 +134,6 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
             messages.info(request, f"{run.tag} is queued.")
             return redirect("retrieval:run", slug=project.slug, pk=run.pk)
     context = {
-        **SECTION,
         "system": shown,
         "facts": _facts(shown),
         "runs": runs_in(project).filter(system=shown),

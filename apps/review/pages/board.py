@@ -63,7 +63,6 @@ def board(request: HttpRequest, project: Project) -> HttpResponse:
     after = request.GET.get("after", "")
     page = board_page(project, user_of(request), filters, timezone.now(), after=after)
     context = {
-        "section": "Review",
         "form": form,
         "page": page,
         "is_first": not after,

@@ -66,7 +66,6 @@ def _screen(
 ) -> HttpResponse:
     triple, person = view.candidate.triple, user_of(request)
     context = {
-        "section": "Review",
         "view": view,
         "candidate": view.candidate,
         "triple": triple,

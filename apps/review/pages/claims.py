@@ -279,7 +279,6 @@ def _page(
         request,
         "review/split.html",
         {
-            "section": "Review",
             "triple": sheet.triple,
             "revision": sheet.triple.revision,
             "claims": claims,

@@ -45,7 +45,6 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
     reviews = next((section.rows for section in sections if section.name == "review"), [])
     pulls = is_pulled(project) and member.holds(Role.REVIEWER)
     context = {
-        "section": "Review",
         "sections": sections,
         "reviews": reviews,
         "offer": offered_tally(member.user, project, at) if pulls and not reviews else None,
@@ -129,7 +128,6 @@ def _screen(
     """The screen; `address` is its own, where the browser knows it by another. `answered` was just stored."""
     revision = triple.revision
     context = {
-        "section": "Review",
         "triple": triple,
         "revision": revision,
         "blocks": expected_blocks(revision),

@@ -72,7 +72,7 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
     return render(
         request,
         "review/stale_list.html",
-        {"section": "Review", "page": rows, "is_first": not request.GET.get("after")},
+        {"page": rows, "is_first": not request.GET.get("after")},
     )
 
 
@@ -111,7 +111,6 @@ def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
         messages.success(request, f"{'1 Q&A is' if retired == 1 else f'{retired:,} Q&As are'} retired.")
         return redirect("review:stale", slug=project.slug)
     context = {
-        "section": "Review",
         "form": form,
         "number": len(ids),
         "shown": triples[:PER_PAGE],
@@ -134,7 +133,6 @@ def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: in
     snapshot = newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
     blocks = compared(triple.revision, snapshot)
     context: dict[str, Any] = {
-        "section": "Review",
         "triple": triple,
         "revision": triple.revision,
         "snapshot": snapshot,

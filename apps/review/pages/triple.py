@@ -87,7 +87,6 @@ def _page(
     writing = record.open_revision
     before = record.before if triple.revision.submitted_at is not None else None
     context = {
-        "section": "Review",
         "triple": triple,
         "revision": triple.revision,
         "blocks": [BlockView(block.version, block.spans) for block in record.blocks[triple.revision.pk]],

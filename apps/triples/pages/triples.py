@@ -40,7 +40,6 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
     filters = narrowing._replace(author=member.user) if mine else narrowing
     before = key_in(request.GET.get("before", ""))
     context = {
-        "section": "Q&A",
         "title": title,
         "mine": mine,
         "form": form,
@@ -78,7 +77,7 @@ def _number(request: HttpRequest, name: str) -> int:
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
     """Candidates by number, a page after `?after=` or before `?before=`."""
     page = page_of_candidates(project, after=_number(request, "after"), before=_number(request, "before"))
-    return render(request, "triples/candidates.html", {"section": "Q&A", "page": page})
+    return render(request, "triples/candidates.html", {"page": page})
 
 
 def _candidate_page(
@@ -87,7 +86,6 @@ def _candidate_page(
     member = member_of(request)
     revision = triple.revision
     context = {
-        "section": "Q&A",
         "triple": triple,
         "revision": revision,
         "blocks": expected_blocks(revision),
