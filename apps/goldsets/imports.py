@@ -10,6 +10,7 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import SAMPLE_LENGTH, UNTOUCHED, ImportPlan
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import
@@ -141,7 +142,7 @@ def _plan(file: FileToImport) -> tuple[ImportPlan, dict[Entry, int]]:
         plan.notes.append(f"“{same.name}” lists exactly the same and is in use.")
     plan.notes.append(f"{counted_entries(Counter(entry.kind for entry in entries))}.")
     if repeated := sum(entries.values()) - len(entries):
-        lines = "1 line repeats an entry" if repeated == 1 else f"{repeated:,} lines repeat an entry"
+        lines = plural(repeated, "line repeats an entry", "lines repeat an entry")
         plan.notes.append(f"{lines}; each entry counts once.")
     if not errors:
         _show_known(plan, questions_in(project, entries))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypedDict
 
+from apps.common.text.wording import plural
+
 
 class Items(NamedTuple):
     """The noun for one and for several."""
@@ -14,7 +16,7 @@ class Items(NamedTuple):
 
     def counted(self, number: int) -> str:
         """ "1 query", "2,000 queries"."""
-        return f"{number:,} {self.one if number == 1 else self.many}"
+        return plural(number, self.one, self.many)
 
 
 QUERIES = Items("query", "queries")

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.files.faults import ErrorList
+from apps.common.text.wording import plural
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
@@ -24,7 +25,6 @@ from apps.triples.execution.table_import import TripleTable, matched_contexts, r
 from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
 from apps.triples.formats.rag import Contexts
 from apps.triples.formats.reading import AUTO, TABLE, recognise
-from apps.triples.rules import counted
 from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 from apps.triples.selectors.triples import newest_snapshot
 
@@ -148,7 +148,7 @@ class TripleImport(ImportKind):
     def what_became(self, item: Import) -> str:
         if not (stayed := item.result.get("stayed")):
             return self.undone
-        return f"The drafts that nobody had touched are withdrawn; {counted(stayed)} stayed."
+        return f"The drafts that nobody had touched are withdrawn; {plural(stayed, 'Q&A')} stayed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the candidates of this project" if options.get("machine") else "your drafts"

@@ -2,6 +2,7 @@
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
+from apps.common.text.wording import plural
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
@@ -55,16 +56,14 @@ NONE_UNTOUCHED = "Somebody has edited, adopted or submitted each of these drafts
 def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
     """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
     if begun:
-        return f"Submitted for review since: {counted(begun)}. Their author can withdraw the drafts that are left."
+        return (
+            f"Submitted for review since: {plural(begun, 'Q&A')}. Their author can withdraw the drafts that are left."
+        )
     if adopted:
-        return f"Adopted since: {counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
+        return f"Adopted since: {plural(adopted, 'Q&A')}. Their authors can withdraw them; then the rest can be undone."
     if edited:
-        return f"Edited since: {counted(edited)}. Their author can withdraw them; then the rest can be undone."
+        return f"Edited since: {plural(edited, 'Q&A')}. Their author can withdraw them; then the rest can be undone."
     return None
-
-
-def counted(number: int) -> str:
-    return "1 Q&A" if number == 1 else f"{number:,} Q&As"
 
 
 def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:

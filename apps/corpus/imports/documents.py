@@ -18,6 +18,7 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
+from apps.common.text.wording import plural
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import (
     DEFAULT,
@@ -384,7 +385,7 @@ def _text_fixes(source: TableFile, options: dict[str, Any]) -> list[Fix]:
         endings = [item.text_ending for item in items if isinstance(item, UnreadFile) and item.text_ending]
     if not endings:
         return []
-    files = "1 file" if len(endings) == 1 else f"{len(endings):,} files"
+    files = plural(len(endings), "file")
     words = f"No reader knows {files}, which can be read as text."
     also_text = ",".join(sorted({*endings, *filter(None, choices.also_text.split(","))}))
     return [Fix("also_text", words, f"Read {files} as text", {"also_text": also_text})]

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.common.web.requests import own_page
 from apps.corpus import rules
 from apps.corpus.actions.corpora import redact_version, request_freeze
@@ -88,7 +89,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     )
     if snapshot is None:
         return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
-    passages = "1 passage" if snapshot.block_count == 1 else f"{snapshot.block_count:,} passages"
+    passages = plural(snapshot.block_count, "passage")
     said = f"{snapshot.name} is frozen: {passages}."
     edition = reverse("editions:snapshot", args=[project.slug, snapshot.pk]) if snapshot.number > 1 else ""
     if then := (edition if "edition" in request.POST else "") or own_page(request, request.POST.get("then", "")):

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm
 from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion
@@ -241,7 +242,7 @@ def take_snapshot(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def run_systems(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     snapshot = snapshot_in(project, pk)
     runs = run_again(snapshot_id=snapshot.pk, actor=user_of(request), at=timezone.now())
-    started = "1 run has" if len(runs) == 1 else f"{len(runs)} runs have"
+    started = plural(len(runs), "run has", "runs have")
     messages.success(request, f"{started} started on {snapshot.name}. A version on it is scored when it is released.")
     return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
 

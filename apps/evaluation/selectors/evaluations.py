@@ -13,6 +13,7 @@ from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import live_grades
 from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
 from apps.common.database.statements import LARGEST_KEY
+from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
@@ -59,7 +60,7 @@ class SlicePart(NamedTuple):
     @property
     def words(self) -> str:
         """ "canary slice, 16 questions"."""
-        questions = "1 question" if self.size == 1 else f"{self.size:,} questions"
+        questions = plural(self.size, "question")
         return f"{self.slice.words[0].lower()}{self.slice.words[1:]} slice, {questions}"
 
 

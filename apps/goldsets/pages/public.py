@@ -18,6 +18,7 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
+from apps.common.text.wording import plural
 from apps.common.web.requests import key_in
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import presenters, rules
@@ -153,7 +154,7 @@ def _emptied(release: PublicRelease) -> Check | None:
     parts = [f"{number:,} {FIELD_WORDS[name][number != 1]}" for name, number in emptied.items()]
     words = f"A word, name or address that must not go out was in {', '.join(parts)}. They go out without it."
     total = sum(emptied.values())
-    return Check("warn", "Some fields go out empty.", words, f"{total:,} {'field' if total == 1 else 'fields'}")
+    return Check("warn", "Some fields go out empty.", words, plural(total, "field"))
 
 
 def _test(release: PublicRelease) -> Check | None:

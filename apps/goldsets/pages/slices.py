@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.goldsets import rules
 from apps.goldsets.actions import slices as actions
 from apps.goldsets.actions.slices import SliceRefused, add_to_slice, make_rotating_slice
@@ -118,4 +119,4 @@ def _frozen(project: Project, gold_set: str, number: int, part: str) -> Version:
 def _added(number: int, part: str) -> str:
     if not number:
         return f"Nothing new was found for {part}. Questions can be picked by hand."
-    return f"{number:,} question{'' if number == 1 else 's'} added to {part}."
+    return f"{plural(number, 'question')} added to {part}."

@@ -14,6 +14,7 @@ from apps.common.database.prepared import PreparedWrites, prepared_writes
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
@@ -251,7 +252,7 @@ class JudgementImport(ImportKind):
             return "The queries that it added are removed."
         if not queries:
             return self.undone
-        came = "1 query that came with them stays" if queries == 1 else f"{queries:,} queries that came with them stay"
+        came = plural(queries, "query that came with them stays", "queries that came with them stay")
         return f"{self.undone} {came}: words that were graded are fixed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:

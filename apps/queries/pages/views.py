@@ -14,6 +14,7 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
+from apps.common.text.wording import plural
 from apps.common.web.requests import keys_in
 from apps.queries import actions, rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
@@ -55,7 +56,7 @@ def _applied(request: HttpRequest, project: Project, query_ids: list[int], chang
     changed = actions.change_queries(
         project=project, query_ids=query_ids, change=change, actor=user_of(request), at=timezone.now()
     )
-    queries = "1 query was" if changed == 1 else f"{changed:,} queries were"
+    queries = plural(changed, "query was", "queries were")
     messages.success(request, f"{queries} changed. The audit has each change.")
     return _to_list(request, project)
 

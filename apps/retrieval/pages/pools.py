@@ -16,6 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Forbidden, Refusal
+from apps.common.text.wording import plural
 from apps.common.web.forms import refusals_shown
 from apps.common.web.requests import key_in
 from apps.corpus.models import Snapshot
@@ -280,7 +281,7 @@ def _how(pool: Pool) -> str:
         return f"The top {pool.depth:,}"
     each = "per query" if plan.each else "in total"
     methods = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}
-    pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
+    pairs = plural(plan.pairs, "pair")
     return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 
 

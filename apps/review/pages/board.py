@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.text.wording import plural
 from apps.common.web.requests import key_in, keys_in
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.seating import SeatRefused, reseat, reseat_many
@@ -90,7 +91,7 @@ def _show_messages(request: HttpRequest, left: list[str]) -> None:
 
 
 def _seats(count: int) -> str:
-    return f"{count} review went" if count == 1 else f"{count} reviews went"
+    return plural(count, "review went", "reviews went")
 
 
 @member_view(Role.LEAD)

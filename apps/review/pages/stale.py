@@ -14,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.digests import digest_of
+from apps.common.text.wording import plural
 from apps.common.web.requests import key_in, keys_in
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
@@ -108,7 +109,7 @@ def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
             reason=RetireReason(form.cleaned_data["reason"]),
             at=timezone.now(),
         )
-        messages.success(request, f"{'1 Q&A is' if retired == 1 else f'{retired:,} Q&As are'} retired.")
+        messages.success(request, f"{plural(retired, 'Q&A is', 'Q&As are')} retired.")
         return redirect("review:stale", slug=project.slug)
     context = {
         "form": form,
