@@ -175,7 +175,7 @@ class Group(NamedTuple):
 
 
 def shell(request: HttpRequest) -> dict:
-    """`shell` for the bar and the menu; `project` and `member` when the page is inside a project.
+    """`shell` for the bar and the menu; `project`, `member` and `section` when the page is inside a project.
 
     What is news in the project is read when the template shows it: fragments have no bar.
     """

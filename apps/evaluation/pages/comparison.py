@@ -311,7 +311,6 @@ def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, go
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Close the comparison with its verdict."""
     sheet = requested_pair(request, project, baseline, candidate)
     close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")

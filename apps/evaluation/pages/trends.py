@@ -52,8 +52,6 @@ RUNS_A_PAGE = 50
 
 
 class TrendRow(NamedTuple):
-    """One run of a trend."""
-
     ranked: RankedRun
     score: Score
     started_at: datetime

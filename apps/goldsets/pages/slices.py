@@ -53,7 +53,6 @@ def slice_page(request: HttpRequest, project: Project, gold_set: str, number: in
 @member_view(Role.LEAD)
 @require_POST
 def draw(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    """Draw this quarter's slice."""
     version = versions.version_in(project, gold_set, number)
     form = DrawForm(request.POST)
     if not form.is_valid():

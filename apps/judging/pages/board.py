@@ -77,7 +77,6 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """End a round."""
     round_ = round_in(project, pk)
     close_round(round_id=round_.pk, actor=user_of(request), at=timezone.now())
     return redirect("judging:round", slug=project.slug, pk=pk)
@@ -99,8 +98,6 @@ class PersonRow(NamedTuple):
 
 
 class BoardQuery(NamedTuple):
-    """A query on the board."""
-
     progress: QueryProgress
     overlap: Overlap | None
 

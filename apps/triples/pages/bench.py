@@ -59,7 +59,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     """The list of matching blocks, for the search field."""
     snapshot = snapshot_or_404(request, project)
     sought = words_sought(request)
-    context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot, "project": project}
+    context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot}
     return render(request, "triples/_results.html", context)
 
 
@@ -69,7 +69,7 @@ def queries(request: HttpRequest, project: Project) -> HttpResponse:
     """Imported queries that match the search, to start a triple from."""
     sought = words_sought(request)
     rows = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
-    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought, "project": project})
+    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought})
 
 
 @member_view(*WRITERS)
@@ -86,7 +86,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
     except (ValueError, TypeError, OverflowError):
         spans = []
     reading = BlockReading(entry, spans, neighbours(entry), is_expected=marks is not None)
-    return render(request, "triples/_block.html", {"reading": reading, "swapped": True, "project": project})
+    return render(request, "triples/_block.html", {"reading": reading, "swapped": True})
 
 
 @member_view(*WRITERS)
@@ -94,7 +94,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
 def chosen(request: HttpRequest, project: Project) -> HttpResponse:
     """The expected blocks of the form, rendered again; nothing is saved."""
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot_or_404(request, project))
-    return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected, "project": project})
+    return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected})
 
 
 @member_view(*WRITERS)
@@ -178,7 +178,7 @@ def _panel(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
     hits = top_hits(project, snapshot, text, query)
     expected = [block for value in data.getlist("block") if (block := key_in(value)) is not None]
     shown = panel(snapshot, hits, expected=expected, query=query)
-    return render(request, "triples/_hits.html", shown | {"project": project})
+    return render(request, "triples/_hits.html", shown)
 
 
 @member_view(*WRITERS)
