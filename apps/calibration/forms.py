@@ -12,7 +12,6 @@ from apps.review.enums import Category, RateSide, Reason
 from apps.review.forms import NOTE_LENGTH
 from apps.review.selectors.tracking import LogFilter
 
-MAX_KEY = 2**63 - 1
 ANY = ("", "any")
 
 

@@ -1,12 +1,12 @@
 """Who may see and do what in the quality tracker. Each rule returns the reason against it, or None."""
 
-from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration
+from apps.triples.rules import READERS
 
-PARTICIPANTS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+PARTICIPANTS = READERS
 LEAST_ITEMS = 2
 
 

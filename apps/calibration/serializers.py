@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.accounts.models import User
 from apps.calibration.selectors.rates import DENOMINATORS, PersonRates, SideRates
-from apps.common.web.api import EstimateSerializer
+from apps.common.web.api import EstimateSerializer, next_page
 from apps.common.web.forms import ChoiceField
 from apps.metrics.agreement.ratings import Rate
 
@@ -31,7 +31,7 @@ class EntryOut(serializers.Serializer):
 
 class LogOut(serializers.Serializer):
     entries = EntryOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class RateOut(EstimateSerializer):

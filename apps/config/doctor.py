@@ -16,6 +16,8 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import connection
 
+from apps.common.text.wording import plural
+
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 HERE = {"", "localhost", "127.0.0.1", "::1"}
 
@@ -117,7 +119,7 @@ def warning(figures: Figures) -> str:
 
 
 def cores_of(figures: Figures) -> str:
-    return "1 core" if figures.cores == 1 else f"{figures.cores} cores"
+    return plural(figures.cores, "core")
 
 
 def rounded(number: float) -> str:

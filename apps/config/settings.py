@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
+from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, group_role, single_sign_on
 from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
@@ -85,19 +85,20 @@ def _bucket(address: str) -> str:
 
 def _single_sign_on() -> SingleSignOn | None:
     try:
-        return single_sign_on(
+        given = SingleSignOn(
             issuer=_text("KARAT_OIDC_ISSUER"),
             client_id=_text("KARAT_OIDC_CLIENT_ID"),
             client_secret=os.environ.get("KARAT_OIDC_CLIENT_SECRET", ""),
             name=_text("KARAT_OIDC_NAME"),
-            scopes=_text("KARAT_OIDC_SCOPES", "openid email profile").split(),
-            domains=_words("KARAT_OIDC_DOMAINS"),
+            scopes=tuple(_text("KARAT_OIDC_SCOPES", "openid email profile").split()),
+            domains=frozenset(_words("KARAT_OIDC_DOMAINS")),
             creates_accounts=_flag("KARAT_OIDC_CREATE", False),
             links_by_email=_flag("KARAT_OIDC_LINK", False),
             groups_claim=_text("KARAT_OIDC_GROUPS"),
-            roles=_words("KARAT_OIDC_ROLES"),
+            roles=tuple(map(group_role, _words("KARAT_OIDC_ROLES"))),
             passwords_only_for=_text("KARAT_PASSWORDS_ONLY_FOR"),
         )
+        return single_sign_on(given)
     except BadConfiguration as wrong:
         raise ImproperlyConfigured(str(wrong)) from None
 

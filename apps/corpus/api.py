@@ -8,12 +8,11 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
-from apps.common.web.paging import cut, cut_list, only_known, whole
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import PAGING, given_in, in_their_order, oldest_first, page_of
+from apps.common.web.paging import cut, only_known
 from apps.corpus.actions import corpora
-from apps.corpus.imports.api import PAGING
 from apps.corpus.selectors.corpora import (
     corpora_in,
     counted,
@@ -26,15 +25,12 @@ from apps.corpus.selectors.corpora import (
 )
 from apps.corpus.selectors.search import search_blocks
 from apps.corpus.serializers import (
-    BlockPageSerializer,
     BlockSerializer,
-    CorpusPageSerializer,
+    CorpusSerializer,
     FreezeSerializer,
     FrozenSerializer,
     RedactionSerializer,
-    SnapshotPageSerializer,
     SnapshotSerializer,
-    TextPageSerializer,
     TextSerializer,
 )
 
@@ -42,18 +38,16 @@ FIND = OpenApiParameter("find", str, description="only the blocks that match the
 MOST_FOUND = 100
 
 
-class SnapshotList(ProjectAPIView):
+class SnapshotList(CorpusAPIView):
     """The frozen snapshots of the project, oldest first. Leads freeze another one here."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
-    @extend_schema(operation_id="snapshots_list", parameters=PAGING, responses=SnapshotPageSerializer)
+    @extend_schema(
+        operation_id="snapshots_list", parameters=PAGING, responses=page_of("SnapshotPage", SnapshotSerializer)
+    )
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        rows = snapshots_in(self.project).order_by("pk")
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response({"results": SnapshotSerializer(page.rows, many=True).data, "next": page.next})
+        return oldest_first(request, snapshots_in(self.project), SnapshotSerializer)
 
     @extend_schema(
         operation_id="snapshots_freeze",
@@ -72,11 +66,10 @@ class SnapshotList(ProjectAPIView):
         return Response(FrozenSerializer(requested).data, status=202 if requested.snapshot is None else 201)
 
 
-class FreezeDetail(ProjectAPIView):
+class FreezeDetail(CorpusAPIView):
     """A freeze that a job does, and its result."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(operation_id="snapshots_freeze_read", responses=FrozenSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -86,76 +79,65 @@ class FreezeDetail(ProjectAPIView):
         return Response(FrozenSerializer({"snapshot": snapshot, "job": job}).data)
 
 
-class SnapshotDetail(ProjectAPIView):
+class SnapshotDetail(CorpusAPIView):
     """One snapshot."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(responses=SnapshotSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(SnapshotSerializer(snapshot_in(self.project, pk)).data)
 
 
-class BlockList(ProjectAPIView):
+class BlockList(CorpusAPIView):
     """The blocks of a snapshot in the order of their ids, or those that match some words."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
-    @extend_schema(parameters=[*PAGING, FIND], responses=BlockPageSerializer)
+    @extend_schema(parameters=[*PAGING, FIND], responses=page_of("BlockPage", BlockSerializer))
     def get(self, request: Request, slug: str, pk: int) -> Response:
         only_known(request.query_params, {"after", "limit", "find"})
         snapshot = snapshot_in(self.project, pk)
         if words := request.query_params.get("find", ""):
             matches = search_blocks(snapshot, words[:1_000], limit=MOST_FOUND)
             return Response({"results": BlockSerializer(matches, many=True).data, "next": None})
-        rows = entries_of(snapshot)
-        page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)
+        page = cut(entries_of(snapshot), request.query_params, "position")
         return Response({"results": BlockSerializer(page.rows, many=True).data, "next": page.next})
 
 
 FILTERS = {"corpus": "block__corpus__slug", "block_id": "block__outside_id", "digest": "digest"}
 
 
-class CorpusList(ProjectAPIView):
+class CorpusList(CorpusAPIView):
     """The corpora of the project by name."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
-    @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=CorpusPageSerializer)
+    @extend_schema(operation_id="corpora_list", parameters=PAGING, responses=page_of("CorpusPage", CorpusSerializer))
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        page = cut_list(counted(corpora_in(self.project)), request.query_params)
-        return Response(CorpusPageSerializer({"results": page.rows, "next": page.next}).data)
+        return in_their_order(request, counted(corpora_in(self.project)), CorpusSerializer)
 
 
-class TextList(ProjectAPIView):
+class TextList(CorpusAPIView):
     """Every text that blocks have or had, in the order in which they came: also those of no snapshot."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(
         operation_id="texts_list",
         parameters=[*PAGING, *(OpenApiParameter(name, str) for name in FILTERS)],
-        responses=TextPageSerializer,
+        responses=page_of("TextPage", TextSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
-        only_known(params, {*FILTERS, "after", "limit"})
         asked = {field: params[name] for name, field in FILTERS.items() if name in params}
-        rows = versions_in(self.project).filter(**asked).order_by("pk")
-        page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response(TextPageSerializer({"results": page.rows, "next": page.next}).data)
+        return oldest_first(request, versions_in(self.project).filter(**asked), TextSerializer, *FILTERS)
 
 
-class TextRedact(ProjectAPIView):
+class TextRedact(CorpusAPIView):
     """Empty a text for good."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="texts_redact", request=RedactionSerializer, responses=TextSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

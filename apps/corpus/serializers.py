@@ -101,16 +101,6 @@ class RedactionSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=2_000)
 
 
-class TextPageSerializer(serializers.Serializer):
-    results = TextSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
-class CorpusPageSerializer(serializers.Serializer):
-    results = CorpusSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class FreezeSerializer(serializers.Serializer):
     """The slug of the corpus to freeze, and the name of the snapshot."""
 
@@ -123,13 +113,3 @@ class FrozenSerializer(serializers.Serializer):
 
     snapshot = SnapshotSerializer(allow_null=True)
     job = JobSerializer(allow_null=True)
-
-
-class SnapshotPageSerializer(serializers.Serializer):
-    results = SnapshotSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
-class BlockPageSerializer(serializers.Serializer):
-    results = BlockSerializer(many=True)
-    next = serializers.CharField(allow_null=True)

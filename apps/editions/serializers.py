@@ -4,13 +4,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.applied import TakenEdition
 from apps.editions.selectors.decisions import ChangedPassage, Work
 from apps.retrieval.models import Run, System
 
-NEXT = "The cursor of the next page; null on the last one."
 LONGEST_MARK = 64
 
 
@@ -169,7 +169,7 @@ class ChangeOut(serializers.Serializer[ChangedPassage]):
 class ChangePage(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     results = ChangeOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
 class ListedPassageOut(serializers.Serializer[Any]):
@@ -186,7 +186,7 @@ class ListedPassageOut(serializers.Serializer[Any]):
 class ListedPassagePage(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     results = ListedPassageOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
 class TakeOut(serializers.Serializer[Any]):

@@ -8,7 +8,6 @@ from django import forms
 from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.models import RegressionNote, RunNote
 from apps.evaluation.rules import (
-    DEFAULT_MEASURES,
     EVERY_SPLIT,
     LONGEST_COMMIT,
     SPLIT_WORDS,
@@ -23,6 +22,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
 from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.retrieval.models import Run
 
 

@@ -10,7 +10,7 @@ from apps.evaluation.core import packing
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
-from apps.metrics.estimate import WILSON
+from apps.metrics.estimate import WILSON, interval_of
 from apps.metrics.expected.measures import YES_OR_NO
 from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.measures.entries import Measure
@@ -194,8 +194,15 @@ class Score(models.Model):
     @property
     def summary(self) -> Summary:
         """The stored mean with both intervals."""
-        bca = _ends(self.bca_low, self.bca_high)
-        return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, bca, WILSON if self.is_proportion else "")
+        return Summary(self.mean, self.interval, self.n, self.bca, WILSON if self.is_proportion else "")
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return interval_of(self.ci_low, self.ci_high)
+
+    @property
+    def bca(self) -> tuple[float, float] | None:
+        return interval_of(self.bca_low, self.bca_high)
 
     @property
     def is_proportion(self) -> bool:
@@ -210,11 +217,7 @@ class Score(models.Model):
     @property
     def people(self) -> tuple[float, float] | None:
         """The interval over queries and people, where several judged."""
-        return _ends(self.people_low, self.people_high)
-
-
-def _ends(low: float | None, high: float | None) -> tuple[float, float] | None:
-    return None if low is None or high is None else (low, high)
+        return interval_of(self.people_low, self.people_high)
 
 
 class RunNote(models.Model):

@@ -19,7 +19,7 @@ from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.registry import parse_measures, refuse_unmet
+from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures, refuse_unmet
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
@@ -33,7 +33,6 @@ CLOSED = "This comparison is closed. Its decisions can no longer be changed."
 NO_GRADES_HERE = "No grade makes a miss. Where the Q&A is wrong, go to the misses: “Wrong”, “Also right” or “Unclear”."
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 LONGEST_COMMIT = 80
-DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 MOST_LETTERS = 80
 ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
 

@@ -5,7 +5,7 @@ from django.db.models import Q
 from apps.evaluation.models import Evaluation, tells_of_single_items
 from apps.gates.enums import GateState, Tier
 from apps.goldsets.models import GoldSet
-from apps.metrics.estimate import PERCENTILE, Estimate
+from apps.metrics.estimate import PERCENTILE, Estimate, interval_of
 from apps.retrieval.models import Run, System
 
 
@@ -80,8 +80,7 @@ class GateResult(models.Model):
     @property
     def estimate(self) -> Estimate:
         """The figure decided on; without a value, the reason."""
-        low, high = self.ci_low, self.ci_high
-        interval = None if low is None or high is None else (low, high)
+        interval = interval_of(self.ci_low, self.ci_high)
         return Estimate.of(self.value, interval, self.n or 0, PERCENTILE, self.words if self.value is None else "")
 
 

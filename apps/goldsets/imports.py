@@ -10,11 +10,11 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import SAMPLE_LENGTH, UNTOUCHED, ImportPlan
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, register
 from apps.goldsets import rules
 from apps.goldsets.actions.training import add_training_manifest, retire_training_manifest
 from apps.goldsets.core.training import Entry, counted_entries, entries_digest
@@ -86,27 +86,23 @@ class TrainingImport(ImportKind):
     def contents(self) -> str:
         return "training manifests"
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
-        plan, entries = _plan(project, source, options)
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        plan, entries = _plan(file)
         progress(len(entries))
         return plan
 
-    def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: None = None,
-    ) -> ImportPlan:
-        plan, entries = _plan(project, source, options)
+    def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
+        plan, entries = _plan(file)
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
         if not plan.changes_nothing:
             add_training_manifest(
-                project=project, name=options["name"], file=source.name, entries=entries.keys(), actor=actor, at=at
+                project=file.project,
+                name=file.options["name"],
+                file=file.source.name,
+                entries=entries.keys(),
+                actor=actor,
+                at=at,
             )
         return plan
 
@@ -133,7 +129,8 @@ def _made_by(item: Import) -> TrainingManifest | None:
     return found.first()
 
 
-def _plan(project: Project, source: TableFile, options: dict[str, Any]) -> tuple[ImportPlan, dict[Entry, int]]:
+def _plan(file: FileToImport) -> tuple[ImportPlan, dict[Entry, int]]:
+    project, source, options = file
     errors = ErrorList()
     entries = read_entries(source, errors, format=options["format"], ids=options["ids"])
     plan = ImportPlan([NEW, UNTOUCHED])
@@ -145,7 +142,7 @@ def _plan(project: Project, source: TableFile, options: dict[str, Any]) -> tuple
         plan.notes.append(f"“{same.name}” lists exactly the same and is in use.")
     plan.notes.append(f"{counted_entries(Counter(entry.kind for entry in entries))}.")
     if repeated := sum(entries.values()) - len(entries):
-        lines = "1 line repeats an entry" if repeated == 1 else f"{repeated:,} lines repeat an entry"
+        lines = plural(repeated, "line repeats an entry", "lines repeat an entry")
         plan.notes.append(f"{lines}; each entry counts once.")
     if not errors:
         _show_known(plan, questions_in(project, entries))

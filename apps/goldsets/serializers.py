@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.goldsets import rules
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import LICENCES, SECTIONS
@@ -56,11 +56,6 @@ class LossSerializer(serializers.Serializer):
     reason = serializers.CharField(help_text="LossReason: text_changed, block_gone, query_retired and so on.")
     sentence = serializers.CharField()
     cure = serializers.CharField(help_text="What can be done about it, before a version is frozen.")
-
-
-class LossPageSerializer(serializers.Serializer):
-    results = LossSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
 
 
 class PublicRequestSerializer(serializers.Serializer):
@@ -190,11 +185,6 @@ class StaySerializer(serializers.Serializer):
     detail = serializers.CharField(help_text="The source, or the word that was found.")
 
 
-class StayPageSerializer(serializers.Serializer):
-    results = StaySerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
-
-
 class PreviewLineSerializer(serializers.Serializer):
     """A field. `kept` goes out as it is; `struck` is left out, and `inserted` takes its place. Values are JSON."""
 
@@ -236,7 +226,7 @@ class DraftChangeSerializer(serializers.Serializer):
         max_length=200, required=False, help_text="Its name, such as handbook@1, or its digest."
     )
     rounds = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        child=KeyField(),
         max_length=MOST_ROUNDS,
         required=False,
         help_text="Ids of judging rounds. If two judged the same pair, the later one counts.",
@@ -259,9 +249,7 @@ class DraftRequestSerializer(DraftChangeSerializer):
     """What a version is cut from; snapshot and rounds have to be named, the list of rounds may be empty."""
 
     snapshot = serializers.CharField(max_length=200, help_text="Its name, such as handbook@1, or its digest.")
-    rounds = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), max_length=MOST_ROUNDS
-    )
+    rounds = serializers.ListField(child=KeyField(), max_length=MOST_ROUNDS)
 
 
 class FreezeRequestSerializer(serializers.Serializer):

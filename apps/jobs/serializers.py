@@ -31,11 +31,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         read_only_fields = fields
 
 
-class JobPageSerializer(serializers.Serializer):
-    results = JobSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class DeliverySerializer(serializers.ModelSerializer[Outbox]):
     """A message to a webhook. `answered` is the status that the last attempt got, null for none."""
 
@@ -58,8 +53,3 @@ class DeliverySerializer(serializers.ModelSerializer[Outbox]):
             "error",
         )
         read_only_fields = fields
-
-
-class DeliveryPageSerializer(serializers.Serializer):
-    results = DeliverySerializer(many=True)
-    next = serializers.CharField(allow_null=True)

@@ -6,6 +6,7 @@ from django.utils.text import get_text_list
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.text.wording import plural
 from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
@@ -96,7 +97,7 @@ def remits_refusal(unjudged: int, example: str, judges: int) -> str | None:
     """Why remits leave queries without enough judges; `example` is the outside id of one."""
     if not unjudged:
         return None
-    many = "1 query is" if unjudged == 1 else f"{unjudged:,} queries are"
+    many = plural(unjudged, "query is", "queries are")
     people = "anybody" if judges == 1 else f"{judges} people"
     return f"By who may judge what, {many} not open to {people}: {example} is one. Let more people judge it."
 
@@ -207,7 +208,7 @@ def words_on_closing(missing: int) -> str:
     end = "No grade can be given or changed afterwards, and each pair gets its final grade from those it has."
     if not missing:
         return end
-    are = "1 planned judgement is" if missing == 1 else f"{missing:,} planned judgements are"
+    are = plural(missing, "planned judgement is", "planned judgements are")
     return f"{end} {are} still missing. A new round on the same pool takes up the pairs that have no grade then."
 
 
@@ -216,27 +217,27 @@ USUAL_PAIRS = 8
 
 def unnamed_refusal(graded: int, people: Sequence[str]) -> str:
     """Why a file that does not say who gave its grades cannot be imported on pairs that have a grade."""
-    pairs = "1 pair of this file has a grade" if graded == 1 else f"{graded:,} pairs of this file have a grade"
+    pairs = plural(graded, "pair of this file has a grade", "pairs of this file have a grade")
     by = get_text_list(list(people), "and")
     return f"{pairs} already, by {by}. Enter who gave the grades of this file, or say that they are yours."
 
 
 def own_grades_refusal(own: int) -> str:
     """Why grades that a person gave before cannot be replaced without a word."""
-    pairs = "1 pair has" if own == 1 else f"{own:,} pairs have"
+    pairs = plural(own, "pair has", "pairs have")
     return f"{pairs} another grade by the same person already. Say whether this file replaces the earlier grades."
 
 
 def being_judged_refusal(pairs: int) -> str:
     """Why grades cannot be imported for pairs that people are judging now."""
-    are = "1 pair of this file is" if pairs == 1 else f"{pairs:,} pairs of this file are"
+    are = plural(pairs, "pair of this file is", "pairs of this file are")
     it = "it" if pairs == 1 else "them"
     return f"{are} being judged in an open round. Close that round first, or leave {it} out."
 
 
 def words_on_earlier(graded: int, people: Mapping[str, int], rounds: Collection[str], *, own: int) -> str:
     """What happens to pairs of a file that have a grade already, `own` of them another one by the same person."""
-    pairs = "1 pair has" if graded == 1 else f"{graded:,} pairs have"
+    pairs = plural(graded, "pair has", "pairs have")
     by = get_text_list([f"{name} ({count:,})" for name, count in people.items()], "and")
     where = get_text_list(list(rounds), "and")
     words = (
@@ -245,11 +246,11 @@ def words_on_earlier(graded: int, people: Mapping[str, int], rounds: Collection[
     )
     if not own:
         return words
-    replaced = "1 earlier grade is" if own == 1 else f"{own:,} earlier grades are"
+    replaced = plural(own, "earlier grade is", "earlier grades are")
     return f"{words} {replaced} replaced by the same person's grade in this file; the earlier rounds stay on record."
 
 
 def words_on_left_out(left_out: int) -> str:
     """What happens to pairs that are left out because they have a grade already, or are being judged."""
-    stay = "1 pair stays" if left_out == 1 else f"{left_out:,} pairs stay"
+    stay = plural(left_out, "pair stays", "pairs stay")
     return f"{stay} out: graded already, or being judged in an open round."

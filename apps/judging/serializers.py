@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 
@@ -12,7 +12,7 @@ from apps.judging.enums import CantJudgeReason
 class JudgementInput(serializers.Serializer):
     """A grade for the pair of a seat, or a reason why it can't be judged."""
 
-    seat = serializers.IntegerField(min_value=1)
+    seat = KeyField()
     grade = serializers.IntegerField(required=False, allow_null=True, default=None)
     cant_judge = ChoiceField(CantJudgeReason.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, max_length=10_000, default="")
@@ -100,7 +100,7 @@ class PilotInput(serializers.Serializer):
 
 
 class GiveBackInput(serializers.Serializer):
-    person = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    person = KeyField()
 
 
 class ReturnedOut(serializers.Serializer):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.common.text.wording import number, percent, signed
+from apps.common.text.wording import number, percent, plural, signed
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, PERCENTILE, QUERIES, Estimate, Items
 from apps.metrics.expected.measures import YES_OR_NO
@@ -363,7 +363,7 @@ class Regressions(NamedTuple):
     def words(self) -> str:
         if not self.total:
             return "no drop"
-        named = f"{self.total:,} drop{'' if self.total == 1 else 's'}"
+        named = plural(self.total, "drop")
         if not self.unexplained:
             return f"{named}, {'explained' if self.total == 1 else 'all explained'}"
         if self.unexplained == self.total:

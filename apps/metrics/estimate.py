@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypedDict
 
+from apps.common.text.wording import plural
+
 
 class Items(NamedTuple):
     """The noun for one and for several."""
@@ -14,7 +16,7 @@ class Items(NamedTuple):
 
     def counted(self, number: int) -> str:
         """ "1 query", "2,000 queries"."""
-        return f"{number:,} {self.one if number == 1 else self.many}"
+        return plural(number, self.one, self.many)
 
 
 QUERIES = Items("query", "queries")
@@ -31,6 +33,11 @@ PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 
 WILSON = "wilson"
 """The interval of a proportion, such as the share of questions with a hit."""
+
+
+def interval_of(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The ends of an interval as a pair; None without one."""
+    return None if low is None or high is None else (low, high)
 
 
 def excludes_zero(interval: tuple[float, float] | None) -> bool:
@@ -74,7 +81,7 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        return None if self.low is None or self.high is None else (self.low, self.high)
+        return interval_of(self.low, self.high)
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Self:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from apps.common.text.wording import plural
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUERIES, Items, items_of
 from apps.metrics.expected.rules import HitRule
@@ -212,7 +213,7 @@ def _judged_words(card: Scorecard) -> str:
 def _of_questions(card: Scorecard) -> Iterator[str]:
     """The hit rule, what it leaves out, and what the figures cannot know."""
     assert card.hit is not None
-    questions = f"{len(card.queries):,} question{'' if len(card.queries) == 1 else 's'}"
+    questions = plural(len(card.queries), "question")
     yield f"{questions}, hit rule {card.hit}. {card.hit.words} A question without results is a miss."
     if card.undefined:
         named = ", ".join(card.undefined[:MOST_NAMED])
@@ -236,7 +237,7 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:
     many = card.items.many
-    family = "1 difference" if card.family == 1 else f"{card.family} differences"
+    family = plural(card.family, "difference")
     yield (
         f"Differences: candidate minus baseline, paired over {many}; p by a two-sided sign-flip randomisation test of "
         f"{RESAMPLES:,} resamples, seed {card.seed}, corrected by Holm over {family}."

@@ -66,7 +66,6 @@ class Ids:
 
     @classmethod
     def joined(cls, columns: Iterable[Ids]) -> Ids:
-        """The columns concatenated."""
         parts = list(columns)
         width = max((part.words.shape[1] for part in parts), default=1)
         words = np.empty((sum(map(len, parts)), width), dtype="<u8")

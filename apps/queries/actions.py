@@ -14,6 +14,7 @@ from apps.common.database.bulk import chunks, share
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
@@ -276,11 +277,7 @@ class Revoked(NamedTuple):
         if self.has_another:
             return "The permission is revoked. The source has another valid one, so nothing is retired."
         number = len(self.queries)
-        rows = [
-            Resting(
-                f"{number:,} {'query' if number == 1 else 'queries'}", "is retired" if number == 1 else "are retired"
-            )
-        ]
+        rows = [Resting(plural(number, "query", "queries"), "is retired" if number == 1 else "are retired")]
         told = [f"{row.words}: {row.fate}" for row in [*(rows if number else []), *self.resting]]
         return f"The permission is revoked. {'; '.join(told) or 'Nothing rested on it'}."
 

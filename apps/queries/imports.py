@@ -16,7 +16,7 @@ from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, 
 from apps.corpus.execution import document_reading
 from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.models import Import
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries import actions
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
@@ -114,35 +114,26 @@ class QueryImport(ImportKind):
     undone_until = "one of its queries is used or edited"
     undone = "The queries that it added are removed."
 
-    def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         errors = ErrorList()
-        table = _table(project, source, options)
-        rows = table.rows if table else _rows(project, source, errors, options)
-        plan = plan_queries(_comparison(project, source, errors, options), rows, progress)
+        table = _table(file)
+        rows = table.rows if table else _rows(file, errors)
+        plan = plan_queries(_comparison(file, errors), rows, progress)
         if table:
-            show_table(plan, table.view, source)
+            show_table(plan, table.view, file.source)
         return plan
 
-    def apply(
-        self,
-        project: Project,
-        source: File,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: None = None,
-    ) -> ImportPlan:
+    def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
         errors = ErrorList()
-        table = _table(project, source, options)
+        table = _table(file)
         if table:
-            refuse_unsettled(table.view, source)
+            refuse_unsettled(table.view, file.source)
         return actions.import_queries(
-            project=project,
-            rows=table.rows if table else _rows(project, source, errors, options),
-            file=source,
+            project=file.project,
+            rows=table.rows if table else _rows(file, errors),
+            file=file.source,
             errors=errors,
-            default_source=_source(project, options),
+            default_source=_source(file),
             actor=actor,
             at=at,
         )
@@ -165,34 +156,31 @@ class QueryImport(ImportKind):
         return reverse("queries:list", args=[project.slug])
 
 
-def _source(project: Project, options: dict[str, Any]) -> Source | None:
-    return Source.objects.filter(project=project, slug=options["source"]).first()
+def _source(file: FileToImport) -> Source | None:
+    return Source.objects.filter(project=file.project, slug=file.options["source"]).first()
 
 
-def _comparison(project: Project, source: File, errors: ErrorList, options: dict[str, Any]) -> QueryComparison:
-    return QueryComparison(project=project, file=source, errors=errors, default_source=_source(project, options))
+def _comparison(file: FileToImport, errors: ErrorList) -> QueryComparison:
+    return QueryComparison(project=file.project, file=file.source, errors=errors, default_source=_source(file))
 
 
-def _table(project: Project, source: File, options: dict[str, Any]) -> QueryTable | None:
+def _table(file: FileToImport) -> QueryTable | None:
     """The table that the file is; None for a file of another format."""
-    if _format(source, options) != TABLE:
+    if _format(file) != TABLE:
         return None
-    table = read_query_table(source, project=project, options=options)
-    faulty = lines_with_mistakes(
-        table.view.choice,
-        lambda errors: plan_queries(_comparison(project, source, errors, options), table.rows),
-    )
+    table = read_query_table(file.source, project=file.project, options=file.options)
+    faulty = lines_with_mistakes(table.view.choice, lambda errors: plan_queries(_comparison(file, errors), table.rows))
     return table._replace(rows=[row for row in table.rows if row.line not in faulty]) if faulty else table
 
 
-def _format(source: File, options: dict[str, Any]) -> str:
-    if options["format"] != AUTO:
-        return str(options["format"])
-    document_reading.refuse_document(source, "queries")
-    return recognise(source, is_pasted=source.name in {PASTED, STANDARD_INPUT})
+def _format(file: FileToImport) -> str:
+    if file.options["format"] != AUTO:
+        return str(file.options["format"])
+    document_reading.refuse_document(file.source, "queries")
+    return recognise(file.source, is_pasted=file.source.name in {PASTED, STANDARD_INPUT})
 
 
-def _rows(project: Project, source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
-    format = _format(source, options)
-    names = names_in(project) if format == LINES else None
-    return read_queries(source, errors, format=format, ids=options["ids"], names=names)
+def _rows(file: FileToImport, errors: ErrorList) -> Any:
+    format = _format(file)
+    names = names_in(file.project) if format == LINES else None
+    return read_queries(file.source, errors, format=format, ids=file.options["ids"], names=names)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.models import Permission, Query
 
@@ -40,13 +41,16 @@ def undo_refusal(*, changed: int, used: int, asked: int, edited: int) -> str | N
     `asked` in a Q&A, or were `edited` or retired since.
     """
     if changed:
-        return f"It also changed {_queries(changed)} from before it, whose earlier words were not kept."
+        return (
+            f"It also changed {plural(changed, 'query', 'queries')} from before it, whose earlier words were not kept."
+        )
     if used:
-        return f"Used in a run or a pool since: {_queries(used)}. Retire what is not wanted instead."
+        return f"Used in a run or a pool since: {plural(used, 'query', 'queries')}. Retire what is not wanted instead."
     if asked:
-        return f"Asked in a Q&A since: {_queries(asked)}. Retire what is not wanted instead."
+        return f"Asked in a Q&A since: {plural(asked, 'query', 'queries')}. Retire what is not wanted instead."
     if edited:
-        return f"Edited since, which would be lost: {_queries(edited)}. Retire what is not wanted instead."
+        lost = plural(edited, "query", "queries")
+        return f"Edited since, which would be lost: {lost}. Retire what is not wanted instead."
     return None
 
 
@@ -54,12 +58,8 @@ def gone_refusal(number: int) -> str | None:
     """Why queries that were found a moment ago cannot be used: so many of them no longer exist."""
     if not number:
         return None
-    gone = "1 query is" if number == 1 else f"{number:,} queries are"
+    gone = plural(number, "query is", "queries are")
     return f"{gone} no longer here: the import was undone meanwhile. Load the page again and choose anew."
-
-
-def _queries(number: int) -> str:
-    return "1 query" if number == 1 else f"{number:,} queries"
 
 
 def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | None:

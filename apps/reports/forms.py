@@ -7,9 +7,10 @@ from django import forms
 
 from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.forms import RunsForm, runs_offered
-from apps.evaluation.rules import DEFAULT_MEASURES, SPLIT_WORDS
+from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS

@@ -5,9 +5,11 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.agreement.selectors.agreement import names_for
-from apps.common.web.forms import ChoiceField
-from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
+from apps.common.web.api import next_page
+from apps.common.web.forms import ChoiceField, KeyField
+from apps.evaluation.rules import SPLITS
 from apps.goldsets.enums import Split
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.reports.models import BiasReport, NegativesReport, StabilityReport
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_RUNS
 from apps.reports.selectors.analyses import AnyReport
@@ -20,8 +22,8 @@ RESULT_FIELDS = ("result", "job", "requested_at", "computed_at")
 class ReportRequestSerializer(serializers.Serializer[Any]):
     """At least two runs, a split of a version, and measures."""
 
-    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
-    version = serializers.IntegerField(min_value=1)
+    runs = serializers.ListField(child=KeyField(), min_length=2, max_length=100)
+    version = KeyField()
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
 
@@ -38,13 +40,13 @@ class BiasRequestSerializer(ReportRequestSerializer):
 class StabilityRequestSerializer(ReportRequestSerializer):
     """At least two runs, at most as many as a stability report compares."""
 
-    runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
+    runs = serializers.ListField(child=KeyField(), min_length=2, max_length=MOST_RUNS)
 
 
 class NegativesRequestSerializer(serializers.Serializer[Any]):
     """The baseline that finds the hard negatives, among its first `depth` results."""
 
-    run = serializers.IntegerField(min_value=1)
+    run = KeyField()
     depth = serializers.IntegerField(min_value=1, max_value=DEEPEST_REPORT, default=USUAL_DEPTH)
 
 
@@ -121,4 +123,4 @@ class FirstPageOut(serializers.Serializer[Any]):
     weighing = serializers.CharField()
     count = serializers.IntegerField()
     results = FirstPairOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+    next = next_page()

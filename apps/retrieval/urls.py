@@ -3,19 +3,9 @@
 from django.urls import path
 
 from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing
+from apps.retrieval.api.remote import LoadedDetail, LoadedDrop, LoadedList, LoadedSystems, RemoteList, SystemPace
 from apps.retrieval.api.runs import PushDetail, RunDetail, RunList
-from apps.retrieval.api.systems import (
-    FusionList,
-    LoadedDetail,
-    LoadedDrop,
-    LoadedList,
-    LoadedSystems,
-    RemoteList,
-    SystemDetail,
-    SystemList,
-    SystemPace,
-    SystemRuns,
-)
+from apps.retrieval.api.systems import FusionList, SystemDetail, SystemList, SystemRuns
 from apps.retrieval.pages import pools, remote, runs, systems
 
 pages = [

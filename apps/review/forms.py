@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.queries.models import Source
 from apps.review.enums import CandidateChoice, Category, Decision, Reason, VerdictChoice
@@ -40,7 +41,7 @@ class AnswerForm(forms.Form):
 class VerdictForm(AnswerForm):
     """An answer to one revision of a triple."""
 
-    revision = forms.IntegerField(max_value=2**63 - 1, widget=forms.HiddenInput())
+    revision = forms.IntegerField(max_value=LARGEST_KEY, widget=forms.HiddenInput())
 
     def verdict(self) -> dict[str, Any]:
         return {"revision_id": self.cleaned_data["revision"], **self.answer()}

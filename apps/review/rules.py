@@ -16,11 +16,10 @@ from apps.review.models import CandidateBlock
 from apps.review.selectors.participation import Participation
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from apps.triples.rules import writer_refusal
+from apps.triples.rules import READERS, writer_refusal
 from apps.triples.selectors.draft_checks import Wording
 from apps.triples.selectors.staleness import ComparedBlock
 
-WORKERS = frozenset({Role.ANNOTATOR, Role.REVIEWER, Role.LEAD})
 NEEDS_WORKER = "You no longer work on Q&As in this project."
 
 
@@ -34,7 +33,7 @@ def _unless_disputed(triple: Triple) -> str | None:
 
 
 def _unless_working(participation: Participation) -> str | None:
-    return None if participation.roles & WORKERS else NEEDS_WORKER
+    return None if participation.roles & set(READERS) else NEEDS_WORKER
 
 
 def _unless_author_of_dispute(triple: Triple, participation: Participation, verb: str) -> str | None:
@@ -230,7 +229,7 @@ NEEDS_ALL = (
 
 def propose_refusal(triple: Triple, roles: frozenset[str]) -> str | None:
     """Why somebody with these roles may not propose a passage for this triple, whichever it is, or None."""
-    if not roles & WORKERS:
+    if not roles & set(READERS):
         return NEEDS_WORKER
     if triple.state != State.ACCEPTED or triple.is_stale:
         return f"{_is(triple)}. Only an accepted Q&A whose passage is current gets another passage."

@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.web.api import next_page
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
 from apps.review.selectors.board import KIND_LABELS
 from apps.triples.serializers import TripleOut
@@ -14,7 +15,7 @@ CANDIDATE_DECISIONS = list(DECISION_STEPS)
 
 
 class VerdictInput(serializers.Serializer):
-    revision_id = serializers.IntegerField(min_value=1)
+    revision_id = KeyField()
     choice = ChoiceField(choices=VerdictChoice.choices)
     reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices), required=False, max_length=len(Reason))
     category = ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
@@ -58,8 +59,8 @@ class VerdictOut(serializers.Serializer):
 class ReseatInput(serializers.Serializer):
     """`reviewer` is whose seat it is, by id; without one, the free place."""
 
-    reviewer = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
-    to = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
+    reviewer = KeyField(required=False, allow_null=True)
+    to = KeyField(required=False, allow_null=True)
     reason = serializers.CharField(max_length=300)
 
 
@@ -93,7 +94,7 @@ class BoardRowOut(serializers.Serializer):
 
 class BoardOut(serializers.Serializer):
     rows = BoardRowOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class CandidateAnswerInput(serializers.Serializer):
@@ -156,4 +157,4 @@ class CandidateOut(serializers.Serializer):
 
 class CandidatePageOut(serializers.Serializer):
     candidates = CandidateOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()

@@ -9,9 +9,10 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import KaratForm, offer_rows
+from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
@@ -19,6 +20,7 @@ from apps.triples.core.checks import answers_in
 from apps.triples.core.evidence import Span, moved, quoted, spans_of
 from apps.triples.enums import RetireReason
 from apps.triples.models import ExpectedBlock, Revision
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from apps.triples.selectors.triples import Narrowing, entries_of_blocks, states
 
@@ -27,9 +29,6 @@ MOST_SPANS = 40
 MOST_MARKS = 4000
 MOST_EVIDENCE = 20_000
 ANY, ALL = "any", "all"
-WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
-
-BIGGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -54,19 +53,13 @@ class SentBlock:
         return self.evidence.split() != self.shown.split()
 
 
-def whole(text: str) -> int | None:
-    """A row's id, or None for anything else."""
-    is_number = text.isascii() and text.isdecimal() and len(text) < 20
-    return int(text) if is_number and int(text) <= BIGGEST else None
-
-
 def rows_of(data: QueryDict) -> list[SentBlock]:
     """The rows that were sent, each block once. A block id that is no number is left out."""
-    ids = dict.fromkeys(block for text in data.getlist("block") if (block := whole(text)) is not None)
+    ids = dict.fromkeys(block for text in data.getlist("block") if (block := key_in(text)) is not None)
     return [
         SentBlock(
             block,
-            whole(data.get(f"pinned-{block}", "")),
+            key_in(data.get(f"pinned-{block}", "")),
             data.get(f"spans-{block}", "") or "[]",
             data.get(f"evidence-{block}", ""),
             data.get(f"evidence_shown-{block}", ""),
@@ -85,7 +78,7 @@ class RowsWidget(forms.Widget):
 def changed(data: QueryDict) -> QueryDict:
     """The form after its `do` button: "add:7", "remove:7", "up:7" or "down:7". Anything else changes nothing."""
     verb, _, text = data.get("do", "").partition(":")
-    block = whole(text)
+    block = key_in(text)
     if block is None:
         return data
     order = [str(row.block) for row in rows_of(data)]
@@ -175,9 +168,9 @@ class BenchForm(KaratForm):
         help_text="Shown on the page of the Q&A.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    seen_version = forms.IntegerField(required=False, min_value=0, max_value=BIGGEST, widget=forms.HiddenInput())
-    query = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
-    corpus = forms.IntegerField(required=False, max_value=BIGGEST, widget=forms.HiddenInput())
+    seen_version = forms.IntegerField(required=False, min_value=0, max_value=LARGEST_KEY, widget=forms.HiddenInput())
+    query = forms.IntegerField(required=False, max_value=LARGEST_KEY, widget=forms.HiddenInput())
+    corpus = forms.IntegerField(required=False, max_value=LARGEST_KEY, widget=forms.HiddenInput())
     key = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput())
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot, **kwargs: Any) -> None:
@@ -303,7 +296,7 @@ class ListForm(KaratForm):
         if mine:
             del self.fields["author"]
         else:
-            people = User.objects.filter(memberships__project=project, memberships__role__in=WRITING_ROLES)
+            people = User.objects.filter(memberships__project=project, memberships__role__in=WRITERS)
             offer_rows(self, "author", people.distinct().order_by("name", "pk"))
 
     def narrowing(self, *, words: str) -> Narrowing:

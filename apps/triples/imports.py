@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
@@ -17,7 +17,7 @@ from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.triples.actions import imports
 from apps.triples.actions.imports import import_triples
 from apps.triples.execution.ingest import plan_entries
@@ -25,7 +25,6 @@ from apps.triples.execution.table_import import TripleTable, matched_contexts, r
 from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
 from apps.triples.formats.rag import Contexts
 from apps.triples.formats.reading import AUTO, TABLE, recognise
-from apps.triples.rules import counted
 from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 from apps.triples.selectors.triples import newest_snapshot
 
@@ -107,39 +106,29 @@ class TripleImport(ImportKind):
     undone_until = "one of them is edited, adopted or submitted"
     undone = "The drafts that it made are withdrawn."
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         errors = ErrorList()
-        table = _table(project, source, options)
-        contexts = _contexts(project, source, options)
-        rows = table.rows if table else _rows(source, errors, options, contexts)
-        plan = plan_entries(_comparison(project, source, errors, options), rows, progress)
+        table, contexts = _table(file), _contexts(file)
+        rows = table.rows if table else _rows(file, errors, contexts)
+        plan = plan_entries(_comparison(file, errors), rows, progress)
         if table:
-            show_table(plan, table.view, source)
+            show_table(plan, table.view, file.source)
         if contexts:
             show_contexts(plan, contexts)
         return plan
 
-    def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: None = None,
-    ) -> ImportPlan:
+    def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
         errors = ErrorList()
-        table = _table(project, source, options)
+        table = _table(file)
         if table:
-            refuse_unsettled(table.view, source)
+            refuse_unsettled(table.view, file.source)
         return import_triples(
-            project=project,
-            rows=table.rows if table else _rows(source, errors, options, _contexts(project, source, options)),
-            file=source,
+            project=file.project,
+            rows=table.rows if table else _rows(file, errors, _contexts(file)),
+            file=file.source,
             errors=errors,
-            corpus=_corpus(project, options),
-            machine=options.get("machine", ""),
+            corpus=_corpus(file),
+            machine=file.options.get("machine", ""),
             actor=actor,
             at=at,
         )
@@ -159,7 +148,7 @@ class TripleImport(ImportKind):
     def what_became(self, item: Import) -> str:
         if not (stayed := item.result.get("stayed")):
             return self.undone
-        return f"The drafts that nobody had touched are withdrawn; {counted(stayed)} stayed."
+        return f"The drafts that nobody had touched are withdrawn; {plural(stayed, 'Q&A')} stayed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the candidates of this project" if options.get("machine") else "your drafts"
@@ -168,53 +157,45 @@ class TripleImport(ImportKind):
         return reverse("triples:candidates" if options.get("machine") else "triples:mine", args=[project.slug])
 
 
-def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
-    return corpus_in(project, options["corpus"]) if options.get("corpus") else None
+def _corpus(file: FileToImport) -> Corpus | None:
+    return corpus_in(file.project, file.options["corpus"]) if file.options.get("corpus") else None
 
 
-def _comparison(project: Project, source: TableFile, errors: ErrorList, options: dict[str, Any]) -> EntryComparison:
-    return EntryComparison(
-        project=project,
-        file=source,
-        errors=errors,
-        corpus=_corpus(project, options),
-        machine=options.get("machine", ""),
-    )
+def _comparison(file: FileToImport, errors: ErrorList) -> EntryComparison:
+    machine = file.options.get("machine", "")
+    return EntryComparison(project=file.project, file=file.source, errors=errors, corpus=_corpus(file), machine=machine)
 
 
-def _format(source: TableFile, options: dict[str, Any]) -> str:
-    if options["format"] != AUTO:
-        return str(options["format"])
-    document_reading.refuse_document(source, "questions and answers")
-    return recognise(source)
+def _format(file: FileToImport) -> str:
+    if file.options["format"] != AUTO:
+        return str(file.options["format"])
+    document_reading.refuse_document(file.source, "questions and answers")
+    return recognise(file.source)
 
 
-def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TripleTable | None:
+def _table(file: FileToImport) -> TripleTable | None:
     """The table that the file is, on the newest snapshot; None for a file of another format."""
-    if _format(source, options) != TABLE:
+    if _format(file) != TABLE:
         return None
-    corpus = _corpus(project, options)
-    snapshot = latest_snapshot(corpus) if corpus else snapshots_in(project).first()
+    corpus = _corpus(file)
+    snapshot = latest_snapshot(corpus) if corpus else snapshots_in(file.project).first()
     if snapshot is None:
-        raise source.error(None, "", "", "there is no snapshot; freeze the corpus first")
-    table = read_triple_table(source, project=project, snapshot=snapshot, options=options)
+        raise file.source.error(None, "", "", "there is no snapshot; freeze the corpus first")
+    table = read_triple_table(file.source, project=file.project, snapshot=snapshot, options=file.options)
     faulty = lines_with_mistakes(
-        table.view.choice,
-        lambda errors: plan_entries(_comparison(project, source, errors, options), table.rows, lambda done: None),
+        table.view.choice, lambda errors: plan_entries(_comparison(file, errors), table.rows, lambda done: None)
     )
     return table._replace(rows=[row for row in table.rows if row.record.line not in faulty]) if faulty else table
 
 
-def _contexts(project: Project, source: TableFile, options: dict[str, Any]) -> Contexts | None:
+def _contexts(file: FileToImport) -> Contexts | None:
     """The passages of contexts that have no ids; None for a file of another format."""
-    if _format(source, options) != RAG:
+    if _format(file) != RAG:
         return None
-    corpus = _corpus(project, options)
-    snapshot = newest_snapshot(project, corpus.pk if corpus else None)
-    return matched_contexts(source, snapshot, takes_near=bool(options.get("near")))
+    corpus = _corpus(file)
+    snapshot = newest_snapshot(file.project, corpus.pk if corpus else None)
+    return matched_contexts(file.source, snapshot, takes_near=bool(file.options.get("near")))
 
 
-def _rows(
-    source: TableFile, errors: ErrorList, options: dict[str, Any], contexts: Contexts | None
-) -> Iterator[EntryRecord]:
-    return read_entries(source, errors, format=_format(source, options), contexts=contexts)
+def _rows(file: FileToImport, errors: ErrorList, contexts: Contexts | None) -> Iterator[EntryRecord]:
+    return read_entries(file.source, errors, format=_format(file), contexts=contexts)

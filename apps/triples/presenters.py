@@ -9,9 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
-from apps.accounts.access.pages import member_of
+from apps.accounts.access.pages import member_of, user_of
 from apps.accounts.models import Project, User
 from apps.common.text.blocktext import plain
+from apps.common.web.requests import key_in
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
@@ -20,7 +21,7 @@ from apps.triples import rules
 from apps.triples.actions import triples
 from apps.triples.core.checks import STOP, Answers, Check, answers_in, stop_sentence, stored_answers
 from apps.triples.core.evidence import Piece, Span, snippet
-from apps.triples.forms import ALL, BenchForm, Expected, changed, initial_of, whole
+from apps.triples.forms import ALL, BenchForm, Expected, changed, initial_of
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Work, marked, run_checks
 from apps.triples.selectors.retriever_hits import Hits, panel, top_hits
@@ -182,7 +183,7 @@ def snapshot_for(request: HttpRequest, project: Project, triple: Triple | None =
     """The snapshot to write against: the newest of the triple's corpus, of the corpus in the request, or of all."""
     if triple is not None:
         return writing_snapshot(triple)
-    corpus = whole((request.POST or request.GET).get("corpus", ""))
+    corpus = key_in((request.POST or request.GET).get("corpus", ""))
     named = newest_snapshot(project, corpus) if corpus else None
     return named or newest_snapshot(project)
 
@@ -197,13 +198,13 @@ def snapshot_or_404(request: HttpRequest, project: Project, triple: Triple | Non
 
 def query_of(project: Project, text: str) -> Query | None:
     """The query whose key was sent; None when it is no number, Http404 for a query of another project."""
-    number = whole(text)
+    number = key_in(text)
     return get_object_or_404(Query, project=project, pk=number) if number is not None else None
 
 
 def started_draft(request: HttpRequest, project: Project) -> Triple | None:
     """The draft that an earlier post of the same new bench made; None without one."""
-    return draft_of_key(project, member_of(request).user, request.POST.get("key", ""))
+    return draft_of_key(project, user_of(request), request.POST.get("key", ""))
 
 
 @transaction.atomic
@@ -217,7 +218,7 @@ def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[
     triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot)
-    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
+    page = Bench(project, user_of(request), snapshot, form, triple=triple)
     if triple is not None:
         page.revision, page.query = _writable(request, triple), triple.query
     if not form.is_valid():
@@ -236,7 +237,7 @@ def _writable(request: HttpRequest, triple: Triple) -> Revision:
     revision = open_revision(triple)
     if revision is None:
         raise triples.DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
-    if reason := rules.write_refusal(member_of(request).user, revision):
+    if reason := rules.write_refusal(user_of(request), revision):
         raise triples.DraftRefused(reason, code="not_editable")
     return revision
 

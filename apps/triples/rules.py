@@ -2,6 +2,7 @@
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
+from apps.common.text.wording import plural
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
@@ -10,7 +11,10 @@ MOST_RETIRED = 5_000
 WRITTEN_BY_MACHINE = "A machine wrote it. A person must adopt it first."
 NEEDS_WRITER = "Only annotators and leads of this project can write Q&As."
 QUERY_GONE = "The query of this Q&A is no longer here: its import was undone. Start from another query, or without one."
-WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+"""Who may write Q&As."""
+READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+"""Who may read them before a version has them."""
 
 
 def is_author(person: User, triple: Triple) -> bool:
@@ -19,7 +23,7 @@ def is_author(person: User, triple: Triple) -> bool:
 
 def writer_refusal(roles: frozenset[str]) -> str | None:
     """Why somebody with these roles may not write here: former authors, and those who now only read, may not."""
-    return None if roles & WRITERS else NEEDS_WRITER
+    return None if roles & set(WRITERS) else NEEDS_WRITER
 
 
 def write_refusal(person: User, revision: Revision) -> str | None:
@@ -52,16 +56,14 @@ NONE_UNTOUCHED = "Somebody has edited, adopted or submitted each of these drafts
 def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
     """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
     if begun:
-        return f"Submitted for review since: {counted(begun)}. Their author can withdraw the drafts that are left."
+        return (
+            f"Submitted for review since: {plural(begun, 'Q&A')}. Their author can withdraw the drafts that are left."
+        )
     if adopted:
-        return f"Adopted since: {counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
+        return f"Adopted since: {plural(adopted, 'Q&A')}. Their authors can withdraw them; then the rest can be undone."
     if edited:
-        return f"Edited since: {counted(edited)}. Their author can withdraw them; then the rest can be undone."
+        return f"Edited since: {plural(edited, 'Q&A')}. Their author can withdraw them; then the rest can be undone."
     return None
-
-
-def counted(number: int) -> str:
-    return "1 Q&A" if number == 1 else f"{number:,} Q&As"
 
 
 def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:

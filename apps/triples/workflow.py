@@ -161,7 +161,6 @@ def _after(triple: Triple, reason: str) -> dict[str, Any]:
 
 
 def _event_fields(triple: Triple) -> dict[str, Any]:
-    """The fields of a triple in an event."""
     return {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
 
 

@@ -3,7 +3,13 @@
 import pytest
 
 from apps.accounts.core.oidc import configuration
-from apps.accounts.core.oidc.configuration import BadConfiguration, GroupRole, single_sign_on
+from apps.accounts.core.oidc.configuration import (
+    BadConfiguration,
+    GroupRole,
+    SingleSignOn,
+    group_role,
+    single_sign_on,
+)
 from apps.accounts.enums import Role
 
 LEAST = {"issuer": "https://login.example.org", "client_id": "karat", "client_secret": "s"}
@@ -23,7 +29,8 @@ def read(**changed):
         "roles": [],
         "passwords_only_for": "",
     }
-    return single_sign_on(**{**nothing, **changed})
+    given = {**nothing, **changed}
+    return single_sign_on(SingleSignOn(**given | {"roles": tuple(map(group_role, given["roles"]))}))
 
 
 def test_the_least_is_issuer_client_and_secret_and_without_an_issuer_there_is_none():

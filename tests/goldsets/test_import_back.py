@@ -14,7 +14,7 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import shown
 from apps.common.files.tabular import TableFile
 from apps.corpus.models import BlockVersion
-from apps.corpus.selectors.import_kinds import kind_named
+from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.judging.actions.rounds import close_round
@@ -62,13 +62,16 @@ def options_of(kind: str, bench) -> dict:
     return OPTIONS[kind] | ({"snapshot": str(bench.snapshot.pk)} if kind == "judgements" else {})
 
 
+def file_of(kind: str, path, bench) -> FileToImport:
+    return FileToImport(bench.project, source_of(path), options_of(kind, bench))
+
+
 def preview(kind: str, path, bench):
-    return kind_named(kind).preview(bench.project, source_of(path), options_of(kind, bench), lambda done: None)
+    return kind_named(kind).preview(file_of(kind, path, bench), lambda done: None)
 
 
 def apply(kind: str, path, bench):
-    options = options_of(kind, bench)
-    return kind_named(kind).apply(bench.project, source_of(path), options, actor=bench.lead, at=AT)
+    return kind_named(kind).apply(file_of(kind, path, bench), actor=bench.lead, at=AT)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_passages_are_read_back_as_passages_and_not_cut_anew(bench, export, name
 
     with (export / name).open("rb") as stream:
         source = TableFile(name.split("/")[-1], stream, path=export / name)
-        plan = kind_named("corpus").preview(bench.project, source, options, lambda done: None)
+        plan = kind_named("corpus").preview(FileToImport(bench.project, source, options), lambda done: None)
 
     assert not plan.errors
     ids = bench.snapshot.entries.values_list("block__outside_id", flat=True)
@@ -265,11 +268,11 @@ def test_a_near_match_counts_once_somebody_takes_it(bench, samples):
     assert told("triples", path, bench) == [(1, "reference_contexts[1]", shown(f"{text_of('rotation')} And so on."))]
 
     options = options_of("triples", bench) | fix.options
-    plan = kind_named("triples").apply(bench.project, source_of(path), options, actor=bench.lead, at=AT)
+    plan = kind_named("triples").apply(FileToImport(bench.project, source_of(path), options), actor=bench.lead, at=AT)
 
     assert not plan.errors
     assert drafted_blocks() == [["rotation"]]
-    again = kind_named("triples").preview(bench.project, source_of(path), options, lambda done: None)
+    again = kind_named("triples").preview(FileToImport(bench.project, source_of(path), options), lambda done: None)
     assert [fix.name for fix in again.fixes] == ["near-contexts-undo"]
 
 

@@ -1,4 +1,4 @@
-"""The base class of project endpoints of the API."""
+"""The base classes of project endpoints of the API."""
 
 from typing import Any, ClassVar, cast
 
@@ -6,6 +6,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from apps.accounts.enums import Scope
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
@@ -53,6 +54,24 @@ class ProjectAPIView(APIView):
             raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[method]))}.")
         if method != "GET" and not self.changes_archived:
             ProjectArchived.unless_open(self.project)
+
+
+class CorpusAPIView(ProjectAPIView):
+    """An endpoint of corpora, passages, queries and their sources."""
+
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
+
+
+class RunsAPIView(ProjectAPIView):
+    """An endpoint of systems, runs, pools, scores and gates."""
+
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+
+class VersionsAPIView(ProjectAPIView):
+    """An endpoint of gold sets and their versions."""
+
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
 
 def scopes_of(view: ProjectAPIView | type[ProjectAPIView], method: str) -> tuple[str, ...]:

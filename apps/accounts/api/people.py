@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,15 +18,10 @@ from apps.accounts.core.invitees import LONGEST_NAME, MOST_GUESTS, Guest
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, MemberRoles
-from apps.common.web.api import body_with_key
+from apps.common.web.api import PAGING, body_in, body_with_key, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
-from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.paging import cut, only_known
 from apps.common.web.requests import link_for_others
-
-PAGES = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
 
 
 class RolesInput(serializers.Serializer):
@@ -46,11 +41,6 @@ class MemberOut(serializers.Serializer):
     is_active = serializers.BooleanField(help_text="False when an operator has deactivated the account.")
 
 
-class MemberPageOut(serializers.Serializer):
-    results = MemberOut(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 def member_facts(standing: MemberRoles, reader: Member) -> dict[str, Any]:
     """What this reader is told of a member."""
     return _facts(standing.user, reader) | {"roles": list(standing.roles), "since": standing.since}
@@ -67,15 +57,14 @@ class MemberList(ProjectAPIView):
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.PEOPLE_READ}
 
-    @extend_schema(operation_id="people_list", parameters=PAGES, responses=MemberPageOut)
+    @extend_schema(operation_id="people_list", parameters=PAGING, responses=page_of("MemberPageOut", MemberOut))
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"after", "limit"})
-        people = selectors.people_in(self.project)
-        page = cut(people, request.query_params, column="pk", parse=whole, read=lambda user: user.pk)
+        page = cut(selectors.people_in(self.project), request.query_params)
         standings = selectors.people_with_roles(self.project, page.rows)
         standings.sort(key=lambda standing: standing.user.pk)
         rows = [member_facts(standing, self.member) for standing in standings]
-        return Response(MemberPageOut({"results": rows, "next": page.next}).data)
+        return Response({"results": MemberOut(rows, many=True).data, "next": page.next})
 
 
 class RolesChange(ProjectAPIView):
@@ -106,9 +95,7 @@ class MemberRolesView(RolesChange):
     @extend_schema(operation_id="people_set_roles", request=RolesInput, responses=MemberOut)
     def post(self, request: Request, slug: str, user_id: int) -> Response:
         user = selectors.member_user(self.project, user_id)
-        body = RolesInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.give(user, body.validated_data["roles"])
+        return self.give(user, given_in(request.data, RolesInput)["roles"])
 
 
 class JudgeMyself(RolesChange):
@@ -173,11 +160,6 @@ class InvitedOut(InvitationOut):
     is_mailed = serializers.BooleanField()
 
 
-class InvitationPageOut(serializers.Serializer):
-    results = InvitationOut(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class InvitedListOut(serializers.Serializer):
     """In the order of the request."""
 
@@ -190,17 +172,15 @@ class InvitationList(ProjectAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.PEOPLE_READ, "POST": Scope.PEOPLE_WRITE}
 
-    @extend_schema(operation_id="people_invitations", parameters=PAGES, responses=InvitationPageOut)
+    @extend_schema(
+        operation_id="people_invitations", parameters=PAGING, responses=page_of("InvitationPageOut", InvitationOut)
+    )
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        rows = selectors.open_invitations(self.project, timezone.now()).order_by("pk")
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response(InvitationPageOut({"results": page.rows, "next": page.next}).data)
+        return oldest_first(request, selectors.open_invitations(self.project, timezone.now()), InvitationOut)
 
     @extend_schema(operation_id="people_invite", request=InviteInput, responses={201: InvitedListOut})
     def post(self, request: Request, slug: str) -> Response:
-        body = InviteInput(data=body_with_key(request))
-        body.is_valid(raise_exception=True)
+        body = body_in(body_with_key(request), InviteInput)
         invited = invitations.invite_several(
             project=self.project,
             actor=self.member.user,

@@ -30,7 +30,6 @@ def end_session(request: PersonRequest, visit_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def end_sessions(request: PersonRequest) -> HttpResponse:
-    """End every other session."""
     key = request.session.session_key
     number = sign_ins.end_visits(user=request.user, actor=request.user, keep=key, at=timezone.now())
     messages.success(request, f"{plural(number, 'other session')} ended. You stay signed in here.")

@@ -9,7 +9,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.agreement.presenters import selected_rounds
 from apps.agreement.selectors import agreement, people
@@ -164,11 +164,10 @@ def pairs_facts(
     return [pair_facts(pair, names, alpha_ordinal=alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
 
 
-class AgreementView(ProjectAPIView):
+class AgreementView(VersionsAPIView):
     """Agreement of the whole project. No person is named: each value carries its interval and its n."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(responses=AgreementSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -187,10 +186,8 @@ class AgreementView(ProjectAPIView):
 ROUND = OpenApiParameter("round", int, description="A round that you may see; all of them when left out.")
 
 
-class GradesView(ProjectAPIView):
+class GradesView(VersionsAPIView):
     """An endpoint about the grades of the rounds that the user may see, filtered by `round`."""
-
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     def rounds(self, request: Request, *known: str) -> list[Round]:
         """The rounds that the parameter `round` names. Rejects unknown parameters."""

@@ -87,8 +87,6 @@ def _heat(value: float) -> str:
 
 
 class PeriodFigure(NamedTuple):
-    """The figure of one period."""
-
     label: str
     figure: Estimate
 

@@ -164,7 +164,6 @@ def one_item_a_text(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def rows_of(table: NDArray[np.int64], pairs: Collection[Pair]) -> NDArray[np.int64]:
-    """The rows of these pairs."""
     versions, places = np.unique(table[:, 1], return_inverse=True)
     texts = texts_of(versions.tolist())
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}

@@ -12,6 +12,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, actions_in, actors_in, events_in, object_types_in, page_of
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.forms import offer
 
 
@@ -22,7 +23,7 @@ class FilterForm(forms.Form):
     action = forms.ChoiceField(label="Action", required=False)
     object_type = forms.ChoiceField(label="Kind of object", required=False)
     object_id = forms.CharField(label="Object", required=False, max_length=64, strip=True)
-    before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
+    before = forms.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY, widget=forms.HiddenInput)
 
     def __init__(self, *args, project: Project, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -63,7 +64,6 @@ def event_list(request: HttpRequest, project: Project) -> HttpResponse:
         "rows": [(event, changes(event)) for event in events],
         "is_filtered": bool(chosen),
         "older": urlencode({**chosen, "before": before}) if before else "",
-        "section": "Audit",
     }
     return render(request, "audit/list.html", context, status=200 if form.is_valid() else 400)
 

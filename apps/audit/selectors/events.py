@@ -10,6 +10,7 @@ from django.db.models import Max, Model, QuerySet
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
 from apps.common.database.batched_reads import BatchedRead, ListOf
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.digests import utc_text
 
 Payload = Callable[[Any], dict]
@@ -77,7 +78,6 @@ def event_payload(event: Any) -> dict:
 
 
 PAGE_SIZE = 50
-MAX_KEY = 2**63 - 1
 
 
 class EventFilters(NamedTuple):
@@ -107,7 +107,7 @@ def newest_event_at() -> datetime | None:
 def page_of(events: QuerySet[Event], *, before: int | None) -> tuple[list[Event], int | None]:
     """One page of events with keys below `before` (None: the newest), and the `before` of the next page."""
     if before is not None:
-        events = events.filter(pk__lt=min(before, MAX_KEY))
+        events = events.filter(pk__lt=min(before, LARGEST_KEY))
     rows = list(events[: PAGE_SIZE + 1])
     return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
 

@@ -51,8 +51,6 @@ class StoredTable:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file in a backup."""
-
     size: int
     sha256: str
 

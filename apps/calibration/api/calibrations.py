@@ -15,13 +15,13 @@ from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
 from apps.calibration import actions, rules
 from apps.calibration.actions import CalibrationRefused
-from apps.calibration.forms import MAX_KEY, LogForm, OpenForm
+from apps.calibration.forms import LogForm, OpenForm
 from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations, rates
 from apps.calibration.selectors.comparisons import seen_by, why_in_words
 from apps.calibration.serializers import LogOut, RateOut, RatesOut, rates_out
-from apps.common.web.api import EstimateSerializer, body_with_key, given_in
-from apps.common.web.forms import ChoiceField, checked
+from apps.common.web.api import EstimateSerializer, body_with_key, given_in, next_page
+from apps.common.web.forms import ChoiceField, KeyField, checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
 from apps.review.forms import NOTE_LENGTH
@@ -106,12 +106,12 @@ class CalibrationOut(serializers.Serializer):
 
 class CalibrationPageOut(serializers.Serializer):
     calibrations = CalibrationOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class OpenInput(serializers.Serializer):
-    subject = serializers.IntegerField(min_value=1, max_value=MAX_KEY, help_text="The id of a person.")
-    partner = serializers.IntegerField(min_value=1, max_value=MAX_KEY, help_text="The id of another.")
+    subject = KeyField(help_text="The id of a person.")
+    partner = KeyField(help_text="The id of another.")
     side = ChoiceField(choices=RateSide.choices)
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.calibration import actions, rules
@@ -23,7 +23,6 @@ from apps.review.forms import AnswerForm, fresh_key
 from apps.review.presenters import categories_shown, reasons_shown
 from apps.triples.selectors.triples import expected_blocks
 
-SECTION = "Quality"
 PARTICIPANTS = rules.PARTICIPANTS
 PER_PAGE = 50
 LAST_ANSWERED = "calibration_last"
@@ -44,7 +43,6 @@ def _list(
     member = member_of(request)
     page = Paginator(calibrations.calibrations_for(member), PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "section": SECTION,
         "part": "calibration",
         "page": page,
         "rows": [(row, why_in_words(row.why)) for row in page.object_list],
@@ -68,7 +66,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
             subject=values["subject"],
             partner=values["partner"],
             side=RateSide(values["side"]),
-            lead=member_of(request).user,
+            lead=user_of(request),
             reason=values["reason"],
             at=timezone.now(),
         )
@@ -82,7 +80,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def check(request: HttpRequest, project: Project) -> HttpResponse:
     """Check the charts now, as the task does every few hours."""
-    checked = actions.check_project(project=project, actor=member_of(request).user, at=timezone.now())
+    checked = actions.check_project(project=project, actor=user_of(request), at=timezone.now())
     for sentence in checked.refused:
         messages.warning(request, f"A flag rate is out of its limits, but no calibration could be opened. {sentence}")
     if checked.opened:
@@ -112,7 +110,6 @@ def _page(
     member = member_of(request)
     seen = seen_by(member, calibration_)
     context = {
-        "section": SECTION,
         "part": "calibration",
         "calibration": calibration_,
         "why": why_in_words(calibration_.why),
@@ -149,7 +146,7 @@ def message(request: HttpRequest, project: Project, number: int) -> HttpResponse
         actions.post_calibration_message(
             project=project,
             calibration_id=calibration_.pk,
-            author=member_of(request).user,
+            author=user_of(request),
             text=text,
             at=timezone.now(),
         )
@@ -170,7 +167,7 @@ def close(request: HttpRequest, project: Project, number: int) -> HttpResponse:
         closed = actions.close_calibration(
             project=project,
             calibration_id=calibration_.pk,
-            person=member_of(request).user,
+            person=user_of(request),
             note=note,
             at=timezone.now(),
         )
@@ -189,7 +186,7 @@ def _item(request: HttpRequest, number: int, place: int) -> tuple[Calibration, C
     """The item, for the two who answer it only."""
     calibration_ = _calibration_or_404(request, number)
     item = calibration_.items.filter(number=min(place, 2**15 - 1)).select_related("revision__triple__source").first()
-    if item is None or not calibration_.includes(member_of(request).user):
+    if item is None or not calibration_.includes(user_of(request)):
         raise Http404("No such item.")
     item.calibration = calibration_
     return calibration_, item
@@ -199,7 +196,7 @@ def _item(request: HttpRequest, number: int, place: int) -> tuple[Calibration, C
 @require_safe
 def screen(request: HttpRequest, project: Project, number: int, place: int) -> HttpResponse:
     calibration_, item = _item(request, number, place)
-    if rules.answer_refusal(calibration_, member_of(request).user):
+    if rules.answer_refusal(calibration_, user_of(request)):
         return redirect("calibration:calibration", slug=project.slug, number=number)
     return _screen(request, item)
 
@@ -212,7 +209,7 @@ def _screen(
     fault: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    calibration_, person = item.calibration, member_of(request).user
+    calibration_, person = item.calibration, user_of(request)
     own = calibrations.own_verdicts(calibration_, person)
     mine = own.get(item.pk)
     values = posted or (
@@ -220,7 +217,6 @@ def _screen(
     )
     skip = _next_item(calibration_, {**own, item.pk: mine} if mine else own, item.number)
     context = {
-        "section": SECTION,
         "calibration": calibration_,
         "item": item,
         "revision": item.revision,
@@ -253,7 +249,7 @@ def _undo(request: HttpRequest, item: CalibrationItem) -> int | None:
 def answer(request: HttpRequest, project: Project, number: int, place: int) -> HttpResponse:
     """Store the answer and show the next item; a fault shows the same screen with what was chosen."""
     calibration_, item = _item(request, number, place)
-    person = member_of(request).user
+    person = user_of(request)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _answer_screen(request, item, "Choose confirm or flag first.")
@@ -280,7 +276,7 @@ def answer(request: HttpRequest, project: Project, number: int, place: int) -> H
 
 
 def _answer_screen(request: HttpRequest, item: CalibrationItem, fault: str) -> HttpResponse:
-    if reason := rules.answer_refusal(item.calibration, member_of(request).user):
+    if reason := rules.answer_refusal(item.calibration, user_of(request)):
         raise CalibrationRefused(reason, code="no_answer")
     posted = request.POST
     values = {

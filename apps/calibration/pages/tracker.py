@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.access.pages import member_of, member_view
-from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, policy
 from apps.calibration import rules
@@ -24,9 +23,8 @@ from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
+from apps.triples.rules import READERS
 
-SECTION = "Quality"
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_POINTS = 24
 BY_REASON = "reason"
 
@@ -43,7 +41,6 @@ def quality_log(request: HttpRequest, project: Project) -> HttpResponse:
     page = rates.page_of(member, narrowed, _cursor(request))
     chosen = {name: value for name, value in narrowed._asdict().items() if value}
     context = {
-        "section": SECTION,
         "part": "log",
         "form": form,
         "page": page,
@@ -99,7 +96,6 @@ def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
         else rates.breakdown(project, side, Dimension(by), person)
     )
     context = {
-        "section": SECTION,
         "part": "rates",
         "side": side,
         "sides": RateSide,

@@ -17,6 +17,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, policy
 from apps.calibration.core.control_chart import Count, Group, Signal, groups_of, mean_of, signal_of
 from apps.calibration.selectors.calibrations import blinded_triples
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.digests import digest_of
 from apps.metrics.agreement.ratings import Rate
 from apps.queries.enums import Difficulty
@@ -28,7 +29,6 @@ from apps.triples.models import Revision, Triple
 
 PER_PAGE = 50
 CHUNK = 1_000
-MAX_KEY = 2**63 - 1
 
 FLAG, DROP = "flag", "drop"
 
@@ -40,8 +40,8 @@ class Cursor(NamedTuple):
     last key of each, so every page costs the same.
     """
 
-    flag: int = MAX_KEY
-    drop: int = MAX_KEY
+    flag: int = LARGEST_KEY
+    drop: int = LARGEST_KEY
 
     def __str__(self) -> str:
         return f"{self.flag}.{self.drop}"
@@ -90,7 +90,7 @@ def cursor_from(text: str) -> Cursor:
     flag, dot, drop = text.partition(".")
     if not dot or not all(part.isascii() and part.isdigit() and len(part) < 20 for part in (flag, drop)):
         raise ValueError(text)
-    return Cursor(min(int(flag), MAX_KEY), min(int(drop), MAX_KEY))
+    return Cursor(min(int(flag), LARGEST_KEY), min(int(drop), LARGEST_KEY))
 
 
 def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *, most: int = PER_PAGE) -> LogPage:

@@ -268,7 +268,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
         self._transport.close()
 
     # Any endpoint ------------------------------------------------------------------------------------------------

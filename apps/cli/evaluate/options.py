@@ -18,7 +18,7 @@ from apps.gates.core.rule import TIERS
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, can_be_of_hits
 from apps.metrics.expected.rules import BLOCK
 from apps.metrics.measures.entries import EXPECTED
-from apps.metrics.measures.registry import parse_measures
+from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.base import RemoteEngine
@@ -26,7 +26,6 @@ from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.search import Pace
 
-DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"
 PASSAGE_PATHS = OwnPaths._fields
 DEFAULT_BODY = '{"query": {{query}}, "k": {{k}}}'

@@ -16,6 +16,7 @@ from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.released import ReleasedQuery, ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
 from apps.common.digests import digest_of
+from apps.common.text.wording import plural
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.metrics.columns import Judged
 from apps.metrics.expected.rules import Returned
@@ -219,7 +220,7 @@ def _unsent(outcome: RetrievalOutcome, left: int) -> str:
     unsent = left - len(outcome.failed)
     if not unsent:
         return ""
-    return f": {len(outcome.failed):,} failed, {unsent:,} {'was' if unsent == 1 else 'were'} not sent"
+    return f": {len(outcome.failed):,} failed, {plural(unsent, 'was', 'were')} not sent"
 
 
 def some(names: Sequence[str]) -> str:

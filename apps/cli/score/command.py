@@ -21,10 +21,10 @@ from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
 from apps.metrics.expected.rules import BLOCK
 from apps.metrics.measures.entries import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 
-DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2
 LIST_WIDTH = 100

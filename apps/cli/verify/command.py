@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from apps.common.text.wording import plural
 from apps.goldsets.core.signing import PREFIX, NoKey, Signer, fingerprint, parse_public_key
 from apps.goldsets.formats.verification import NotAnExport, VerificationReport, verify
 
@@ -85,9 +86,9 @@ def _facts(report: VerificationReport, refusal: str | None) -> dict[str, Any]:
 
 def _lines(report: VerificationReport) -> Iterator[str]:
     yield from report.faults
-    files = "1 file" if report.checked == 1 else f"{report.checked:,} files"
+    files = plural(report.checked, "file")
     if report.is_intact:
         yield f"Intact: {files}, {report.size:,} bytes, as the manifest says."
     else:
         count = len(report.faults)
-        yield f"Changed: {count} {'fault' if count == 1 else 'faults'} in {files}."
+        yield f"Changed: {plural(count, 'fault')} in {files}."

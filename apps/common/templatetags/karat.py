@@ -168,7 +168,7 @@ def difference_interval(bounds: Sequence[float | None] | None, places: int = 3) 
 def plural(value: int, word: str) -> str:
     """`{{ 3|plural:"query,queries" }}` → "3 queries"; one form is given an s."""
     one, _, many = word.partition(",")
-    return f"{wording.count(value)} {one if value == 1 else many or one + 's'}"
+    return wording.plural(value, one, many)
 
 
 @register.filter

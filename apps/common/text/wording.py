@@ -59,6 +59,11 @@ def count(value: int | None) -> str:
     return "not counted" if value is None else f"{value:,}".replace("-", MINUS)
 
 
+def plural(value: int, one: str, many: str = "") -> str:
+    """`3, "query", "queries"` → "3 queries"; without a plural, one with an s."""
+    return f"{count(value)} {one if value == 1 else many or f'{one}s'}"
+
+
 def count_up_to(value: int, most: int) -> str:
     """Of what is counted up to `most`: "12", or "1,000 or more"."""
     return f"{most:,} or more" if value >= most else count(value)
@@ -93,7 +98,7 @@ def age(since: datetime, now: datetime) -> str:
     for size, unit in _UNITS:
         if seconds >= size:
             whole = int(seconds // size)
-            return f"{whole:,} {unit}{'' if whole == 1 else 's'}"
+            return plural(whole, unit)
     return "less than a minute"
 
 

@@ -1,9 +1,10 @@
 """Parts that API views share: bodies, idempotency keys, answers that are files, figures with an interval."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import OpenApiParameter
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
@@ -13,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from apps.common.web.paging import only_known
+from apps.common.web.paging import Cut, cut, cut_list, only_known
 
 
 def body_with_key(request: Request) -> dict[str, Any]:
@@ -58,33 +59,74 @@ class EstimateSerializer(serializers.Serializer[Any]):
 S = TypeVar("S", bound=Serializer)
 
 
-def body_in(request: Request, serializer: type[S]) -> S:
+def body_in(data: Any, serializer: type[S]) -> S:
     """The valid body of a request. Raises ValidationError."""
-    body = serializer(data=request.data)
+    body = serializer(data=data)
     body.is_valid(raise_exception=True)
     return body
 
 
-def change_in(request: Request, serializer: type[S]) -> S:
+def change_in(data: Any, serializer: type[S]) -> S:
     """The valid body of a change. Raises ValidationError, for an unknown field too.
 
     Where fields may be left out, one that is misspelt would otherwise be answered as if it had been changed.
     """
-    body = body_in(request, serializer)
-    if unknown := sorted(set(request.data) - set(body.fields)):
+    body = body_in(data, serializer)
+    if unknown := sorted(set(data) - set(body.fields)):
         raise ValidationError({unknown[0]: [f"Unknown field. Known are: {', '.join(sorted(body.fields))}."]})
     return body
 
 
 def given_in(data: Any, serializer: type[Serializer]) -> dict[str, Any]:
     """The values of a body, or of the query, by field. Raises ValidationError."""
-    body = serializer(data=data)
-    body.is_valid(raise_exception=True)
-    return dict(body.validated_data)
+    return dict(body_in(data, serializer).validated_data)
+
+
+PAGING = [
+    OpenApiParameter("after", str, description="`next` of the previous page"),
+    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
+]
+
+
+def next_page() -> serializers.CharField:
+    """The field `next` of a page."""
+    return serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+def page_of(name: str, row: type[Serializer[Any]]) -> Serializer[Any]:
+    """How a page of such rows looks: `{"results": [...], "next": cursor or null}`. `name` is for the description."""
+    return inline_serializer(name, {"results": row(many=True), "next": next_page()})
+
+
+def oldest_first(
+    request: Request, rows: QuerySet[Any], serializer: type[Serializer[Any]], *known: str, **context: Any
+) -> Response:
+    """One page of rows in the order of their keys. `known` are the parameters beside those of `PAGING`."""
+    only_known(request.query_params, {"after", "limit", *known})
+    return _page(cut(rows, request.query_params), serializer, context)
+
+
+def in_their_order(
+    request: Request, rows: Sequence[Any] | QuerySet[Any], serializer: type[Serializer[Any]]
+) -> Response:
+    """One page of rows whose order never changes."""
+    only_known(request.query_params, {"after", "limit"})
+    return _page(cut_list(rows, request.query_params), serializer, {})
+
+
+def _page(page: Cut, serializer: type[Serializer[Any]], context: dict[str, Any]) -> Response:
+    return Response({"results": serializer(page.rows, many=True, context=context).data, "next": page.next})
 
 
 NEWEST = 100
 CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
+
+
+def newest_page_of(name: str, row: type[Serializer[Any]]) -> Serializer[Any]:
+    """How a page of `newest_first` looks. `name` is for the description of the API."""
+    rows = row(many=True)
+    before = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
+    return inline_serializer(name, {"results": rows, "next": before})
 
 
 def newest_first(request: Request, rows: Any, serializer: Any, size: int = NEWEST) -> Response:

@@ -10,6 +10,7 @@ from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.errors import Refusal
 
 F = TypeVar("F", bound=BaseForm)
@@ -44,17 +45,31 @@ class ChoiceField(serializers.ChoiceField):
         super().fail(key, **values)
 
 
-def body_fields(form: type[forms.Form], *, but: Container[str] = (), **about: Any) -> dict[str, serializers.Field]:
-    """The fields of a form, but those named, for a body of the API and for its description.
+class KeyField(serializers.IntegerField):
+    """The key of a row, as far as a column can hold one."""
 
-    A choice that is offered per request is a text here: the form decides. Raises TypeError for a kind of field that no
-    body has.
+    def __init__(self, **about: Any) -> None:
+        super().__init__(min_value=1, max_value=LARGEST_KEY, **about)
+
+
+def body_fields(
+    form: type[forms.Form], *, only: Container[str] | None = None, but: Container[str] = (), **about: Any
+) -> dict[str, serializers.Field]:
+    """The fields of a form, but those named, or `only` those, for a body of the API and for its description.
+
+    What the form proposes may be left out. A choice that is offered per request is a text here: the form decides.
+    Raises TypeError for a kind of field that no body has.
     """
-    return {name: _as_serialized(field, about) for name, field in form.base_fields.items() if name not in but}
+    chosen = [name for name in form.base_fields if name not in but and (only is None or name in only)]
+    return {name: _as_serialized(form.base_fields[name], about) for name in chosen}
 
 
 def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Field:
-    about = {"help_text": field.help_text or str(field.label or ""), **about}
+    about = {
+        "help_text": field.help_text or str(field.label or ""),
+        "required": field.required and field.initial is None,
+        **about,
+    }
     if isinstance(field, forms.BooleanField):
         return serializers.BooleanField(**about)
     if isinstance(field, forms.IntegerField):  # one of floats is one too
@@ -65,8 +80,8 @@ def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Fie
             return serializers.ListField(child=ChoiceField(choices=choices), **about)
         return ChoiceField(choices=choices, **about)
     if isinstance(field, (forms.CharField, forms.ChoiceField)):
-        longest = getattr(field, "max_length", None)
-        return serializers.CharField(max_length=longest, allow_blank=not field.required, **about)
+        about |= {"max_length": getattr(field, "max_length", None), "trim_whitespace": getattr(field, "strip", True)}
+        return serializers.CharField(allow_blank=not field.required, **about)
     raise TypeError(f"no field of a body is like {type(field).__name__}")
 
 

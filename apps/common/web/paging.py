@@ -4,13 +4,12 @@ A cursor is the last value of a unique, ordered column, so every page costs the 
 neither repeat nor hide others.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from rest_framework.exceptions import ValidationError
 
-T = TypeVar("T", bound=Model)
 LIMIT, MOST = 100, 1_000
 LONGEST = 18
 NO_CURSOR = "This is not a cursor. Use `next` of the previous page."
@@ -30,21 +29,17 @@ def only_known(params: Mapping[str, Any], known: set[str]) -> None:
         raise ValidationError({unknown[0]: f"Unknown parameter. Known are: {', '.join(sorted(known))}."})
 
 
-def cut(
-    rows: QuerySet[T], params: Mapping[str, Any], *, column: str, parse: Callable[[str], Any], read: Callable[[T], Any]
-) -> Cut:
-    """The page for `after` and `limit`. `rows` must be ordered by `column` alone, ascending.
-
-    `parse` makes a value of the column from the cursor (raising ValueError), `read` takes it from a row.
-    """
+def cut(rows: QuerySet[Any], params: Mapping[str, Any], column: str = "pk") -> Cut:
+    """The page for `after` and `limit`, in the order of `column`, which is unique and a whole number."""
+    rows = rows.order_by(column)
     limit = _limit(params.get("limit", ""))
     if after := params.get("after", ""):
         try:
-            rows = rows.filter(**{f"{column}__gt": parse(after)})
+            rows = rows.filter(**{f"{column}__gt": whole(after)})
         except ValueError:
             raise ValidationError({"after": NO_CURSOR}) from None
     fetched = list(rows[: limit + 1])
-    return Cut(fetched[:limit], str(read(fetched[limit - 1])) if len(fetched) > limit else None)
+    return Cut(fetched[:limit], str(getattr(fetched[limit - 1], column)) if len(fetched) > limit else None)
 
 
 def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> Cut:

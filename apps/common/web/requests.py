@@ -1,16 +1,19 @@
-"""Of a request: the client's address, also behind a proxy, and the links that an answer may contain."""
+"""Of a request: the client's address, also behind a proxy, the keys it names, and the links of an answer."""
 
 import ipaddress
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.utils.http import url_has_allowed_host_and_scheme
 
 log = logging.getLogger(__name__)
+LONGEST_KEY = 18
 
 NO_ADDRESS = (
     "KARAT_BEHIND_PROXY is on, but requests arrive without X-Forwarded-For (or with fewer addresses in it than"
@@ -77,6 +80,24 @@ def client_address(request: HttpRequest) -> str | None:
     """The client's address. A proxy's header is used only when KARAT_BEHIND_PROXY is on."""
     forwarded = forwarded_address(request) if settings.BEHIND_PROXY else None
     return forwarded or address_in(request.META.get("REMOTE_ADDR", ""))
+
+
+def key_in(text: str) -> int | None:
+    """The key of a row that a request names; None for anything else, also for what no column could hold."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_KEY else None
+
+
+def keys_in(texts: Iterable[str]) -> list[int]:
+    """The keys among these texts."""
+    return [key for text in texts if (key := key_in(text)) is not None]
+
+
+def page_before(request: HttpRequest, rows: QuerySet[Any], size: int) -> tuple[list[Any], int | None]:
+    """One page of rows that are newest first, older than `?before=`, and the key where the next page begins."""
+    if before := key_in(request.GET.get("before", "")):
+        rows = rows.filter(pk__lt=before)
+    found = list(rows[: size + 1])
+    return found[:size], found[size - 1].pk if len(found) > size else None
 
 
 def own_page(request: HttpRequest, wanted: str) -> str:

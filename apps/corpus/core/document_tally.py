@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from apps.common.text.wording import plural
+
 SAMPLES = 10
 SAMPLE_LETTERS = 6_000
 PATHS_LISTED = 200
@@ -73,7 +75,7 @@ class DocumentTally:
         if len(listed) == PATHS_LISTED:
             self._cut_off.add(reason)
         else:
-            listed.append(path if files == 1 else f"{path}: {_files(files)}")
+            listed.append(path if files == 1 else f"{path}: {plural(files, 'file')}")
 
     def add_passage(self, passage: CutPassage) -> None:
         self._passages[passage.kind] += 1
@@ -89,7 +91,7 @@ class DocumentTally:
 
     def unread_words(self) -> str:
         """The files that stay unread by reason: "scanned PDF without text: 3 files, picture: 1 file"."""
-        return ", ".join(f"{reason}: {_files(number)}" for reason, number in self.unread_counts.most_common())
+        return ", ".join(f"{reason}: {plural(number, 'file')}" for reason, number in self.unread_counts.most_common())
 
     def as_json(self, titles: Mapping[str, str]) -> dict[str, Any]:
         """The figures for the plan. `titles` names the kinds of files, in their order."""
@@ -199,7 +201,3 @@ def _share(lengths: Counter[int], share: float) -> int:
         if left <= 0:
             return words
     return max(lengths)
-
-
-def _files(number: int) -> str:
-    return "1 file" if number == 1 else f"{number:,} files"

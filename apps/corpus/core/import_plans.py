@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row
+from apps.common.text.wording import plural
 
 LEAVE_OUT = ""
 SKIP = "skip"
@@ -217,11 +218,11 @@ class ImportPlan:
     def sentence(self, one: str, many: str) -> str:
         """The figures in words: "80 blocks: 3 new, 1 changed, 76 unchanged, 0 gone." """
         if self.changes_nothing:
-            return f"{self.rows:,} {one if self.rows == 1 else many}: nothing changed."
+            return f"{plural(self.rows, one, many)}: nothing changed."
         figures = ", ".join(
             f"{number:,} {_of_one(word) if number == 1 else word}" for word, number in self.counts.items()
         )
-        return f"{self.rows:,} {one if self.rows == 1 else many}: {figures}."
+        return f"{plural(self.rows, one, many)}: {figures}."
 
 
 def _of_one(word: str) -> str:

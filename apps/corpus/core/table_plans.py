@@ -9,6 +9,7 @@ from apps.common.files.anytable import MOST_ROWS
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.near_ids import Proposal
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import LEAVE_OUT, ColumnRole, Fix, ImportPlan, TableChoice
 
 SHOWN_ROWS = 5
@@ -151,7 +152,7 @@ def refuse_unsettled(view: TableView, source: TableFile) -> None:
 
 def _about_faulty(errors: ErrorList, choice: TableChoice) -> TableMessage:
     first = next(iter(errors))
-    title = "1 row has a mistake." if errors.total == 1 else f"{errors.total:,} rows have mistakes."
+    title = plural(errors.total, "row has a mistake.", "rows have mistakes.")
     where = f"{first.field}: {first.message}" if first.field else first.message
     words = f"Line {first.line}, {where}."
     examples = [f"line {error.line}, {error.field} {error.value}: {error.message}" for error in errors]
@@ -180,7 +181,7 @@ def near_match(near: Proposal, choice: TableChoice, name: str, one: str, many: s
     count = len(near.fits)
     written, known = near.example
     examples = [f"{written} is {known}" for written, known in near.fits.items()]
-    counted = f"{count:,} {one if count == 1 else many}"
+    counted = plural(count, one, many)
     differ = "It differs" if count == 1 else "They differ"
     if name in choice.answers:
         title = f"{counted} matched. {differ} by {near.difference}: {written} is {known}."
@@ -191,7 +192,7 @@ def near_match(near: Proposal, choice: TableChoice, name: str, one: str, many: s
 
 
 def about_several(several: Mapping[str, int], choice: TableChoice) -> TableMessage:
-    title = f"{len(several):,} {'page has' if len(several) == 1 else 'pages have'} several passages here."
+    title = f"{plural(len(several), 'page has', 'pages have')} several passages here."
     examples = [f"{value}: {passages} passages" for value, passages in several.items()]
     if FIRST_PASSAGES in choice.answers:
         title += " A page counts as its first passage."
@@ -201,17 +202,13 @@ def about_several(several: Mapping[str, int], choice: TableChoice) -> TableMessa
 
 
 def about_unknown_passages(unknown: Sequence[str], rows: int, snapshot: str, choice: TableChoice) -> TableMessage:
-    title = f"{counted(len(unknown), 'passage')} {are(unknown)} not in {snapshot}."
-    out = f"{counted(rows, 'row')} {'stays' if rows == 1 else 'stay'} out"
+    title = f"{plural(len(unknown), 'passage')} {are(unknown)} not in {snapshot}."
+    out = f"{plural(rows, 'row')} {'stays' if rows == 1 else 'stay'} out"
     if LEAVE_PASSAGES in choice.answers:
         return TableMessage(DONE, f"{title} {out}.", "", unknown, undoing(choice, LEAVE_PASSAGES))
     words = f"Such as {unknown[0]}. Another snapshot may have {'it' if len(unknown) == 1 else 'them'}."
-    fix = taking(choice, LEAVE_PASSAGES, f"Leave out {counted(rows, 'row')}")
+    fix = taking(choice, LEAVE_PASSAGES, f"Leave out {plural(rows, 'row')}")
     return TableMessage(WARN, title, words, unknown, fix)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def are(items: Sequence[object]) -> str:

@@ -19,6 +19,7 @@ from django.conf import settings
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.cutting import Passage, outline_of, page_address, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
 from apps.corpus.core.documents import DEFAULT, Document, ReadingNote, Recipe, UnreadFile, recipe_of
@@ -279,7 +280,7 @@ class DocumentRows:
         """What a person should know of how it was read."""
         notes = [f"Git commit {self.commit}."] if self.commit else []
         for words, number in (+self.tally.notes).most_common():
-            notes.append(f"{number:,} {'file' if number == 1 else 'files'} {words}.")
+            notes.append(f"{plural(number, 'file')} {words}.")
         return notes
 
     def as_json(self) -> dict[str, Any]:

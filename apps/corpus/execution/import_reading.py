@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from apps.accounts.models import Project, User
+from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import ErrorList, as_row
-from apps.common.files.tabular import TableFile, open_source
+from apps.common.files.tabular import open_source
 from apps.corpus.core.import_plans import Fix, ImportPlan, TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
-from apps.corpus.selectors.import_kinds import ImportKind, Progress, headings_digest, kind_named
+from apps.corpus.selectors.import_kinds import FileToImport, ImportKind, Progress, headings_digest, kind_named
 from apps.jobs.actions.uploads import mark_used
 
 
@@ -31,7 +31,7 @@ def _planned(item: Import, progress: Progress) -> dict[str, Any]:
     kind = kind_named(item.kind)
     try:
         with open_source(item.upload.file_here(), name=item.upload.filename) as source:
-            return kind.preview(item.project, source, item.options, progress).as_json()
+            return kind.preview(FileToImport(item.project, source, item.options), progress).as_json()
     except InputError as error:
         return faulty_plan([error])
     except InputErrors as errors:
@@ -53,15 +53,13 @@ def prepared(item: Import, *, actor: User, at: datetime) -> Iterator[Any]:
         made = None
         with suppress(InputError):
             source = stack.enter_context(open_source(item.upload.file_here(), name=item.upload.filename))
-            kind = kind_named(item.kind)
-            made = stack.enter_context(prepared_source(kind, item.project, source, item.options, actor=actor, at=at))
+            kind, file = kind_named(item.kind), FileToImport(item.project, source, item.options)
+            made = stack.enter_context(prepared_source(kind, file, actor=actor, at=at))
         yield made
 
 
 @contextmanager
-def prepared_source(
-    kind: ImportKind, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-) -> Iterator[Any]:
+def prepared_source(kind: ImportKind, file: FileToImport, *, actor: User, at: datetime) -> Iterator[Any]:
     """What can be made of a file before the transaction that applies it. The source is at its beginning, then again.
 
     None on PostgreSQL, which has no lock to keep short: there a file is read while the server stores what was read of
@@ -71,8 +69,8 @@ def prepared_source(
         made = None
         if connection.vendor == "sqlite":
             with suppress(InputError, InputErrors, Refusal):
-                made = stack.enter_context(kind.prepared(project, source, options, actor=actor, at=at))
-            source.rewind()
+                made = stack.enter_context(kind.prepared(file, actor=actor, at=at))
+            file.source.rewind()
         yield made
 
 
@@ -80,8 +78,8 @@ def take_in(item: Import, *, actor: User, at: datetime, prepared: Any = None) ->
     """Apply the file, in the caller's transaction. Raises InputErrors."""
     try:
         with open_source(item.upload.file_here(), name=item.upload.filename) as source:
-            kind = kind_named(item.kind)
-            return kind.apply(item.project, source, item.options, actor=actor, at=at, prepared=prepared)
+            file = FileToImport(item.project, source, item.options)
+            return kind_named(item.kind).apply(file, actor=actor, at=at, prepared=prepared)
     except InputError as error:
         raise InputErrors([error]) from error
 

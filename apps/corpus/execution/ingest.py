@@ -14,6 +14,7 @@ from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.core.passage_ids import BlockDigests, metadata_digest
 from apps.corpus.enums import ImportMode
@@ -250,7 +251,7 @@ def _counted(
     plan.counts["gone"] = gone()
     plan.removes_all = bool(plan.rows and plan.counts["gone"]) and not has_common
     if wordless:
-        have = "1 changed passage has" if wordless == 1 else f"{wordless:,} changed passages have"
+        have = plural(wordless, "changed passage has", "changed passages have")
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 

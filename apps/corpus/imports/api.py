@@ -12,7 +12,7 @@ from django.http import Http404, QueryDict
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.text import slugify
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
@@ -22,9 +22,8 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
-from apps.common.web.api import given_in
+from apps.common.web.api import PAGING, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField, body_fields, checked, offer
-from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
 from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.enums import ImportMode, ImportState
@@ -91,29 +90,21 @@ def free_name(project: Project, file_name: str) -> str:
     return next(each for each in names if slugify(each)[:60] not in taken)
 
 
-PAGING = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
-
-
 class ImportRow(serializers.Serializer):
     """An import in a list. `job` reads or applies a large file."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(source="pk")
     kind = serializers.CharField()
     state = ChoiceField(choices=ImportState.values)
-    file = serializers.CharField()
+    file = serializers.CharField(source="upload.filename")
     failure = serializers.CharField()
-    job = serializers.IntegerField(allow_null=True)
+    job = serializers.IntegerField(source="job_id", allow_null=True)
     created_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)
     undone_at = serializers.DateTimeField(allow_null=True)
 
 
-class ImportPage(serializers.Serializer):
-    results = ImportRow(many=True)
-    next = serializers.CharField(allow_null=True)
+IMPORT_PAGE = page_of("ImportPage", ImportRow)
 
 
 class ImportOut(ImportRow):
@@ -138,8 +129,6 @@ class OptionsInput(serializers.Serializer):
     def get_fields(self) -> dict[str, serializers.Field]:
         fields = body_fields(self.form_class, but={"file", "pasted"})
         for name, field in fields.items():
-            asked = self.form_class.base_fields[name]
-            field.required = asked.required and asked.initial is None
             field.help_text = self.form_class.meanings.get(name, field.help_text)
         return fields | super().get_fields()
 
@@ -174,25 +163,12 @@ class UndoInput(serializers.Serializer):
     only = ChoiceField(choices=["untouched"], required=False)
 
 
-def row_out(item: Import) -> dict[str, Any]:
-    return {
-        "id": item.pk,
-        "kind": item.kind,
-        "state": item.state,
-        "file": item.upload.filename,
-        "failure": item.failure,
-        "job": item.job_id,
-        "created_at": item.created_at,
-        "applied_at": item.applied_at,
-        "undone_at": item.undone_at,
-    }
-
-
 def import_out(item: Import) -> dict[str, Any]:
+    """The import as `ImportOut` describes it."""
     is_in_force = item.state == ImportState.APPLIED and item.undone_at is None
     refusal = undo_refusal(item) if is_in_force else None
     return {
-        **row_out(item),
+        **ImportRow(item).data,
         "options": item.options,
         "plan": item.result or item.plan,
         "undo_refusal": refusal,
@@ -235,7 +211,7 @@ class ImportView(ProjectAPIView):
         return import_of_kind(self.project, self.kind, pk)
 
     def out(self, item: Import, status: int = 200) -> Response:
-        return Response(ImportOut(import_out(item)).data, status=status)
+        return Response(import_out(item), status=status)
 
 
 class ImportList(ImportView):
@@ -247,10 +223,7 @@ class ImportList(ImportView):
     parser_classes = [MultiPartParser]
 
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        rows = imports_in(self.project).filter(kind=self.kind.name).order_by("pk")
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response(ImportPage({"results": [row_out(row) for row in page.rows], "next": page.next}).data)
+        return oldest_first(request, imports_in(self.project).filter(kind=self.kind.name), ImportRow)
 
     def post(self, request: Request, slug: str) -> Response:
         return self.out(uploaded(request, self.project, self.kind, self.member.user), 201)
@@ -394,7 +367,7 @@ def import_urls(
     upload = extend_schema(
         operation_id=f"{noun}_import", request={"multipart/form-data": file}, responses={201: ImportOut}
     )
-    listed = extend_schema(operation_id=f"{noun}_imports_list", parameters=PAGING, responses=ImportPage)
+    listed = extend_schema(operation_id=f"{noun}_imports_list", parameters=PAGING, responses=IMPORT_PAGE)
     one = "imports/<int:pk>/"
     return [
         path("imports/", described(ImportList, get=listed, post=upload), name="imports"),

@@ -18,6 +18,7 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.anytable import separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile, open_source
+from apps.common.text.wording import plural
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import (
     DEFAULT,
@@ -46,7 +47,7 @@ from apps.corpus.imports.api import EMPTIES, NEW, CorpusTargetForm, free_name
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, is_changed_since
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
@@ -199,7 +200,8 @@ class CorpusImport(ImportKind):
             return document_reading.is_read_at_once(path, name, document_reading.Choices.in_options(options))
         return super().is_read_at_once(path, name, options)
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        project, source, options = file
         corpus = _corpus(project, options)
         errors = ErrorList()
         with _rows(source, errors, options, progress, beside=OFFERED) as rows:
@@ -213,9 +215,8 @@ class CorpusImport(ImportKind):
         return plan
 
     @contextmanager
-    def prepared(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-    ) -> Iterator[PreparedBlocks]:
+    def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedBlocks]:
+        project, source, options = file
         last_event, errors = latest_key(), ErrorList()
         corpus = _filled(project, options)
         with prepared_writes() as writes, _rows(source, errors, options) as rows:
@@ -231,15 +232,9 @@ class CorpusImport(ImportKind):
         return is_same and prepared.intake.is_valid()
 
     def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: PreparedBlocks | None = None,
+        self, file: FileToImport, *, actor: User, at: datetime, prepared: PreparedBlocks | None = None
     ) -> ImportPlan:
+        project, source, options = file
         corpus = _corpus(project, options)
         if corpus is None:
             corpus = corpora.create_corpus(project=project, name=options["name"], actor=actor, at=at)
@@ -390,7 +385,7 @@ def _text_fixes(source: TableFile, options: dict[str, Any]) -> list[Fix]:
         endings = [item.text_ending for item in items if isinstance(item, UnreadFile) and item.text_ending]
     if not endings:
         return []
-    files = "1 file" if len(endings) == 1 else f"{len(endings):,} files"
+    files = plural(len(endings), "file")
     words = f"No reader knows {files}, which can be read as text."
     also_text = ",".join(sorted({*endings, *filter(None, choices.also_text.split(","))}))
     return [Fix("also_text", words, f"Read {files} as text", {"also_text": also_text})]

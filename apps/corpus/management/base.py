@@ -24,7 +24,7 @@ from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import prepared_source
 from apps.corpus.formats.packages.on_disk import files_at, pack, package_name
-from apps.corpus.selectors.import_kinds import kind_named
+from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 
 BAD_INPUT = 2
 
@@ -129,20 +129,20 @@ class ImportCommand(ProjectCommand):
         project = self.project(options)
         chosen = self.import_options(project, options)
         with self.opened(options) as source:
+            file = FileToImport(project, source, chosen)
             if options["dry_run"]:
-                plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
+                plan = kind_named(self.kind).preview(file, lambda done: None)
                 if plan.errors:
                     raise self.faults(list(plan.errors), more=plan.errors.unlisted > 0)
             else:
-                actor = self.actor(project, options)
-                plan = self.apply(project, source, chosen, actor)
+                plan = self.apply(file, self.actor(project, options))
         self.report(project, chosen, plan, dry=options["dry_run"])
 
-    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
+    def apply(self, file: FileToImport, actor: User) -> ImportPlan:
         kind, at = kind_named(self.kind), timezone.now()
-        with prepared_source(kind, project, source, chosen, actor=actor, at=at) as made, transaction.atomic():
-            fitting = kind.still_fitting(project, chosen, made)
-            return kind.apply(project, source, chosen, actor=actor, at=at, prepared=fitting)
+        with prepared_source(kind, file, actor=actor, at=at) as made, transaction.atomic():
+            fitting = kind.still_fitting(file.project, file.options, made)
+            return kind.apply(file, actor=actor, at=at, prepared=fitting)
 
     def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         kind = kind_named(self.kind)

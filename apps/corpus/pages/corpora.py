@@ -13,9 +13,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.common.web.requests import own_page
 from apps.corpus import rules
 from apps.corpus.actions.corpora import redact_version, request_freeze
@@ -39,7 +40,6 @@ from apps.corpus.selectors.search import search_blocks
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
-SECTION = "Documents"
 PAGE_SIZE = 25
 DIFFS = 20
 DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved", "described": "Details"}
@@ -50,7 +50,7 @@ DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": 
 def corpus_list(request: HttpRequest, project: Project) -> HttpResponse:
     corpora = counted(corpora_in(project))
     imports = imports_in(project).filter(kind="corpus")[:5]
-    context = {"corpora": corpora, "imports": imports, "section": SECTION}
+    context = {"corpora": corpora, "imports": imports}
     return render(request, "corpus/list.html", context)
 
 
@@ -72,7 +72,6 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
         "freeze_refusal": rules.freeze_refusal(pending, latest if pending.is_nothing else None),
         "find": find,
         "page": _page(request, blocks),
-        "section": SECTION,
     }
     return render(request, "corpus/corpus.html", context)
 
@@ -84,13 +83,13 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     corpus = corpus_in(project, corpus_slug)
     snapshot, _ = request_freeze(
         corpus_id=corpus.pk,
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
         name=request.POST.get("name", "")[:120],
     )
     if snapshot is None:
         return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
-    passages = "1 passage" if snapshot.block_count == 1 else f"{snapshot.block_count:,} passages"
+    passages = plural(snapshot.block_count, "passage")
     said = f"{snapshot.name} is frozen: {passages}."
     edition = reverse("editions:snapshot", args=[project.slug, snapshot.pk]) if snapshot.number > 1 else ""
     if then := (edition if "edition" in request.POST else "") or own_page(request, request.POST.get("then", "")):
@@ -120,7 +119,6 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         "entries": entries,
         "page_size": PAGE_SIZE,
         "page": None if find else _page(request, entries_of(snapshot)),
-        "section": SECTION,
     }
     return render(request, "corpus/snapshot.html", context)
 
@@ -134,7 +132,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
     word = request.GET.get("show", "changed")
     if word not in DIFFERENCES:
         word = "changed"
-    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
+    context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word}
     if before is not None:
         difference = snapshots.difference(before, snapshot)
         page = _page(request, getattr(difference, word), DIFFS)
@@ -153,7 +151,7 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
 def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     block = block_by_key(project, pk)
     texts = snapshots.texts_of(block)
-    context = {"unit": block, "texts": texts, "heading": _heading(block, texts), "section": SECTION}
+    context = {"unit": block, "texts": texts, "heading": _heading(block, texts)}
     return render(request, "corpus/block.html", context)
 
 
@@ -164,7 +162,7 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     redact_version(
         version_id=version.pk,
         reason=request.POST.get("reason", "")[:2_000],
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)

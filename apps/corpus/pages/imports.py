@@ -11,13 +11,14 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import figures, svg
 from apps.common.drawing.svg import tag, text, title
 from apps.common.files.faults import errors_as_csv
 from apps.common.hooks import next_step
+from apps.common.web.requests import key_in
 from apps.corpus.actions import imports
 from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
 from apps.corpus.core.import_plans import UNTOUCHED
@@ -165,7 +166,7 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
                 kind=kind,
                 file=form.cleaned_data["file"],
                 options=form.options(),
-                actor=member_of(request).user,
+                actor=user_of(request),
                 at=timezone.now(),
             )
             return redirect("corpus:import", slug=project.slug, pk=item.pk)
@@ -177,10 +178,10 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
 
 def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any]:
     """Initial values of the form: the query parameters, or with `?again=` the options of an earlier import."""
-    again = request.GET.get("again", "")
-    if not again.isdecimal():
+    again = key_in(request.GET.get("again", ""))
+    if again is None:
         return request.GET.dict()
-    earlier = import_in(project, int(again[:18]))
+    earlier = import_in(project, again)
     if earlier.kind != kind:
         return {}
     form: type[ImportForm] = kind_named(kind).form_class
@@ -270,7 +271,7 @@ def import_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         import_id=item.pk,
         choice=form.choice(),
         is_final="import" in request.POST,
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
@@ -315,7 +316,7 @@ def _to_import(project: Project, item: Import, *, is_part: bool) -> HttpResponse
 def import_fix(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
     name = request.POST.get("fix", "")
-    imports.take_fix(import_id=item.pk, name=name, actor=member_of(request).user, at=timezone.now())
+    imports.take_fix(import_id=item.pk, name=name, actor=user_of(request), at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
@@ -323,7 +324,7 @@ def import_fix(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    imports.confirm_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    imports.confirm_import(import_id=item.pk, actor=user_of(request), at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
@@ -331,7 +332,7 @@ def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @member_view(Role.LEAD)
 def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    imports.discard_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    imports.discard_import(import_id=item.pk, actor=user_of(request), at=timezone.now())
     return redirect(f"{reverse('corpus:import-new', args=[project.slug, item.kind])}?again={item.pk}")
 
 
@@ -340,7 +341,7 @@ def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def import_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
     undo = imports.undo_untouched if request.POST.get("only") == "untouched" else imports.undo_import
-    undo(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    undo(import_id=item.pk, actor=user_of(request), at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 

@@ -213,7 +213,6 @@ def snapshots_holding(block: Block) -> dict[int, list[Snapshot]]:
 
 
 def entries_of(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
-    """The blocks of a snapshot in its order."""
     return snapshot.entries.select_related("version", "block__document").order_by("position")
 
 

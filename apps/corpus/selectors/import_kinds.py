@@ -106,6 +106,14 @@ class SampleFile(NamedTuple):
         return f"samples/{self.name}"
 
 
+class FileToImport(NamedTuple):
+    """A file, the project that it goes into, and the options of its form."""
+
+    project: Project
+    source: TableFile
+    options: dict[str, Any]
+
+
 class ImportKind:
     """How one kind of file is previewed and applied.
 
@@ -138,13 +146,11 @@ class ImportKind:
         """What files of this kind hold, in the words of the pages: "documents", "Q&As"."""
         return self.title.removeprefix("Import ")
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         raise NotImplementedError
 
     @contextmanager
-    def prepared(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-    ) -> Iterator[Any]:
+    def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[Any]:
         """What can be made of the file before the transaction that applies it; None for what is small or quick.
 
         On SQLite, where nobody else writes during that transaction, so that it is short.
@@ -159,16 +165,7 @@ class ImportKind:
         """What was prepared, or None when it does not fit any more. Ask in the transaction, before it writes."""
         return prepared if prepared is not None and self.fits(project, options, prepared) else None
 
-    def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: Any = None,
-    ) -> ImportPlan:
+    def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: Any = None) -> ImportPlan:
         raise NotImplementedError
 
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:

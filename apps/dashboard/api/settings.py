@@ -15,7 +15,7 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
-from apps.common.web.api import change_in
+from apps.common.web.api import body_in, change_in
 from apps.common.web.forms import body_fields, checked
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale
@@ -45,7 +45,7 @@ class SettingsOut(serializers.Serializer):
     scale_refusal = serializers.CharField(allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        return body_fields(SettingsForm) | super().get_fields()
+        return body_fields(SettingsForm, required=True) | super().get_fields()
 
 
 class GradeInput(serializers.Serializer):
@@ -99,7 +99,7 @@ class Settings(SettingsView):
 
     @extend_schema(operation_id="settings_change", request=SettingsInput, responses=SettingsOut)
     def post(self, request: Request, slug: str) -> Response:
-        given = change_in(request, SettingsInput).validated_data
+        given = change_in(request.data, SettingsInput).validated_data
         form = checked(SettingsForm(settings_of(self.project) | given, project=self.project))
         project = change_project(
             project_id=self.project.pk,
@@ -116,8 +116,7 @@ class Scale(SettingsView):
 
     @extend_schema(operation_id="settings_set_scale", request=ScaleInput, responses=SettingsOut)
     def post(self, request: Request, slug: str) -> Response:
-        body = ScaleInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = body_in(request.data, ScaleInput)
         scale = body.validated_data["scale"]
         return self.facts(
             change_scale(project_id=self.project.pk, scale=scale, actor=self.member.user, at=timezone.now())

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from apps.common.text.wording import percent, size
+from apps.common.text.wording import percent, plural, size
 from apps.dashboard.enums import CheckStanding
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent
@@ -187,12 +187,14 @@ def mail_check(queue: Unsent, *, server: str, fault: str | None) -> Check:
     if not server:
         return fine(name, "No mail server is set: links are handed on by people, the rest is in the app.", "off")
     mend = "Correct `EMAIL_HOST`, `EMAIL_HOST_USER` and `EMAIL_HOST_PASSWORD`; then restart web and worker."
-    waits = f" Waiting: {_messages(queue.waiting)}." if queue.waiting else ""
+    waits = f" Waiting: {plural(queue.waiting, 'message')}." if queue.waiting else ""
     trouble = "mail does not go out"
     if fault:
         return Check(name, CheckStanding.BROKEN, f"{fault}{waits}", mend, trouble=trouble)
     if queue.failing:
-        sentence = f"{_messages(queue.failing)} could not be sent, the first for {spoken(queue.oldest_seconds)}."
+        sentence = (
+            f"{plural(queue.failing, 'message')} could not be sent, the first for {spoken(queue.oldest_seconds)}."
+        )
         tried = f"{sentence} Each is tried again. {_reason(queue)}"
         if fault is None:
             return Check(name, CheckStanding.BROKEN, tried, mend, trouble=trouble)
@@ -200,7 +202,7 @@ def mail_check(queue: Unsent, *, server: str, fault: str | None) -> Check:
             name, CheckStanding.WARNING, f"{tried} Now {server} answers.", "Wait for the next try.", trouble=trouble
         )
     if queue.given_up:
-        sentence = f"Given up this week: {_messages(queue.given_up)}. {_reason(queue)}"
+        sentence = f"Given up this week: {plural(queue.given_up, 'message')}. {_reason(queue)}"
         return Check(name, CheckStanding.WARNING, sentence, mend, trouble="mail was given up")
     return fine(name, f"{server} answers.{waits}" if fault == "" else f"Nothing has failed.{waits}", _tried(fault))
 
@@ -212,12 +214,12 @@ def webhooks_check(queue: Unsent) -> Check:
         "under Jobs; both can send them again."
     )
     if queue.failing or queue.given_up:
-        parts = [f"Not delivered and tried again: {_messages(queue.failing)}."] if queue.failing else []
-        parts += [f"Given up this week: {_messages(queue.given_up)}."] if queue.given_up else []
+        parts = [f"Not delivered and tried again: {plural(queue.failing, 'message')}."] if queue.failing else []
+        parts += [f"Given up this week: {plural(queue.given_up, 'message')}."] if queue.given_up else []
         sentence = f"{' '.join(parts)} {_reason(queue)}"
         return Check(name, CheckStanding.WARNING, sentence, mend, trouble="webhooks are not delivered")
     return fine(
-        name, f"Nothing has failed. Waiting: {_messages(queue.waiting)}." if queue.waiting else "Nothing waits."
+        name, f"Nothing has failed. Waiting: {plural(queue.waiting, 'message')}." if queue.waiting else "Nothing waits."
     )
 
 
@@ -273,10 +275,6 @@ def set_up_check(faults: Sequence[str]) -> Check:
 
 def _reason(queue: Unsent) -> str:
     return f"The last reason: {queue.reason.rstrip('.')}." if queue.reason else ""
-
-
-def _messages(number: int) -> str:
-    return f"{number:,} message{'' if number == 1 else 's'}"
 
 
 def _tried(fault: str | None) -> str:

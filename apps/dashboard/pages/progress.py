@@ -53,7 +53,6 @@ MOST_PAIRS_OF_PEOPLE = 4
 WEEK = timedelta(days=7)
 WEEKS = 12
 LEAST_WEEKS = 3
-KEPT_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)

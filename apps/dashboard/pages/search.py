@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.access.pages import MemberRequest, member_view
-from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, members_of
 from apps.corpus.models import Block, Document
@@ -23,12 +22,12 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import versions_in
 from apps.queries.selectors import queries_in
 from apps.retrieval.selectors.runs import runs_in
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import Narrowing, page_of
 
 MOST_WORDS = 8
 MOST_SOUGHT = 200
 DIGEST_BEGINNING = 8
-READERS_OF_TRIPLES = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _documents(member: Member, text: str, limit: int) -> Iterable[Hit]:
 
 def _triples(member: Member, text: str, limit: int) -> Iterable[Hit]:
     """By number or by the words of the question. Nothing here says a state, which could give a verdict away."""
-    if not member.holds(*READERS_OF_TRIPLES):
+    if not member.holds(*READERS):
         return
     for triple in page_of(member, Narrowing(words=text)).triples[:limit]:
         is_exact = _is(text, triple.label, str(triple.number))

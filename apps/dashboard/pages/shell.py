@@ -28,6 +28,7 @@ from apps.queries.models import Query
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolRun, Run
 from apps.retrieval.selectors.pools import pools_in
+from apps.triples.rules import WRITERS
 
 
 def after_import(item: Import) -> NextStep | None:
@@ -99,7 +100,7 @@ GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
             Page("Documents", "corpus:list"),
             Page("Queries", "queries:list"),
             Page("Q&A", "triples:list"),
-            Page("Write Q&A", "triples:bench", (Role.ANNOTATOR, Role.LEAD)),
+            Page("Write Q&A", "triples:bench", WRITERS),
             Page("Permissions", "queries:sources", (Role.LEAD, Role.VIEWER)),
         ),
     ),
@@ -136,6 +137,26 @@ MENU = (
 )
 
 
+SECTIONS = {
+    "corpus": "Documents",
+    "editions": "Documents",
+    "queries": "Queries",
+    "triples": "Q&A",
+    "judging": "Rounds",
+    "review": "Review",
+    "agreement": "Agreement",
+    "calibration": "Quality",
+    "goldsets": "Versions",
+    "retrieval": "Runs",
+    "evaluation": "Scores",
+    "gates": "Gates",
+    "reports": "Reports",
+    "jobs": "Jobs",
+    "audit": "Audit",
+}
+"""The section of the pages of each folder of addresses. A page below another word says so in its own context."""
+
+
 class Link(NamedTuple):
     word: str
     url: str
@@ -154,7 +175,7 @@ class Group(NamedTuple):
 
 
 def shell(request: HttpRequest) -> dict:
-    """`shell` for the bar and the menu; `project` and `member` when the page is inside a project.
+    """`shell` for the bar and the menu; `project`, `member` and `section` when the page is inside a project.
 
     What is news in the project is read when the template shows it: fragments have no bar.
     """
@@ -184,7 +205,9 @@ def shell(request: HttpRequest) -> dict:
     about["search"] = path("dashboard:search", project)
     about["nav"] = _groups(member)
     about["menu"] = _links([Page(*page) for page in MENU], member)
-    return {"shell": about, "project": project, "member": member}
+    match = request.resolver_match
+    section = SECTIONS.get(match.namespace, "") if match else ""
+    return {"shell": about, "project": project, "member": member, "section": section}
 
 
 class News(NamedTuple):

@@ -11,9 +11,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
+from apps.common.web.api import PAGING, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in
 from apps.editions import rules
@@ -84,11 +84,10 @@ class SnapshotTake(TakeView):
         )
 
 
-class SnapshotRunAgain(ProjectAPIView):
+class SnapshotRunAgain(RunsAPIView):
     """Queues a run on a snapshot for each system that Karat ran on the one before it and not yet on this one."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="editions_snapshot_run_again", request=None, responses={202: SystemsRunOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -98,7 +97,6 @@ class SnapshotRunAgain(ProjectAPIView):
         return Response(SystemsRunOut({"runs": queued}).data, status=202)
 
 
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
 REST = OpenApiParameter(
     "rest", enum=Choice.values, description="What it comes to when this happens to all that nobody decided about."
 )

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm
+from apps.common.web.requests import key_in
 from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in, version_in
 from apps.editions import rules
@@ -54,11 +56,9 @@ class TakeForm(KaratForm):
     def decided(self) -> dict[int, Choice]:
         """The choices by block; fields that name no block or no choice are left out."""
         fields = ((name.removeprefix(DECISION), self.data[name]) for name in self.data if name.startswith(DECISION))
-        return {int(block): Choice(word) for block, word in fields if _is_key(block) and word in Choice.values}
-
-
-def _is_key(text: str) -> bool:
-    return text.isdecimal() and len(text) <= MOST_DIGITS
+        return {
+            int(block): Choice(word) for block, word in fields if key_in(block) is not None and word in Choice.values
+        }
 
 
 SHOWN = 30
@@ -170,9 +170,6 @@ def _triples(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, l
     return page, [triples[pk] for pk in page]
 
 
-SECTION = "Documents"
-
-
 @require_safe
 @member_view(Role.LEAD)
 def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -181,7 +178,6 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     item.project = project
     before = snapshot_before_import(item)
     context = {
-        "section": SECTION,
         "item": item,
         "snapshot": None,
         "taken": None,
@@ -198,7 +194,7 @@ def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpRes
     """The edition that a snapshot is beside the one before it; once taken, what came of it."""
     snapshot, before = snapshot_and_before(project, pk)
     snapshot.corpus.project = project
-    context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": None, "refusal": None}
+    context: dict[str, Any] = {"item": None, "snapshot": snapshot, "taken": None, "refusal": None}
     if before is None:
         context["refusal"] = rules.take_refusal(None, None)
     else:
@@ -246,7 +242,7 @@ def take_snapshot(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def run_systems(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     snapshot = snapshot_in(project, pk)
     runs = run_again(snapshot_id=snapshot.pk, actor=user_of(request), at=timezone.now())
-    started = "1 run has" if len(runs) == 1 else f"{len(runs)} runs have"
+    started = plural(len(runs), "run has", "runs have")
     messages.success(request, f"{started} started on {snapshot.name}. A version on it is scored when it is released.")
     return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
 

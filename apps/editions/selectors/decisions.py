@@ -8,6 +8,7 @@ from typing import NamedTuple
 from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.text.blocktext import is_cut
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
+from apps.common.text.wording import plural
 from apps.corpus.models import BlockVersion, Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.editions.core.comparison import PassageChange, likely_pairs
@@ -195,14 +196,10 @@ class ChangedPassage:
         if not new and not gone:
             return "" if not self.title_pieces else "only the title"
         if not gone:
-            return f"{_words(new)} new"
+            return f"{plural(new, 'word')} new"
         if not new:
-            return f"{_words(gone)} gone"
-        return f"{_words(max(new, gone))} of {len(self.old.text.split()):,}"
-
-
-def _words(number: int) -> str:
-    return "1 word" if number == 1 else f"{number:,} words"
+            return f"{plural(gone, 'word')} gone"
+        return f"{plural(max(new, gone), 'word')} of {len(self.old.text.split()):,}"
 
 
 def ranked_changes(edition: Edition, usage: Usage) -> list[PassageChange]:

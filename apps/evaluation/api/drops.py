@@ -10,9 +10,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
+from apps.common.web.api import PAGING, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
@@ -41,22 +41,20 @@ from apps.evaluation.serializers.drops import (
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
-
-WORKERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+from apps.triples.rules import READERS
 
 
 class Misses(ProjectAPIView):
     """The questions that an evaluation on triples missed; a passage that is right as well is proposed here."""
 
-    roles: ClassVar = {"GET": (), "POST": WORKERS}
+    roles: ClassVar = {"GET": (), "POST": READERS}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.TRIPLES_WRITE}
 
     @extend_schema(
         operation_id="evaluations_misses",
         parameters=[
             OpenApiParameter("measure", str, description="Whose cutoff counts; by default the first."),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
         responses=MissPageOut,
     )
@@ -99,14 +97,10 @@ class Misses(ProjectAPIView):
         return entry.version
 
 
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
-
-
-class PairView(ProjectAPIView):
+class PairView(RunsAPIView):
     """A step of a lead on the comparison of two evaluations."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     def pair(self, ids: dict[str, Any]) -> tuple[Evaluation, Evaluation]:
         first, second = evaluations.evaluations_with_values(self.project, ids["baseline"], ids["candidate"])
@@ -142,7 +136,6 @@ class Drops(PairView):
     """The queries, or Q&As, whose score fell by more than the bar, worst first, with the decision on each."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(
         operation_id="comparisons_drops",
@@ -243,7 +236,6 @@ class Unjudged(PairView):
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="comparisons_unjudged", parameters=PAGING, responses=UnjudgedPageOut)
     def get(self, request: Request, **ids: Any) -> Response:

@@ -8,10 +8,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
-from apps.common.web.api import CURSOR, given_in, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
@@ -22,7 +22,6 @@ from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused,
 from apps.evaluation.serializers.evaluations import (
     ComparisonSerializer,
     EvaluationDetailSerializer,
-    EvaluationListSerializer,
     EvaluationSerializer,
     LedgerSerializer,
     RequestSerializer,
@@ -34,11 +33,10 @@ from apps.retrieval.selectors.runs import run_in
 PAGE_SIZE = 50
 
 
-class ComparisonDetail(ProjectAPIView):
+class ComparisonDetail(RunsAPIView):
     """Two evaluations of one split of a version, measure by measure, without queries."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="comparisons_read", responses=ComparisonSerializer)
     def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
@@ -51,11 +49,10 @@ class ComparisonDetail(ProjectAPIView):
         return Response(ComparisonSerializer(comparison_facts(pair)).data)
 
 
-class LedgerLine(ProjectAPIView):
+class LedgerLine(RunsAPIView):
     """The ledger entry of a run: read by members, written by leads and pipelines."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="ledger_read", responses=RunNoteSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -73,16 +70,15 @@ class LedgerLine(ProjectAPIView):
         return Response(RunNoteSerializer(note).data)
 
 
-class EvaluationList(ProjectAPIView):
+class EvaluationList(RunsAPIView):
     """Lists evaluations, newest first; requests new ones."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="evaluations_list",
         parameters=[CURSOR],
-        responses=EvaluationListSerializer,
+        responses=newest_page_of("EvaluationList", EvaluationSerializer),
     )
     def get(self, request: Request, **ids: Any) -> Response:
         return newest_first(request, evaluations.every_evaluation_in(self.project), EvaluationSerializer, PAGE_SIZE)
@@ -109,11 +105,10 @@ class EvaluationList(ProjectAPIView):
         return Response(detail_of(evaluation, self.member), status=200 if evaluation.is_scored else 202)
 
 
-class EvaluationDetail(ProjectAPIView):
+class EvaluationDetail(RunsAPIView):
     """The scores of one evaluation, without queries."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="evaluations_read", responses=EvaluationDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:

@@ -8,10 +8,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.evaluation.actions.run_again import run_again
 from apps.evaluation.actions.scoring import runs_to_score, score_missing, usual_names
@@ -99,9 +99,7 @@ class RunAgainOut(serializers.Serializer[Any]):
 class RunAgainInput(serializers.Serializer[Any]):
     """Systems of `own` and `elsewhere`, by their ids."""
 
-    systems = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_SYSTEMS
-    )
+    systems = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_SYSTEMS)
 
 
 class RunsAgainOut(serializers.Serializer[Any]):
@@ -110,11 +108,10 @@ class RunsAgainOut(serializers.Serializer[Any]):
     runs = RequestedRunOut(many=True)
 
 
-class ScoreRest(ProjectAPIView):
+class ScoreRest(RunsAPIView):
     """The runs that lack a score on a version; has all of them scored."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="evaluations_rest",
@@ -161,11 +158,10 @@ class ScoreRest(ProjectAPIView):
         return values, names
 
 
-class SystemsAgain(ProjectAPIView):
+class SystemsAgain(RunsAPIView):
     """The systems of earlier versions, which were scored on older snapshots; runs them again on that of a version."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="evaluations_run_again", responses=RunAgainOut)
     def get(self, request: Request, version_pk: int, **ids: Any) -> Response:

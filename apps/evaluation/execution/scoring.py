@@ -117,7 +117,6 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
 
 
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
-    """The measures with Judged@10 at the end."""
     return [*(measure for measure in measures if measure != JUDGED_AT_10), JUDGED_AT_10]
 
 

@@ -25,7 +25,6 @@ from apps.evaluation.core.charts import Bounds
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.pages.evaluation import SECTION
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.comparison import ComparisonSheet, DropRow
 from apps.evaluation.presenters.hit_comparison import (
@@ -219,7 +218,6 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
     log_look(sheet.candidate, "comparison by query")
     evaluation = sheet.candidate.evaluation
     context = {
-        **SECTION,
         "comparison": sheet,
         "evaluation": evaluation,
         "split_words": rules.ground_words(evaluation),
@@ -239,7 +237,6 @@ def compare_by_hits(request: HttpRequest, sheet: HitComparison) -> HttpResponse:
     rows = [*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())]
     bounds = difference_bounds(rows)._replace(width=SIDE_WIDTH, inset=SIDE_INSET)
     context = {
-        **SECTION,
         "comparison": sheet,
         "evaluation": sheet.candidate.evaluation,
         "split_words": rules.ground_words(sheet.candidate.evaluation),
@@ -314,7 +311,6 @@ def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, go
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Close the comparison with its verdict."""
     sheet = requested_pair(request, project, baseline, candidate)
     close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")
@@ -372,7 +368,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
         open_test(version, member, f"query {query.outside_id}")
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
     side, decides = SideBySide(sheet, place), _decides(sheet)
-    context = {**SECTION, "comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
+    context = {"comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
     return render(request, "evaluation/query.html", context)
 
 

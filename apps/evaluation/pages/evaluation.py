@@ -13,11 +13,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import interval, signed
+from apps.common.web.requests import keys_in
 from apps.evaluation import rules
 from apps.evaluation.actions import run_again as actions
 from apps.evaluation.core.charts import Bounds, bounds_of
@@ -48,7 +49,6 @@ from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
 PEOPLE_LINE = 18.0
-SECTION = {"section": "Scores"}
 QUERIES_A_PAGE = 100
 
 
@@ -57,9 +57,9 @@ QUERIES_A_PAGE = 100
 def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
     """Run the chosen systems again on the snapshot of a released version."""
     version = frozen_in(project, version_pk)
-    chosen = [int(pk) for pk in request.POST.getlist("system") if pk.isdecimal() and len(pk) < 18]
+    chosen = keys_in(request.POST.getlist("system"))
     runs = actions.run_again(
-        project=project, version_id=version.pk, system_ids=chosen, actor=member_of(request).user, at=timezone.now()
+        project=project, version_id=version.pk, system_ids=chosen, actor=user_of(request), at=timezone.now()
     )
     names = names_of(run.system.name for run in runs)
     verb = "is" if len(runs) == 1 else "are"
@@ -118,7 +118,7 @@ class Scores:
     @property
     def has_people(self) -> bool:
         """Whether any interval is over people too."""
-        return any(row.score.people_low is not None for row in self.rows)
+        return any(row.score.people is not None for row in self.rows)
 
     @cached_property
     def splits(self) -> list[SplitRow]:
@@ -208,14 +208,13 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     """One run on one version: means with both intervals, splits, wording, strata, and every query."""
     (evaluation,) = evaluations.evaluations_with_values(project, pk)
     if not evaluation.is_scored:
-        return render(request, "evaluation/in_progress.html", {**SECTION, "evaluation": evaluation})
+        return render(request, "evaluation/in_progress.html", {"evaluation": evaluation})
     if evaluation.hit:
         return by_hits(request, evaluation)
     sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
     measure = _measure(request, evaluation)
     context = {
-        **SECTION,
         "evaluation": evaluation,
         "sheet": sheet,
         "measure": measure,
@@ -249,7 +248,6 @@ def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:
     names = [evaluation.run.system.name]
     kinds = kind_rows([sheet], measure)
     context = {
-        **SECTION,
         "evaluation": evaluation,
         "sheet": sheet,
         "measure": measure,

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
@@ -26,7 +26,6 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.hit_score_tables import LOWER_END
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
-    SECTION,
     ground_context,
     requested_hit,
     requested_part,
@@ -72,7 +71,7 @@ class BoardRow(NamedTuple):
 
     @property
     def judged_between(self) -> tuple[float, float] | None:
-        return interval_of(self.ranked.judged) if self.ranked.judged else None
+        return self.ranked.judged.interval if self.ranked.judged else None
 
 
 @dataclass
@@ -106,7 +105,7 @@ class LeaderboardPage:
 
     @cached_property
     def bounds(self) -> charts.Bounds:
-        ends = [end for line in self.lines for end in (line.ci_low, line.mean, line.ci_high) if end is not None]
+        ends = [end for line in self.lines for end in (line.mean, *(line.interval or ())) if end is not None]
         return charts.bounds_of(ends)
 
     @cached_property
@@ -273,10 +272,6 @@ def _joined(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
-    return None if score.ci_low is None or score.ci_high is None else (score.ci_low, score.ci_high)
-
-
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
@@ -284,7 +279,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     version = requested_version(request, project)
     if version is None:
         can_upload = member_of(request).is_lead and is_ready_for_runs(project)
-        return render(request, "evaluation/leaderboard.html", {**SECTION, "version": None, "can_upload": can_upload})
+        return render(request, "evaluation/leaderboard.html", {"version": None, "can_upload": can_upload})
     hit = requested_hit(request, version)
     part = requested_part(request, version)
     split = Split.DEV.value if part else requested_split(request, version, hit)
@@ -343,7 +338,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         hit=hit,
         slice_name=values["slice"],
         measures=values["measures"],
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     if all(evaluation.is_scored for evaluation in requested):

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access.pages import member_of, member_view
-from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
 from apps.evaluation.core.misses import finding
@@ -24,8 +23,8 @@ from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.review.actions.candidate_blocks import note_miss, withdraw_candidate, withdraw_note
 from apps.review.enums import NoteKind
+from apps.triples.rules import READERS
 
-WORKERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST = "miss-last"
 BIGGEST = 10**6
 
@@ -76,7 +75,6 @@ def _context(request: HttpRequest, listed: MissPages, found: Miss, place: int) -
     rank = found.read.rank if found.read and not found.hidden else 0
     last = _last(request, listed.evaluation)
     return {
-        "section": "Scores",
         "evaluation": listed.evaluation,
         "miss": found,
         "sheet": listed.sheet,
@@ -91,7 +89,7 @@ def _context(request: HttpRequest, listed: MissPages, found: Miss, place: int) -
         "next": listed.url(place + 1),
         "is_last": place == len(listed),
         "undo": last.get("words", ""),
-        "may_say": bool(listed.member.roles & set(WORKERS)),
+        "may_say": bool(listed.member.roles & set(READERS)),
     }
 
 
@@ -104,7 +102,7 @@ def _last(request: HttpRequest, evaluation: Evaluation) -> dict[str, Any]:
 # What the reader says ----------------------------------------------------------------------------------------------
 
 
-@member_view(*WORKERS)
+@member_view(*READERS)
 @require_POST
 def say(request: HttpRequest, project: Project, pk: int, place: int) -> HttpResponse:
     """Also right, wrong, unclear, or undo; then the next miss. `rank` is the passage that was read."""

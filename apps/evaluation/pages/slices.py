@@ -24,7 +24,6 @@ from apps.evaluation.core.robustness import LARGELY, NEARLY, SliceSignal, signal
 from apps.evaluation.execution.hit_scoring import hit_summaries
 from apps.evaluation.presenters.run_panels import on_slices_page
 from apps.evaluation.presenters.version_choice import (
-    SECTION,
     hits_of,
     offered_versions,
     requested_hit,
@@ -397,11 +396,10 @@ def slices_page(request: HttpRequest, project: Project) -> HttpResponse:
     """How much of the full set's signal each slice keeps, how the quarter's is balanced, and how it rotates."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/slices.html", {**SECTION, "version": None})
+        return render(request, "evaluation/slices.html", {"version": None})
     hit = requested_hit(request, version)
     page = SlicesPage(version, hit, request.GET.get("measure", ""), timezone.localdate())
     context = {
-        **SECTION,
         "version": version,
         "versions": offered_versions(project),
         "hit": hit,

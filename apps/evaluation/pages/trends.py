@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import rules
@@ -26,12 +26,10 @@ from apps.evaluation.actions.scoring import score_missing
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts
-from apps.evaluation.pages.leaderboard import interval_of
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint, Worth
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
-    SECTION,
     ground_context,
     ledger_grounds,
     requested_hit,
@@ -54,8 +52,6 @@ RUNS_A_PAGE = 50
 
 
 class TrendRow(NamedTuple):
-    """One run of a trend."""
-
     ranked: RankedRun
     score: Score
     started_at: datetime
@@ -152,7 +148,7 @@ def published_at(version: Version) -> datetime | None:
 def _point(row: TrendRow) -> TrendPoint:
     assert row.score.mean is not None
     run = row.ranked.run
-    return TrendPoint(run.system.name, run.tag, row.started_at, row.score.mean, interval_of(row.score), row.score.n)
+    return TrendPoint(run.system.name, run.tag, row.started_at, row.score.mean, row.score.interval, row.score.n)
 
 
 class Latency(NamedTuple):
@@ -236,7 +232,7 @@ class Costs:
 
 def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
     assert row.score.mean is not None
-    return Worth(row.ranked.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
+    return Worth(row.ranked.run.tag, price, row.score.mean, row.score.interval, row.score.n, on_front)
 
 
 class LedgerColumn(NamedTuple):
@@ -311,7 +307,7 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
     """Every run scored on one version, in order of creation, with the versions between them."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/trend.html", {**SECTION, "version": None})
+        return render(request, "evaluation/trend.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
     shown = Trend(version, split, request.GET.get("measure", ""), hit)
@@ -328,7 +324,7 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     chosen = form.cleaned_data if form.is_valid() else {"split": rules.EVERY_SPLIT, "measure": "", "hit": BY_GRADES}
     ground = {"split": chosen["split"], "hit": chosen["hit"]}
     queued = score_missing(
-        version=version, **ground, lacking=chosen["measure"], actor=member_of(request).user, at=timezone.now()
+        version=version, **ground, lacking=chosen["measure"], actor=user_of(request), at=timezone.now()
     )
     runs = "run is" if len(queued) == 1 else "runs are"
     words = f"{len(queued):,} {runs} being scored on {version.label}." if queued else "Every run is scored already."
@@ -343,7 +339,7 @@ def costs(request: HttpRequest, project: Project) -> HttpResponse:
     """Quality against latency and cost on one split of a version."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/costs.html", {**SECTION, "version": None})
+        return render(request, "evaluation/costs.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
     scored = leaderboard.scored_runs(version, split, request.GET.get("measure", ""), hit)
@@ -375,7 +371,7 @@ def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     note = leaderboard.notes_of([run]).get(run.pk)
     form = LedgerForm(request.POST or None, run=run, note=note)
     if request.method == "POST" and form.is_valid():
-        write_ledger(run=run, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
+        write_ledger(run=run, **form.cleaned_data, actor=user_of(request), at=timezone.now())
         messages.success(request, f"The ledger entry of {run.tag} is saved.")
         return redirect("evaluation:ledger", slug=project.slug)
     evaluations = evaluations_in(project).filter(run=run).exclude(scored_at=None)

@@ -21,7 +21,7 @@ from apps.common.drawing.charts import (
     title,
 )
 from apps.common.drawing.svg import dot_of
-from apps.common.text.wording import interval, number, p_value, percent, percent_interval, signed
+from apps.common.text.wording import interval, number, p_value, percent, percent_interval, plural, signed
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.presenters.comparison import ComparisonSheet, PairSheet
@@ -272,7 +272,7 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
         often = _often(p)
         test = f"exact McNemar test, p = {p_value(p, 3)}"
         return (
-            f"They disagree on {counts.moved:,} question{'' if counts.moved == 1 else 's'}: {split}. If both were "
+            f"They disagree on {plural(counts.moved, 'question')}: {split}. If both were "
             f"equally good, a split this uneven would come up {often} ({test})."
         )
 
@@ -356,7 +356,7 @@ def _often(p: float) -> str:
     if p < 0.001:
         return "less than once in 1,000"
     times = round(p * 1000)
-    return "every time" if times >= 1000 else f"about {times} time{'' if times == 1 else 's'} in 1,000"
+    return "every time" if times >= 1000 else f"about {plural(times, 'time')} in 1,000"
 
 
 def compared(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet | HitComparison:

@@ -10,6 +10,7 @@ from django.core.paginator import Page, Paginator
 
 from apps.accounts.access.pages import MemberRequest
 from apps.common.discovery import Registered
+from apps.common.web.requests import key_in
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters.hit_score_tables import rule_name
@@ -167,8 +168,7 @@ class RunResults:
     @cached_property
     def only(self) -> int | None:
         """The query that is shown alone, with more of its results."""
-        pk = self.request.GET.get("query", "")
-        return int(pk) if pk.isdecimal() and len(pk) < 18 else None
+        return key_in(self.request.GET.get("query", ""))
 
     @property
     def is_filtered(self) -> bool:

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest
 
 from apps.accounts.models import Project
 from apps.common.database.batched_reads import once
+from apps.common.web.requests import key_in
 from apps.evaluation import rules
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.selectors import evaluations
@@ -15,14 +16,12 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.expected.rules import BLOCK, BY_GRADES, KINDS, HitRuleError, parse_hit_rule
 
-SECTION = {"section": "Scores"}
-
 
 def requested_version(request: HttpRequest, project: Project) -> Version | None:
     """The frozen version named in the URL, else the one released last; None when there is none to score on."""
-    pk, versions = request.GET.get("version", ""), offered_versions(project)
-    if pk.isdecimal() and len(pk) < 18:
-        found = next((version for version in versions if version.pk == int(pk)), None)
+    pk, versions = key_in(request.GET.get("version", "")), offered_versions(project)
+    if pk is not None:
+        found = next((version for version in versions if version.pk == pk), None)
         if found is None:
             raise Http404("No such version.")
         return found
@@ -96,7 +95,6 @@ def ground_context(
 ) -> dict[str, Any]:
     """The context of the form that chooses version, split, slice, and what counts as right."""
     return {
-        **SECTION,
         "version": version,
         "versions": offered_versions(version.gold_set.project),
         "split": split,

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.agreement.selectors.agreement import live_grades
 from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
+from apps.common.database.statements import LARGEST_KEY
+from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
@@ -23,8 +25,6 @@ from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import complete_runs_on
-
-LARGEST_KEY = 2**63 - 1
 
 
 def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
@@ -60,7 +60,7 @@ class SlicePart(NamedTuple):
     @property
     def words(self) -> str:
         """ "canary slice, 16 questions"."""
-        questions = "1 question" if self.size == 1 else f"{self.size:,} questions"
+        questions = plural(self.size, "question")
         return f"{self.slice.words[0].lower()}{self.slice.words[1:]} slice, {questions}"
 
 

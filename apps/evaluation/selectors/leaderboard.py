@@ -24,6 +24,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.estimate import interval_of
 from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
@@ -103,6 +104,10 @@ class LeaderboardLine(NamedTuple):
     ci_low: float | None = None
     ci_high: float | None = None
     system: str = ""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return interval_of(self.ci_low, self.ci_high)
 
 
 def lines_on(
@@ -196,6 +201,10 @@ class VersionScore(NamedTuple):
     mean: float | None
     ci_low: float | None
     ci_high: float | None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return interval_of(self.ci_low, self.ci_high)
 
 
 def scores_by_version(

@@ -20,7 +20,6 @@ UNJUDGED_AT = (5, 10, 20)
 
 
 def versions_at(version: Version, positions: Sequence[int]) -> dict[int, int]:
-    """The block version at each of the positions."""
     return _at(version, positions, "version_id")
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.rules import MOST_LETTERS
@@ -52,7 +53,7 @@ class MissPageOut(serializers.Serializer):
     cutoff = serializers.IntegerField()
     count = serializers.IntegerField()
     misses = MissOut(many=True)
-    next = serializers.CharField(allow_null=True)
+    next = next_page()
 
 
 class ProposalInput(serializers.Serializer):
@@ -167,7 +168,7 @@ class DropPageOut(serializers.Serializer[Any]):
     to_judge_again = serializers.IntegerField()
     left_open = serializers.ListField(child=serializers.CharField())
     drops = DropOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+    next = next_page()
 
 
 class UnjudgedOut(serializers.Serializer[Any]):
@@ -184,4 +185,4 @@ class UnjudgedPageOut(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     withheld = serializers.ListField(child=serializers.CharField())
     results = UnjudgedOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+    next = next_page()

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.common.web.api import EstimateSerializer
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.rules import LONGEST_COMMIT, SPLITS
 from apps.evaluation.selectors.comparisons import EvaluationPair
@@ -134,8 +134,8 @@ class RequestSerializer(serializers.Serializer[Any]):
     now; empty for all of the split. Without `measures` they are the usual ones.
     """
 
-    run = serializers.IntegerField(min_value=1)
-    version = serializers.IntegerField(min_value=1)
+    run = KeyField()
+    version = KeyField()
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     hit = serializers.CharField(max_length=60, default=BY_GRADES, allow_blank=True)
     slice = serializers.CharField(max_length=20, default="", allow_blank=True)
@@ -237,10 +237,3 @@ class EvaluationDetailSerializer(EvaluationSerializer):
     @extend_schema_field(KindSerializer(many=True))
     def get_kinds(self, evaluation: Evaluation) -> list[dict[str, Any]]:
         return self.context["kinds"]
-
-
-class EvaluationListSerializer(serializers.Serializer[Any]):
-    """A page of evaluations, newest first; `next` is the `before` of the page after it."""
-
-    results = EvaluationSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True)

@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import OneForm, body_in
-from apps.common.web.forms import ChoiceField
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import OneForm, given_in
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
 from apps.gates.core.decisions import GAPS
@@ -32,10 +32,10 @@ class GateRequestSerializer(serializers.Serializer[Any]):
     """A gate to create. `rule` has the keys of a `[[gate]]` in a file of gates; `baseline` is a run."""
 
     gold_set = serializers.SlugField(max_length=60)
-    system = serializers.IntegerField(min_value=1)
+    system = KeyField()
     rule = serializers.DictField()
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
-    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    baseline = KeyField(allow_null=True, default=None)
 
 
 class GateChangeSerializer(serializers.Serializer[Any]):
@@ -114,10 +114,10 @@ class GateDetailSerializer(GateSerializer):
 class GateFileRequestSerializer(serializers.Serializer[Any]):
     """A file of gates to import: its TOML as `text`. With `only_look` nothing is created."""
 
-    system = serializers.IntegerField(min_value=1)
+    system = KeyField()
     text = serializers.CharField(max_length=formats.LONGEST_FILE, trim_whitespace=False)
     split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
-    baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    baseline = KeyField(allow_null=True, default=None)
     only_look = serializers.BooleanField(default=False)
 
 
@@ -128,11 +128,10 @@ class GateFileSerializer(serializers.Serializer[Any]):
     gates = serializers.ListField(child=serializers.IntegerField())
 
 
-class GateFile(ProjectAPIView):
+class GateFile(RunsAPIView):
     """The gates in use of a system on a gold set, as a file for `karat eval`."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
     content_negotiation_class = OneForm
 
     @extend_schema(operation_id="gates_file_read", responses={(200, "application/toml"): OpenApiTypes.BINARY})
@@ -140,11 +139,10 @@ class GateFile(ProjectAPIView):
         return file_response(gold_set_in(self.project, gold_set), system_in(self.project, system_pk))
 
 
-class GateFileIn(ProjectAPIView):
+class GateFileIn(RunsAPIView):
     """Creates the gates of a file, all of them or none. Errors name line and field."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="gates_file_import",
@@ -152,7 +150,7 @@ class GateFileIn(ProjectAPIView):
         responses={200: GateFileSerializer, 201: GateFileSerializer},
     )
     def post(self, request: Request, gold_set: str, **ids: Any) -> Response:
-        values = body_in(request, GateFileRequestSerializer).validated_data
+        values = given_in(request.data, GateFileRequestSerializer)
         chosen = gold_set_in(self.project, gold_set)
         if values["only_look"]:
             _, planned = planned_in(chosen, values)
@@ -172,11 +170,10 @@ class GateFileIn(ProjectAPIView):
 MOST_RESULTS = 100
 
 
-class GateList(ProjectAPIView):
+class GateList(RunsAPIView):
     """Lists gates in use with their states; creates one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_list", responses=GateSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
@@ -184,7 +181,7 @@ class GateList(ProjectAPIView):
 
     @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        values = body_in(request, GateRequestSerializer).validated_data
+        values = given_in(request.data, GateRequestSerializer)
         gate = actions.create_gate(
             gold_set=gold_set_in(self.project, values["gold_set"]),
             system_id=values["system"],
@@ -197,11 +194,10 @@ class GateList(ProjectAPIView):
         return Response(GateSerializer(gates.statuses([gate])[0]).data, status=201)
 
 
-class GateDetail(ProjectAPIView):
+class GateDetail(RunsAPIView):
     """One gate with its results on the newest runs."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
     @extend_schema(operation_id="gates_read", responses=GateDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -210,25 +206,23 @@ class GateDetail(ProjectAPIView):
         return Response(GateDetailSerializer(gates.statuses([gate])[0], context={"results": results}).data)
 
 
-class GateChange(ProjectAPIView):
+class GateChange(RunsAPIView):
     """Replaces a gate by one with another rule; the old one is retired and keeps its results."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
-        changes = body_in(request, GateChangeSerializer).validated_data["rule"]
+        changes = given_in(request.data, GateChangeSerializer)["rule"]
         made = actions.replace_gate(gate=gate, changes=changes, actor=self.member.user, at=timezone.now())
         return Response(GateSerializer(gates.statuses([made])[0]).data, status=201)
 
 
-class GateEnd(ProjectAPIView):
+class GateEnd(RunsAPIView):
     """Retires a gate. Its results are kept."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_retire", request=None, responses=GateSerializer)
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -237,7 +231,7 @@ class GateEnd(ProjectAPIView):
         return Response(GateSerializer(gates.statuses([retired])[0]).data)
 
 
-class BadgeEnd(ProjectAPIView):
+class BadgeEnd(RunsAPIView):
     """Revokes the badge of a gate's system on its gold set: its address answers 404 from then on.
 
     One is made on the page alone: whoever knows its address sees the states of gates without signing in, also after
@@ -245,7 +239,6 @@ class BadgeEnd(ProjectAPIView):
     """
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="gates_revoke_badge", request=None, responses={204: None})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:

@@ -164,7 +164,6 @@ def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString 
     return svg(CELL_WIDTH, CELL_HEIGHT, words, lines)
 
 
-SECTION = {"section": "Gates"}
 RESULTS_A_PAGE = 50
 MOST_RETIRED = 50
 BADGE_LASTS = 60
@@ -176,7 +175,6 @@ def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
     """The state of every system on every gold set."""
     rows = gates.statuses(gates.gates_in(project))
     context = {
-        **SECTION,
         "sets": by_set(gold_sets_of(project), rows),
         "splits": rules.SPLIT_WORDS,
         "retired": gates.retired_in(project)[:MOST_RETIRED],
@@ -204,7 +202,7 @@ def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpRespo
         )
         messages.success(request, f"{gate.name} now checks {gate.system.name}. Existing scores are being checked.")
         return redirect("gates:gate", slug=project.slug, pk=gate.pk)
-    context = {**SECTION, "gold_set": chosen, "form": form}
+    context = {"gold_set": chosen, "form": form}
     return render(request, "gates/new_gate.html", context, status=400 if form.errors else 200)
 
 
@@ -223,7 +221,6 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
     badge = gates.badge_of(gate.gold_set, gate.system_id)
     path = reverse("badges:badge", args=[badge.token]) if badge else ""
     context = {
-        **SECTION,
         "row": row,
         "running_check": running_check(gate) if gate.retired_at is None else None,
         "shallow": shallow(row),
@@ -313,7 +310,7 @@ def import_gates(request: HttpRequest, project: Project, gold_set: str) -> HttpR
     chosen = gold_set_in(project, gold_set)
     start = {"system": request.GET.get("system", ""), "split": Split.DEV}
     form = GateFileForm(request.POST or None, request.FILES or None, gold_set=chosen, initial=start)
-    context: dict[str, Any] = {**SECTION, "gold_set": chosen, "form": form}
+    context: dict[str, Any] = {"gold_set": chosen, "form": form}
     if request.method != "POST":
         return render(request, "gates/import.html", context)
     if not form.is_valid():

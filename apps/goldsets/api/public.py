@@ -9,10 +9,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
-from apps.common.web.api import OneForm, body_in
+from apps.common.web.api import PAGING, OneForm, body_in, given_in, page_of
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import presenters, serializers
 from apps.goldsets.access import log_names
@@ -22,11 +22,10 @@ from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public, versions
 
 
-class PublicAPIView(ProjectAPIView):
+class PublicAPIView(VersionsAPIView):
     """An endpoint of the live public release of a version, for leads."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def version(self, ids: dict[str, Any]) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, ids["gold_set"], ids["number"]))
@@ -49,7 +48,6 @@ class PublicReleaseList(PublicAPIView):
     """Every public release of a version, withdrawn ones too, newest first."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="public_releases_list", responses=serializers.PublicReleaseSerializer(many=True))
     def get(self, request: Request, **ids: Any) -> Response:
@@ -62,7 +60,6 @@ class PublicReleaseDetail(PublicAPIView):
     """Reads the live public release of a version; prepares one, or prepares it again, as a job."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="public_release_read", responses=serializers.PublicReleaseDetailSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -74,7 +71,7 @@ class PublicReleaseDetail(PublicAPIView):
         responses={202: serializers.PublicReleaseDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        order = body_in(request, serializers.PublicRequestSerializer).order
+        order = body_in(request.data, serializers.PublicRequestSerializer).order
         release = presenters.prepare_public(self.version(ids), order, actor=self.member.user, at=timezone.now())
         return self.facts(release, status=202)
 
@@ -88,7 +85,7 @@ class PublicReleaseAsk(PublicAPIView):
         responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        lead = body_in(request, serializers.AskRequestSerializer).validated_data["lead"]
+        lead = given_in(request.data, serializers.AskRequestSerializer)["lead"]
         return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, lead))
 
 
@@ -107,7 +104,7 @@ class PublicReleaseTexts(PublicAPIView):
             ids,
             actions.decide_public_texts,
             status=202,
-            **body_in(request, serializers.TextsRequestSerializer).validated_data,
+            **given_in(request.data, serializers.TextsRequestSerializer),
         )
 
 
@@ -140,7 +137,7 @@ class PublicReleaseWithdraw(PublicAPIView):
         responses=serializers.PublicReleaseDetailSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        reason = body_in(request, serializers.WithdrawRequestSerializer).validated_data["reason"]
+        reason = given_in(request.data, serializers.WithdrawRequestSerializer)["reason"]
         return self.step(ids, actions.withdraw_public_release, reason=reason)
 
 
@@ -163,17 +160,15 @@ class PublicReleaseStays(PublicAPIView):
     """The items that the live release keeps in, each with its reason."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(
         operation_id="public_release_stays",
         parameters=[
             OpenApiParameter("kind", enum=StayKind.values),
             OpenApiParameter("reason", enum=StayReason.values),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
-        responses=serializers.StayPageSerializer,
+        responses=page_of("StayPage", serializers.StaySerializer),
     )
     def get(self, request: Request, **ids: Any) -> Response:
         params = request.query_params
@@ -181,14 +176,13 @@ class PublicReleaseStays(PublicAPIView):
         release = presenters.built_release_of(self.version(ids))
         cut = cut_list(public.stays_in(release, kind=params.get("kind", ""), reason=params.get("reason", "")), params)
         log_names(release.version, self.member, (row.name for row in cut.rows), "what stays in")
-        return Response(serializers.StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
+        return Response({"results": serializers.StaySerializer(cut.rows, many=True).data, "next": cut.next})
 
 
 class PublicReleaseFile(PublicAPIView):
     """The zip of the live public release: for members once it is released, for leads once it is prepared."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
     content_negotiation_class = OneForm
 
     @extend_schema(operation_id="public_release_file", responses={(200, "application/zip"): OpenApiTypes.BINARY})

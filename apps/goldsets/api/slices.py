@@ -9,9 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import body_in
+from apps.accounts.access.api import VersionsAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import PAGING, given_in, next_page, page_of
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
@@ -22,8 +22,6 @@ from apps.goldsets.forms import LONGEST_WHY, MOST_QUESTIONS
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors import slices, versions
 
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
-NEXT = "The cursor of the next page; null on the last one."
 MOST_PICKED = 1_000
 
 
@@ -52,11 +50,6 @@ class SliceQuestionOut(serializers.Serializer[Any]):
     added_at = serializers.DateTimeField()
 
 
-class SliceQuestionPage(serializers.Serializer[Any]):
-    results = SliceQuestionOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
-
-
 class OfferedQuestionOut(serializers.Serializer[Any]):
     """A dev question that the slice does not have yet; `found` is why it belongs there, empty where nothing says so."""
 
@@ -70,7 +63,7 @@ class OfferedQuestionOut(serializers.Serializer[Any]):
 class OfferedQuestionPage(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     results = OfferedQuestionOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
 class DrawInput(serializers.Serializer[Any]):
@@ -91,11 +84,10 @@ class GrownOut(serializers.Serializer[Any]):
     added = serializers.IntegerField()
 
 
-class SliceView(ProjectAPIView):
+class SliceView(VersionsAPIView):
     """An endpoint of the slices of a version."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def version(self, ids: dict[str, Any]) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, ids["gold_set"], ids["number"]))
@@ -118,7 +110,6 @@ class SliceList(SliceView):
     """The slices of a version by kind, of the rotating ones the newest first."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="slices_list", responses=SlicesOut)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -131,7 +122,7 @@ class SliceDraw(SliceView):
     @extend_schema(operation_id="slices_draw", request=DrawInput, responses={200: SliceOut, 201: SliceOut})
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        size, at = body_in(request, DrawInput).validated_data["size"], timezone.now()
+        size, at = given_in(request.data, DrawInput)["size"], timezone.now()
         made = make_rotating_slice(version_id=version.pk, actor=self.member.user, at=at, size=size)
         status = 201 if made.created_at == at else 200
         return Response(SliceOut(slices.slice_in(version, made.name)).data, status=status)
@@ -141,9 +132,10 @@ class SliceDetail(SliceView):
     """The questions of a slice in the order in which they came into it; picks questions for one that grows."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
-    @extend_schema(operation_id="slices_questions", parameters=PAGING, responses=SliceQuestionPage)
+    @extend_schema(
+        operation_id="slices_questions", parameters=PAGING, responses=page_of("SliceQuestionPage", SliceQuestionOut)
+    )
     def get(self, request: Request, part: str, **ids: Any) -> Response:
         version = self.version(ids)
         found = slices.slice_in(version, part)
@@ -157,12 +149,12 @@ class SliceDetail(SliceView):
             | {"number": row.number, "why": None if is_blind else row.why, "added_at": row.added_at}
             for row in page.rows
         ]
-        return Response(SliceQuestionPage({"results": rows, "next": page.next}).data)
+        return Response({"results": SliceQuestionOut(rows, many=True).data, "next": page.next})
 
     @extend_schema(operation_id="slices_pick", request=PickInput, responses=GrownOut)
     def post(self, request: Request, part: str, **ids: Any) -> Response:
         version = self.growing(ids, part)
-        picked = body_in(request, PickInput).validated_data
+        picked = given_in(request.data, PickInput)
         names = dict.fromkeys(picked["names"], picked["why"])
         made, added = add_to_slice(
             version_id=version.pk, kind=part, names=names, actor=self.member.user, at=timezone.now()
@@ -174,7 +166,6 @@ class SliceOffers(SliceView):
     """The dev questions that a slice could take, by name, and what was found for it; adds all that was found."""
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(
         operation_id="slices_offers",

@@ -4,13 +4,14 @@ from typing import Any, ClassVar
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.api import PAGING, in_their_order, next_page, page_of
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.imports.api import import_urls
@@ -22,8 +23,6 @@ from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import FoundItem, manifest_in, manifests_of, training_leaks
 
-PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
-NEXT = "The cursor of the next page; null on the last one."
 LOOKED_AT = "items known from training"
 
 
@@ -39,11 +38,6 @@ class ManifestOut(serializers.Serializer[TrainingManifest]):
     added_at = serializers.DateTimeField()
     retired_by = serializers.CharField(source="retired_by.name", default=None, allow_null=True)
     retired_at = serializers.DateTimeField(allow_null=True)
-
-
-class ManifestPage(serializers.Serializer[Any]):
-    results = ManifestOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
 
 
 class KnownInOut(serializers.Serializer[Any]):
@@ -69,27 +63,23 @@ class KnownItemPage(serializers.Serializer[Any]):
     in_test = serializers.IntegerField()
     in_dev = serializers.IntegerField()
     results = KnownItemOut(many=True)
-    next = serializers.CharField(allow_null=True, help_text=NEXT)
+    next = next_page()
 
 
-class ManifestList(ProjectAPIView):
+class ManifestList(VersionsAPIView):
     """Every training manifest of the project, those in use first, then newest first."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
-    @extend_schema(operation_id="training_list", parameters=PAGING, responses=ManifestPage)
+    @extend_schema(operation_id="training_list", parameters=PAGING, responses=page_of("ManifestPage", ManifestOut))
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        page = cut_list(manifests_of(self.project), request.query_params)
-        return Response(ManifestPage({"results": page.rows, "next": page.next}).data)
+        return in_their_order(request, manifests_of(self.project), ManifestOut)
 
 
-class ManifestRetire(ProjectAPIView):
+class ManifestRetire(VersionsAPIView):
     """Retires a manifest: it is kept, and no draft is checked against it any more."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="training_retire", request=None, responses=ManifestOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -98,14 +88,13 @@ class ManifestRetire(ProjectAPIView):
         return Response(ManifestOut(manifest_in(self.project, pk)).data)
 
 
-class KnownItems(ProjectAPIView):
+class KnownItems(VersionsAPIView):
     """The items of a frozen version that are in a manifest in use, those of test first.
 
     Where any is of test it is a look at test, which is logged.
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="training_known", parameters=PAGING, responses=KnownItemPage)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:

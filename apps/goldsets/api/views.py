@@ -11,9 +11,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import OneForm, body_in
+from apps.accounts.access.api import VersionsAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import PAGING, OneForm, given_in, page_of
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules, serializers
 from apps.goldsets.access import log_names, names_told
@@ -26,22 +26,19 @@ from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
 from apps.goldsets.selectors.freeze_policy import find_lead_checks
-from apps.retrieval.selectors.snapshots import snapshot_named
+from apps.retrieval.serializers.runs import snapshot_of_body
 
 
-class LeadAPIView(ProjectAPIView):
+class LeadAPIView(VersionsAPIView):
     """A step of a lead on gold sets and versions."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
 
     def inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of a draft, with the rows that `snapshot` and `rounds` name in this project."""
         inputs = dict(given)
         if "snapshot" in given:
-            inputs["snapshot"] = snapshot_named(self.project, given["snapshot"])
-            if inputs["snapshot"] is None:
-                raise ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+            inputs["snapshot"] = snapshot_of_body(self.project, given["snapshot"])
         if "rounds" in given:
             inputs["rounds"] = list(versions.rounds_on(self.project).filter(pk__in=given["rounds"]))
             if len(inputs["rounds"]) != len(set(given["rounds"])):
@@ -61,7 +58,6 @@ class GoldSetList(LeadAPIView):
     """Lists the gold sets of the project, by name; creates one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
 
     @extend_schema(operation_id="gold_sets_list", responses=serializers.GoldSetSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -73,7 +69,7 @@ class GoldSetList(LeadAPIView):
         responses={201: serializers.GoldSetSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        named = body_in(request, serializers.GoldSetRequestSerializer).validated_data
+        named = given_in(request.data, serializers.GoldSetRequestSerializer)
         gold_set = actions.create_gold_set(project=self.project, actor=self.member.user, at=timezone.now(), **named)
         return Response(serializers.GoldSetSerializer(gold_set).data, status=201)
 
@@ -88,7 +84,7 @@ class DraftList(LeadAPIView):
     )
     def post(self, request: Request, slug: str, gold_set: str) -> Response:
         parent = versions.gold_set_in(self.project, gold_set)
-        given = body_in(request, serializers.DraftRequestSerializer).validated_data
+        given = given_in(request.data, serializers.DraftRequestSerializer)
         inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(given)}
         draft = actions.draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(draft, status=201)
@@ -104,7 +100,7 @@ class DraftChange(LeadAPIView):
     )
     def post(self, request: Request, **ids: Any) -> Response:
         version = self.version(ids)
-        inputs = _inputs_of(version) | self.inputs(body_in(request, serializers.DraftChangeSerializer).validated_data)
+        inputs = _inputs_of(version) | self.inputs(given_in(request.data, serializers.DraftChangeSerializer))
         actions.change_draft(version_id=version.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(version)
 
@@ -118,7 +114,6 @@ class DraftBlockers(LeadAPIView):
     """What stands against freezing a draft now, each item with a sentence. Empty for what is frozen."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     @extend_schema(operation_id="versions_blockers", responses=serializers.BlockersSerializer)
     def get(self, request: Request, **ids: Any) -> Response:
@@ -140,7 +135,7 @@ class VersionFreeze(LeadAPIView):
         responses=serializers.VersionSerializer,
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        changelog = body_in(request, serializers.FreezeRequestSerializer).validated_data["changelog"]
+        changelog = given_in(request.data, serializers.FreezeRequestSerializer)["changelog"]
         version, at = self.version(ids), timezone.now()
         return self.facts(
             actions.freeze_version(version_id=version.pk, actor=self.member.user, at=at, changelog=changelog)
@@ -165,9 +160,8 @@ class DraftDiscard(LeadAPIView):
         return Response(status=204)
 
 
-class VersionAPIView(ProjectAPIView):
+class VersionAPIView(VersionsAPIView):
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     def version(self, gold_set: str, number: int) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, gold_set, number))
@@ -205,15 +199,15 @@ class VersionLosses(VersionAPIView):
     roles: ClassVar = {"GET": (Role.LEAD,)}
 
     @extend_schema(
-        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)],
-        responses=serializers.LossPageSerializer,
+        parameters=PAGING,
+        responses=page_of("LossPage", serializers.LossSerializer),
     )
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         only_known(request.query_params, {"after", "limit"})
         found = self.version(gold_set, number)
         cut = cut_list(versions.losses_of(found), request.query_params)
         log_names(found, self.member, (row.query_name for row in cut.rows), "what is left out")
-        return Response(serializers.LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
+        return Response({"results": serializers.LossSerializer(cut.rows, many=True).data, "next": cut.next})
 
 
 class VersionExport(VersionAPIView):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from apps.common.text.wording import plural
+
 NAMED = 12
 NOTHING = "Nothing was added, fixed or retired."
 
@@ -84,4 +86,4 @@ def _line(kind: str, names: Sequence[str], named: frozenset[str]) -> str:
 
 
 def _one_kind(kind: str, count: int) -> str:
-    return f"{count:,} {'item' if count == 1 else 'items'} {IN_WORDS[kind]}"
+    return f"{plural(count, 'item')} {IN_WORDS[kind]}"

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from apps.common.files.csvsafe import line_writer, safe_cell
+from apps.common.text.wording import plural
 from apps.goldsets.formats.content import Content, GradeRow, JudgementRow, in_order
 from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
 
@@ -100,5 +101,5 @@ class _Notes:
 
 
 def _resolved(row: GradeRow) -> str:
-    judges = "1 judge" if row.judges == 1 else f"{row.judges} judges"
+    judges = plural(row.judges, "judge")
     return f"{row.resolution}, {judges}" if row.resolution else judges

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
+from apps.common.text.wording import plural
 from apps.goldsets import rules
 from apps.goldsets.core.splits import kept_together, split_words
 from apps.goldsets.enums import BlockerKind, CheckLevel, Split
@@ -103,15 +104,15 @@ def _training(gathered: Gathered) -> list[str]:
     names = [name.partition(" ")[2] for name in gathered.known.questions if gathered.splits[name] == Split.DEV]
     sentences = []
     if names:
-        is_ = "1 item known from training is" if len(names) == 1 else f"{len(names):,} items known from training are"
+        is_ = plural(len(names), "item known from training is", "items known from training are")
         sentences.append(f"{is_} in dev: {listed(names)}.")
     if beside := [name.partition(" ")[2] for name in gathered.held if name not in gathered.known.questions]:
-        go = "1 item goes to dev with it" if len(beside) == 1 else f"{len(beside):,} items go to dev with them"
+        go = plural(len(beside), "item goes to dev with it", "items go to dev with them")
         sentences.append(f"{go}, since no group is divided: {listed(beside)}.")
     if not gathered.known.questions:
         sentences.append("No item of this draft is known from training.")
     for manifest, items in gathered.known.passages.items():
-        expect = "1 item expects" if len(items) == 1 else f"{len(items):,} items expect"
+        expect = plural(len(items), "item expects", "items expect")
         sentences.append(
             f"{expect} a passage that “{manifest}” has. That is no leak: systems are trained on the corpus."
         )

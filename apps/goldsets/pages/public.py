@@ -18,6 +18,8 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member, member_user, policy
+from apps.common.text.wording import plural
+from apps.common.web.requests import key_in
 from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import presenters, rules
 from apps.goldsets.access import log_names
@@ -28,7 +30,7 @@ from apps.goldsets.formats.public.card import BY_KEY, SECTIONS, filled
 from apps.goldsets.formats.public.files import Order, ten_lines
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
-from apps.goldsets.pages.versions import PER_PAGE, SECTION
+from apps.goldsets.pages.versions import PER_PAGE
 from apps.goldsets.selectors import public, versions
 from apps.goldsets.selectors.public import PREVIEWED
 
@@ -152,7 +154,7 @@ def _emptied(release: PublicRelease) -> Check | None:
     parts = [f"{number:,} {FIELD_WORDS[name][number != 1]}" for name, number in emptied.items()]
     words = f"A word, name or address that must not go out was in {', '.join(parts)}. They go out without it."
     total = sum(emptied.values())
-    return Check("warn", "Some fields go out empty.", words, f"{total:,} {'field' if total == 1 else 'fields'}")
+    return Check("warn", "Some fields go out empty.", words, plural(total, "field"))
 
 
 def _test(release: PublicRelease) -> Check | None:
@@ -198,7 +200,6 @@ def _page(
     request: HttpRequest, version: Version, release: PublicRelease | None, form: PublicForm, *, status: int = 200
 ) -> HttpResponse:
     context = {
-        "section": SECTION,
         "version": version,
         "form": form,
         "texts": public.public_texts_of(version),
@@ -261,7 +262,7 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
 
 
 def _shown(release: PublicRelease) -> dict[str, Any]:
-    return {"section": SECTION, "version": release.version, "release": release}
+    return {"version": release.version, "release": release}
 
 
 @require_safe
@@ -299,10 +300,10 @@ def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -
 @require_POST
 @member_view(Role.LEAD)
 def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    chosen = request.POST.get("lead", "")
-    if not chosen.isdecimal():
+    chosen = key_in(request.POST.get("lead", ""))
+    if chosen is None:
         raise actions.PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
-    lead = member_user(project, int(chosen))
+    lead = member_user(project, chosen)
     done = f"{lead} is asked to read the preview and sign."
     return _step(request, _release(project, gold_set, number), actions.ask_to_sign, done, lead=lead)
 

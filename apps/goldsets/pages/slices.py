@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.goldsets import rules
 from apps.goldsets.actions import slices as actions
 from apps.goldsets.actions.slices import SliceRefused, add_to_slice, make_rotating_slice
@@ -18,7 +19,6 @@ from apps.goldsets.forms import DrawForm, PickForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import slices, versions
 
-SECTION = "Versions"
 PER_PAGE = 100
 ABOUT = {
     SliceKind.ROTATING: "This quarter’s sample, for the weekly gate.",
@@ -37,7 +37,6 @@ def slice_page(request: HttpRequest, project: Project, gold_set: str, number: in
     texts = {question.name: question for question in slices.questions_for_slices(version)}
     members = {row.name: row for row in slices.members_of(found).select_related("added_by")}
     context = {
-        "section": SECTION,
         "version": version,
         "slice": found,
         "about": ABOUT[SliceKind(found.kind)],
@@ -54,7 +53,6 @@ def slice_page(request: HttpRequest, project: Project, gold_set: str, number: in
 @member_view(Role.LEAD)
 @require_POST
 def draw(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    """Draw this quarter's slice."""
     version = versions.version_in(project, gold_set, number)
     form = DrawForm(request.POST)
     if not form.is_valid():
@@ -83,7 +81,6 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
         return redirect("goldsets:slice", project.slug, gold_set, number, part)
     words = request.GET.get("find", "").strip()
     context = {
-        "section": SECTION,
         "version": version,
         "part": part,
         "kind": SliceKind(part).label,
@@ -121,4 +118,4 @@ def _frozen(project: Project, gold_set: str, number: int, part: str) -> Version:
 def _added(number: int, part: str) -> str:
     if not number:
         return f"Nothing new was found for {part}. Questions can be picked by hand."
-    return f"{number:,} question{'' if number == 1 else 's'} added to {part}."
+    return f"{plural(number, 'question')} added to {part}."

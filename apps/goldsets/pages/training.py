@@ -15,7 +15,6 @@ from apps.goldsets.actions.training import retire_training_manifest
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import manifest_in, manifests_of, training_leaks
 
-SECTION = "Versions"
 PER_PAGE = 50
 LOOKED_AT = "items known from training"
 
@@ -24,7 +23,7 @@ LOOKED_AT = "items known from training"
 @member_view(Role.LEAD)
 def training_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(manifests_of(project), PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "goldsets/training.html", {"section": SECTION, "page": page})
+    return render(request, "goldsets/training.html", {"page": page})
 
 
 @member_view(Role.LEAD)
@@ -48,5 +47,5 @@ def training_found(request: HttpRequest, project: Project, gold_set: str, number
     if found.in_test:
         open_test(version, member_of(request), LOOKED_AT)
     page = Paginator(found.items, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"section": SECTION, "version": version, "found": found, "page": page}
+    context = {"version": version, "found": found, "page": page}
     return render(request, "goldsets/training_found.html", context)

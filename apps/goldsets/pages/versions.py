@@ -32,7 +32,6 @@ from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.versions import current_key, keys_of, version_now
 
-SECTION = "Versions"
 PER_PAGE = 100
 
 
@@ -41,7 +40,6 @@ PER_PAGE = 100
 def signing(request: HttpRequest, project: Project) -> HttpResponse:
     keys = keys_of(project)
     context = {
-        "section": SECTION,
         "current": next((key for key in keys if key.ended_at is None), None),
         "earlier": [key for key in keys if key.ended_at is not None],
     }
@@ -66,7 +64,6 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
     ]
     out = public_versions(project)
     context = {
-        "section": SECTION,
         "sets": sets,
         "is_blind": rules.blind_refusal(member_of(request)) is not None,
         "revoked": versions.resting_on_revoked(project, at=timezone.now()),
@@ -85,7 +82,7 @@ def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
             project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
         )
         return redirect("goldsets:new-version", slug=project.slug, gold_set=gold_set.slug)
-    context = {"section": SECTION, "form": form}
+    context = {"form": form}
     return render(request, "goldsets/new_gold_set.html", context, status=400 if form.errors else 200)
 
 
@@ -97,7 +94,7 @@ def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpRe
     if request.method == "POST" and form.is_valid():
         version = actions.draft_version(gold_set_id=parent.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
-    context = {"section": SECTION, "form": form, "gold_set": parent, "version": None}
+    context = {"form": form, "gold_set": parent, "version": None}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
 
 
@@ -111,7 +108,7 @@ def change_version(request: HttpRequest, project: Project, gold_set: str, number
     if request.method == "POST" and form.is_valid():
         actions.change_draft(version_id=version.pk, actor=user_of(request), at=timezone.now(), **form.inputs)
         return redirect(page_of(version))
-    context = {"section": SECTION, "form": form, "gold_set": version.gold_set, "version": version}
+    context = {"form": form, "gold_set": version.gold_set, "version": version}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
 
 
@@ -122,12 +119,11 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
     if version.is_draft:
         facts = draft_facts(version, at=timezone.now())
         log_names(version, member_of(request), names_told(facts["content"]), "a draft that names them")
-        return render(request, "goldsets/draft.html", {"section": SECTION, **facts})
+        return render(request, "goldsets/draft.html", {**facts})
     blind_refusal = rules.blind_refusal(member_of(request))
     manifest = without_grades(version.manifest) if blind_refusal else version.manifest
     now = version_now(version, at=timezone.now())
     context = {
-        "section": SECTION,
         "version": version,
         "now": now,
         "is_ended": now.is_public and version.pk in ended_versions(project, at=timezone.now()),
@@ -198,7 +194,6 @@ def items(request: HttpRequest, project: Project, gold_set: str, number: int, sp
     rows = ITEMS[kind](version, split)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "section": SECTION,
         "version": version,
         "split": split,
         "splits": Split.values,
@@ -228,7 +223,6 @@ def left_out(request: HttpRequest, project: Project, gold_set: str, number: int)
         answer["Content-Disposition"] = f'attachment; filename="{gold_set}-{version.label}-left-out.csv"'
         return answer
     context = {
-        "section": SECTION,
         "version": version,
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
         "counted": rules.counted_losses(losses_facts(rows)),
@@ -250,7 +244,6 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
         open_test(version, member_of(request), "difference in test")
     diff = diffs.diff(former, version, splits=[split])
     context = {
-        "section": SECTION,
         "version": version,
         "former": former,
         "split": split,

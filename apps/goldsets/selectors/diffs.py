@@ -28,7 +28,6 @@ class Pin(NamedTuple):
 
     @property
     def text(self) -> tuple[str, str]:
-        """The identity of the text."""
         return self.block, self.digest
 
 

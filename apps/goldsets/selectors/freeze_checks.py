@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from apps.common.text.wording import percent
+from apps.common.text.wording import percent, plural
 from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import BlockerKind, CheckLevel, SplitBy
 from apps.goldsets.models import VersionTriple
@@ -86,7 +86,7 @@ def _empty(gathered: Gathered) -> Iterator[Blocker]:
 
 def _unresolved(open_pair: OpenPair) -> Blocker:
     pair = open_pair.pair
-    judges = "1 judge has" if pair.judges == 1 else f"{pair.judges} judges have"
+    judges = plural(pair.judges, "judge has", "judges have")
     if pair.state is PairState.PARTLY:
         why = f"{judges} answered, others have not yet"
     elif pair.state is PairState.AGREED:
@@ -242,7 +242,7 @@ def _missing_grades(gathered: Gathered) -> Iterator[str]:
     if untouched:
         yield f"{len(untouched):,} of {len(planned):,} queries of the rounds have no grade: {listed(untouched)}."
     if partly:
-        only = "1 query has" if len(partly) == 1 else f"{len(partly):,} queries have"
+        only = plural(len(partly), "query has", "queries have")
         yield f"{only} a grade for some pairs only, and most measures take the rest as not relevant: {listed(partly)}."
 
 
@@ -276,7 +276,7 @@ def _undated(gathered: Gathered) -> Iterator[str]:
     undated = {name.partition(" ")[2]: time.written for name, time in gathered.times.items() if time.at is None}
     if undated:
         given = [f"{name} (“{written[:40]}”)" for name, written in undated.items()]
-        has = "1 item has" if len(undated) == 1 else f"{len(undated):,} items have"
+        has = plural(len(undated), "item has", "items have")
         yield (
             f"{has} a date that cannot be read: {listed(given)}. What is tied to nothing with a date goes to dev."
             " Write dates as 2026-03-14."

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
+from apps.common.text.wording import plural
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.training import lowest_relevant
@@ -163,7 +164,7 @@ def _rounds(gathered: Gathered) -> str:
 
 
 def _queries(counts: Mapping[str, int]) -> str:
-    return "1 query has" if len(counts) == 1 else f"{len(counts):,} queries have"
+    return plural(len(counts), "query has", "queries have")
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to
 from apps.common.database.bulk import chunks
+from apps.common.text.wording import plural
 from apps.corpus.models import BlockVersion
 from apps.goldsets.core.training import Entry, Known, Lookup, Match, Traceable, TrainingPassage, find_known
 from apps.goldsets.enums import EntryKind, Split
@@ -107,7 +108,7 @@ class TrainingLeaks(NamedTuple):
         """One sentence for whoever reads scores on test; "" where no item of test is concerned."""
         if not (found := self.in_test):
             return ""
-        counted = "1 item of test is" if len(found) == 1 else f"{len(found):,} items of test are"
+        counted = plural(len(found), "item of test is", "items of test are")
         named = ", ".join(f"“{name}”" for name in sorted({match.manifest for item in found for match in item.matches}))
         return f"{counted} known from training ({named}), so scores on test may be too high for what was trained on it."
 

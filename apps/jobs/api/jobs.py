@@ -9,30 +9,23 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.api import PAGING, oldest_first, page_of
 from apps.jobs.actions import jobs, webhooks
 from apps.jobs.enums import DeliveryState, JobState
 from apps.jobs.selectors.jobs import job_in, jobs_in
 from apps.jobs.selectors.webhooks import deliveries_in, delivery_in
-from apps.jobs.serializers import DeliveryPageSerializer, DeliverySerializer, JobPageSerializer, JobSerializer
-
-PAGING = [
-    OpenApiParameter("after", str, description="`next` of the previous page"),
-    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
-]
+from apps.jobs.serializers import DeliverySerializer, JobSerializer
 
 
-def _page(request: Request, rows: QuerySet[Any], states: list[str]) -> dict[str, Any]:
-    """One page of the rows, oldest first, or of those in one state."""
-    only_known(request.query_params, {"state", "after", "limit"})
+def _in_state(request: Request, rows: QuerySet[Any], states: list[str]) -> QuerySet[Any]:
+    """The rows, or those in the state that the request names."""
     if state := request.query_params.get("state"):
         if state not in states:
             raise ValidationError({"state": f"One of {', '.join(states)}."})
         rows = rows.filter(state=state)
-    page = cut(rows.order_by("pk"), request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-    return {"results": page.rows, "next": page.next}
+    return rows
 
 
 class JobList(ProjectAPIView):
@@ -44,10 +37,11 @@ class JobList(ProjectAPIView):
     @extend_schema(
         operation_id="jobs_list",
         parameters=[OpenApiParameter("state", str, enum=JobState.values), *PAGING],
-        responses=JobPageSerializer,
+        responses=page_of("JobPage", JobSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(JobPageSerializer(_page(request, jobs_in(self.project), JobState.values)).data)
+        jobs_here = _in_state(request, jobs_in(self.project), JobState.values)
+        return oldest_first(request, jobs_here, JobSerializer, "state")
 
 
 class JobDetail(ProjectAPIView):
@@ -61,11 +55,10 @@ class JobDetail(ProjectAPIView):
         return Response(JobSerializer(job_in(self.project, pk)).data)
 
 
-class JobCancel(ProjectAPIView):
+class JobCancel(RunsAPIView):
     """Cancel a job."""
 
     roles: ClassVar = {"POST": ()}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -74,11 +67,10 @@ class JobCancel(ProjectAPIView):
         return Response(JobSerializer(job).data)
 
 
-class JobRetry(ProjectAPIView):
+class JobRetry(RunsAPIView):
     """Give a failed or cancelled job more attempts. Completed parts are not repeated."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="jobs_retry", request=None, responses=JobSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -96,18 +88,17 @@ class DeliveryList(ProjectAPIView):
     @extend_schema(
         operation_id="deliveries_list",
         parameters=[OpenApiParameter("state", str, enum=DeliveryState.values), *PAGING],
-        responses=DeliveryPageSerializer,
+        responses=page_of("DeliveryPage", DeliverySerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        page = _page(request, deliveries_in(self.project), DeliveryState.values)
-        return Response(DeliveryPageSerializer(page).data)
+        deliveries = _in_state(request, deliveries_in(self.project), DeliveryState.values)
+        return oldest_first(request, deliveries, DeliverySerializer, "state")
 
 
-class DeliverySendAgain(ProjectAPIView):
+class DeliverySendAgain(RunsAPIView):
     """Send a message at once, with the same content and the same delivery id."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="deliveries_send_again", request=None, responses=DeliverySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Scope
-from apps.common.web.paging import cut, only_known, whole
+from apps.common.web.api import PAGING, given_in, oldest_first, page_of
+from apps.common.web.forms import KeyField
 from apps.jobs.actions import notifications
 from apps.jobs.models import Notification
 from apps.jobs.selectors import jobs
@@ -25,15 +26,10 @@ class NotificationSerializer(serializers.ModelSerializer[Notification]):
         read_only_fields = fields
 
 
-class NotificationPageSerializer(serializers.Serializer[dict]):
-    results = NotificationSerializer(many=True)
-    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
-
-
 class ReadAllSerializer(serializers.Serializer[dict]):
     """The id of the newest one that was seen; later ones stay unread."""
 
-    up_to = serializers.IntegerField(min_value=1, max_value=jobs.BIGGEST_ID)
+    up_to = KeyField()
 
 
 class NotificationList(ProjectAPIView):
@@ -46,20 +42,17 @@ class NotificationList(ProjectAPIView):
         operation_id="notifications_list",
         parameters=[
             OpenApiParameter("unread", str, enum=["1"], description="Only unread ones."),
-            OpenApiParameter("after", str, description="A cursor: `next` of the previous page."),
-            OpenApiParameter("limit", int, description="1 to 1,000; 100 by default."),
+            *PAGING,
         ],
-        responses=NotificationPageSerializer,
+        responses=page_of("NotificationPage", NotificationSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"unread", "after", "limit"})
-        rows = jobs.notifications_of(self.member.user, self.project).order_by("pk")
+        rows = jobs.notifications_of(self.member.user, self.project)
         if unread := request.query_params.get("unread"):
             if unread != "1":
                 raise serializers.ValidationError({"unread": "1, or leave it out."})
             rows = rows.filter(read_at=None)
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response({"results": NotificationSerializer(page.rows, many=True).data, "next": page.next})
+        return oldest_first(request, rows, NotificationSerializer, "unread")
 
 
 class NotificationRead(ProjectAPIView):
@@ -87,8 +80,6 @@ class NotificationReadAll(ProjectAPIView):
     @extend_schema(operation_id="notifications_read_all", request=ReadAllSerializer, responses={204: None})
     def post(self, request: Request, slug: str) -> Response:
         """How many were unread is not told: some may be hidden for now."""
-        sent = ReadAllSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        up_to = sent.validated_data["up_to"]
+        up_to = given_in(request.data, ReadAllSerializer)["up_to"]
         notifications.mark_all_read(person=self.member.user, project=self.project, up_to=up_to, at=timezone.now())
         return Response(status=204)

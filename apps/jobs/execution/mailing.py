@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.urls import reverse
 
 from apps.accounts.models import Membership, User
+from apps.common.text.wording import plural
 from apps.jobs.enums import MailHow
 from apps.jobs.execution.outbox import post_mail
 from apps.jobs.models import MailChoice, Notification
@@ -53,7 +54,7 @@ def mail_to(person: User, at: datetime) -> bool:
     unread = unread.filter(pk__lte=totals["newest"])
     post_mail(
         to=[person.email],
-        subject=f"Karat: {totals['count']:,} notification{'' if totals['count'] == 1 else 's'}",
+        subject=f"Karat: {plural(totals['count'], 'notification')}",
         body=body_of(unread, totals["count"], choice, person),
         project=None,
         at=at,

@@ -1,14 +1,14 @@
 """The list of jobs, and the page of one with its progress."""
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import page_before
 from apps.jobs import rules
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.enums import JobState
@@ -26,8 +26,8 @@ def job_list(request: HttpRequest, project: Project) -> HttpResponse:
     jobs = jobs_in(project)
     if state in JobState.values:
         jobs = jobs.filter(state=state)
-    page, older = _page(jobs, request.GET.get("before", ""))
-    context = {"jobs": page, "older": older, "state": state, "states": JobState.choices, "section": "Jobs"}
+    page, older = page_before(request, jobs, PAGE_SIZE)
+    context = {"jobs": page, "older": older, "state": state, "states": JobState.choices}
     return render(request, "jobs/list.html", context)
 
 
@@ -57,7 +57,7 @@ def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view()
 def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = job_in(project, pk)
-    cancel_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
+    cancel_job(job_id=job.pk, actor=user_of(request), at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
@@ -65,7 +65,7 @@ def cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def retry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     job = job_in(project, pk)
-    retry_job(job_id=job.pk, actor=member_of(request).user, at=timezone.now())
+    retry_job(job_id=job.pk, actor=user_of(request), at=timezone.now())
     return redirect("jobs:job", slug=project.slug, pk=job.pk)
 
 
@@ -73,7 +73,6 @@ def _context(request: HttpRequest, job: Job) -> dict:
     member = member_of(request)
     return {
         "job": job,
-        "section": "Jobs",
         "refresh": bool(request.GET.get("refresh")),
         "bare": bool(request.GET.get("bare")),
         "cancel_refusal": rules.cancel_refusal(job, actor=member.user, roles=member.roles),
@@ -87,11 +86,3 @@ def _plain_results(job: Job) -> list[tuple[str, object]]:
     """The counts and texts of the result, with readable names."""
     plain = [(name, value) for name, value in (job.result or {}).items() if isinstance(value, (str, int, float))]
     return [(name.replace("_", " ").capitalize(), value) for name, value in plain]
-
-
-def _page(jobs: QuerySet[Job], before: str) -> tuple[list[Job], int | None]:
-    """One page of jobs, newest first, and the key where the next one begins."""
-    if before.isdecimal():
-        jobs = jobs.filter(pk__lt=int(before[:18]))
-    rows = list(jobs[: PAGE_SIZE + 1])
-    return rows[:PAGE_SIZE], rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None

@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import PersonRequest, member_of, member_view, operator_view
+from apps.accounts.access.pages import PersonRequest, member_view, operator_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import page_before
 from apps.jobs.actions import webhooks
 from apps.jobs.enums import DeliveryState, ServerEvent
 from apps.jobs.forms import WebhookForm
@@ -43,7 +44,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             _, secret = webhooks.add_webhook(
-                project=project, **form.cleaned_data, actor=member_of(request).user, at=timezone.now()
+                project=project, **form.cleaned_data, actor=user_of(request), at=timezone.now()
             )
         except webhooks.WebhookRefused as refusal:
             form.add_error(None, refusal.sentence)
@@ -57,7 +58,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _shown(request: HttpRequest, project: Project, form: WebhookForm, secret: str = "") -> HttpResponse:
     """The page; with `secret`, the value of a secret that was just made and is shown this once."""
-    context = {"webhooks": list(webhooks_in(project)), "form": form, "secret": secret, "section": "Jobs"}
+    context = {"webhooks": list(webhooks_in(project)), "form": form, "secret": secret}
     return render(request, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
 
@@ -74,7 +75,7 @@ def try_one(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def change_secret(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = webhook_in(project, pk)
-    _, secret = webhooks.change_secret(webhook=webhook, actor=member_of(request).user, at=timezone.now())
+    _, secret = webhooks.change_secret(webhook=webhook, actor=user_of(request), at=timezone.now())
     messages.success(request, f"{webhook} is signed with a new secret, and for a day with the one before as well.")
     return _shown(request, project, WebhookForm(project=project), secret)
 
@@ -83,7 +84,7 @@ def change_secret(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @member_view(Role.LEAD)
 def enable(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = webhook_in(project, pk)
-    webhooks.enable_webhook(webhook=webhook, actor=member_of(request).user, at=timezone.now())
+    webhooks.enable_webhook(webhook=webhook, actor=user_of(request), at=timezone.now())
     messages.success(request, f"{webhook} is on again. What it missed can be sent again from its deliveries.")
     return redirect("jobs:webhooks", slug=project.slug)
 
@@ -92,7 +93,7 @@ def enable(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def end(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = webhook_in(project, pk)
-    webhooks.end_webhook(webhook=webhook, actor=member_of(request).user, at=timezone.now())
+    webhooks.end_webhook(webhook=webhook, actor=user_of(request), at=timezone.now())
     messages.success(request, f"{webhook} is removed.")
     return redirect("jobs:webhooks", slug=project.slug)
 
@@ -110,7 +111,7 @@ def deliveries(request: HttpRequest, project: Project) -> HttpResponse:
         return reverse("jobs:send-again", args=[project.slug, row.pk]) if sends else ""
 
     context = page_of_deliveries(deliveries_in(project), request, to=lambda row: row.payload["url"], again=again)
-    return render(request, "jobs/deliveries.html", {**context, "section": "Jobs"})
+    return render(request, "jobs/deliveries.html", {**context})
 
 
 def page_of_deliveries(
@@ -120,16 +121,13 @@ def page_of_deliveries(
 
     `to` is the address as it is shown, and `again` where a message is sent again; "" where it cannot be.
     """
-    state, before = request.GET.get("state", ""), request.GET.get("before", "")
+    state = request.GET.get("state", "")
     if state in DeliveryState.values:
         rows = rows.filter(state=state)
-    if before.isdecimal():
-        rows = rows.filter(pk__lt=int(before[:18]))
-    found = list(rows[: PAGE_SIZE + 1])
-    page = found[:PAGE_SIZE]
+    page, older = page_before(request, rows, PAGE_SIZE)
     return {
         "deliveries": [(row, _body(row), to(row), again(row)) for row in page],
-        "older": page[-1].pk if len(found) > PAGE_SIZE else None,
+        "older": older,
         "state": state,
         "states": DeliveryState.choices,
     }
@@ -143,7 +141,7 @@ def _body(delivery: Outbox) -> str:
 @member_view(Role.LEAD)
 def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     delivery = delivery_in(project, pk)
-    webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
+    webhooks.send_again(delivery=delivery, actor=user_of(request), at=timezone.now())
     messages.success(request, "The message is being sent again.")
     return redirect("jobs:deliveries", slug=project.slug)
 

@@ -11,6 +11,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding
 from apps.common.database.batched_reads import BatchedRead, CountOf
+from apps.common.database.statements import LARGEST_KEY
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
 from apps.jobs.selectors.hidden_objects import hidden_for
@@ -24,7 +25,6 @@ def held_notifications(user: User) -> list[Holding]:
 
 MISSING_AFTER_SECONDS = 60
 MOST_COUNTED = 9
-BIGGEST_ID = 2**63 - 1
 PAGE_SIZE = 50
 
 
@@ -75,7 +75,7 @@ def notifications_of(person: User, project: Project) -> QuerySet[Notification]:
 
 def notification_for(person: User, project: Project, pk: int) -> Notification:
     """The person's own notification in this project; Http404 otherwise."""
-    notification = notifications_of(person, project).filter(pk=pk).first() if pk <= BIGGEST_ID else None
+    notification = notifications_of(person, project).filter(pk=pk).first() if pk <= LARGEST_KEY else None
     if notification is None:
         raise Http404("No such notification.")
     return notification

@@ -22,7 +22,7 @@ from apps.corpus.execution import import_reading
 from apps.corpus.execution.freezing import snapshot_as_it_is
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.models import Import, Snapshot
-from apps.corpus.selectors.import_kinds import kind_named
+from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 from apps.judging.actions.locks import locked_round
 from apps.judging.actions.rounds import next_number
 from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, CollectionPart, joined
@@ -256,7 +256,8 @@ def import_collection(
 
     def apply(kind: str, path: str, chosen: dict[str, Any], prepared: Any = None) -> ImportPlan:
         with collection.opened(path) as source:
-            return kind_named(kind).apply(project, source, chosen, actor=actor, at=at, prepared=prepared)
+            file = FileToImport(project, source, chosen)
+            return kind_named(kind).apply(file, actor=actor, at=at, prepared=prepared)
 
     paths, chosen = collection.paths, collection.corpus_options(options)
     splits = collection.splits(options["splits"])

@@ -15,6 +15,7 @@ from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.api import body_with_key, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
@@ -131,7 +132,7 @@ MOST_ROWS = 200
 
 
 class AfterInput(serializers.Serializer):
-    after = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1, default=0)
+    after = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST_KEY, default=0)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=50)
 
 

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import given_in
-from apps.common.web.forms import checked
+from apps.common.web.api import body_in, given_in
+from apps.common.web.forms import KeyField, checked
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
 from apps.judging.api.rounds import LeadView
@@ -94,7 +94,7 @@ class EarlierOut(serializers.Serializer):
 
 
 class RejudgeInput(serializers.Serializer):
-    snapshot = serializers.IntegerField(min_value=1)
+    snapshot = KeyField()
     grades = serializers.ListField(child=serializers.IntegerField(), min_length=1)
 
 
@@ -115,8 +115,7 @@ class GuidelineList(ProjectAPIView):
 
     @extend_schema(operation_id="judging_guideline_publish", request=GuidelineInput, responses={201: GuidelineOut})
     def post(self, request: Request, slug: str) -> Response:
-        body = GuidelineInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = body_in(request.data, GuidelineInput)
         guideline = publish_guideline(
             project=self.project,
             actor=self.member.user,

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import given_in
+from apps.common.web.forms import KeyField
 from apps.judging.actions.placeholders import claim_placeholder, end_claim
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 
@@ -28,7 +29,7 @@ class PlaceholdersOut(serializers.Serializer):
 
 
 class ClaimInput(serializers.Serializer):
-    member = serializers.IntegerField(min_value=1)
+    member = KeyField()
 
 
 class ClaimOut(serializers.Serializer):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.api import given_in
-from apps.common.web.forms import body_fields, checked
+from apps.common.web.forms import KeyField, body_fields, checked
 from apps.judging.actions.rounds import close_round, open_after_pilot, open_round
 from apps.judging.actions.seats import release_seats, return_seats_of
 from apps.judging.core.plan import LARGEST_SEED
@@ -21,14 +21,12 @@ from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.selectors.rounds import latest_guideline, own_round, person_of_round, round_in, round_summaries
 from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
 
-MOST_KEY = 2**63 - 1
-
 
 class RoundInput(serializers.Serializer):
     """A plan, as on the page. Shares are in percent; what is left out has the value that the page proposes."""
 
-    pool = serializers.IntegerField(min_value=1, max_value=MOST_KEY)
-    annotators = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=MOST_KEY), min_length=1)
+    pool = KeyField()
+    annotators = serializers.ListField(child=KeyField(), min_length=1)
     remits = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=200)),
         required=False,

@@ -4,6 +4,8 @@ from datetime import date, timedelta
 from math import ceil
 from typing import NamedTuple
 
+from apps.common.text.wording import plural
+
 MOST_TICKS = 240
 WIDTH = 1200
 
@@ -133,7 +135,7 @@ class Lately(NamedTuple):
         if hours is None:
             return ""
         minutes = round(hours * 60)
-        return f"{hours:.1f} hours" if minutes > 90 else f"{minutes} minute{'' if minutes == 1 else 's'}"
+        return f"{hours:.1f} hours" if minutes > 90 else plural(minutes, "minute")
 
     @property
     def hours_per_day(self) -> float | None:
@@ -166,11 +168,11 @@ def _why_not(lately: Lately) -> str:
         return f"nothing was judged in this round {'yet' if lately.days < LOOKS_BACK else 'in the last 7 days'}"
     if is_too_fast(lately.timed_ms, lately.timed):
         seconds = max(1, round(lately.timed_ms / lately.timed / 1_000))
-        return f"the latest grades took {seconds} second{'' if seconds == 1 else 's'} each, too fast to go by"
+        return f"the latest grades took {plural(seconds, 'second')} each, too fast to go by"
     if lately.days == 1:
         return "the round was opened less than a day ago"
     if lately.judgements < FEWEST:
-        judgements = f"{lately.judgements} judgement{'' if lately.judgements == 1 else 's'}"
+        judgements = plural(lately.judgements, "judgement")
         return (
             f"{judgements} in the last {lately.days} days {'is' if lately.judgements == 1 else 'are'} too few to go by"
         )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import SKIP, TableChoice
 from apps.corpus.core.table_plans import (
     DONE,
@@ -20,7 +21,6 @@ from apps.corpus.core.table_plans import (
     TableMessage,
     TableView,
     are,
-    counted,
     near_match,
     taking,
     undoing,
@@ -120,18 +120,18 @@ def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessa
         messages.append(near_match(matches.near, choice, FIT_QUERIES, "query id", "query ids"))
     offered = set(matches.near.fits) if matches.near else set()
     if lost := [query_id for query_id in matches.lost if query_id not in offered]:
-        title = f"{counted(len(lost), 'query id')} {are(lost)} not here."
+        title = f"{plural(len(lost), 'query id')} {are(lost)} not here."
         messages.append(
             TableMessage(WARN, title, "Their rows stay out: they have no text to create a query from.", lost)
         )
     if matches.new:
         first, last = matches.new[0][0], matches.new[-1][0]
         ids = f"the id {first}" if len(matches.new) == 1 else f"the ids {first} to {last}"
-        title = f"{counted(len(matches.new), 'new query', 'new queries')} {are(matches.new)} created, with {ids}."
+        title = f"{plural(len(matches.new), 'new query', 'new queries')} {are(matches.new)} created, with {ids}."
         texts = [text for _, text in matches.new]
         messages.append(TableMessage(DONE, title, "", texts, taking(choice, NO_NEW_QUERIES, "Leave them out")))
     if matches.unmade:
-        title = f"{counted(len(matches.unmade), 'query', 'queries')} that {are(matches.unmade)} not here stay out."
+        title = f"{plural(len(matches.unmade), 'query', 'queries')} that {are(matches.unmade)} not here stay out."
         fix = undoing(choice, NO_NEW_QUERIES, "Create missing queries")
         messages.append(TableMessage(WARN, title, "", matches.unmade, fix))
     return messages
@@ -141,7 +141,7 @@ def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[Tab
     unread = [value for value, grade in grades.items() if not grade]
     if unread:
         count = sum(rows[value] for value in unread)
-        title = f"{counted(count, 'grade')} {'has' if count == 1 else 'have'} no meaning here."
+        title = f"{plural(count, 'grade')} {'has' if count == 1 else 'have'} no meaning here."
         return [TableMessage(WARN, title, "Choose it under “Grades become”; until then they stay out.", unread)]
     if not all(is_same_grade(value, grade) for value, grade in grades.items()):
         return [TableMessage(DONE, "The grades are read on this project's scale, as “Grades become” lists.")]
@@ -150,12 +150,12 @@ def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[Tab
 
 def about_ungraded(rows: Sequence[TableRow]) -> TableMessage:
     become = "becomes a query only" if len(rows) == 1 else "become queries only"
-    title = f"{counted(len(rows), 'row')} without a grade {become}."
+    title = f"{plural(len(rows), 'row')} without a grade {become}."
     return TableMessage(DONE, title, "", [row.query or row.query_id for row in rows])
 
 
 def about_contradictions(rows: Sequence[TableRow], choice: TableChoice) -> TableMessage:
-    title = f"{counted(len(rows), 'pair')} {'has' if len(rows) == 1 else 'have'} different grades in the table."
+    title = f"{plural(len(rows), 'pair')} {'has' if len(rows) == 1 else 'have'} different grades in the table."
     examples = [f"line {row.line}: {row.query or row.query_id}, {row.passage}" for row in rows]
     if LAST_GRADES in choice.answers:
         return TableMessage(DONE, f"{title} The last one counts.", "", examples, undoing(choice, LAST_GRADES))
@@ -236,7 +236,7 @@ def _read_rows(
         view.messages.append(about_ungraded(ungraded))
     if collected.repeated:
         repeat = "repeats a grade and counts" if collected.repeated == 1 else "repeat a grade and count"
-        view.messages.append(TableMessage(DONE, f"{counted(collected.repeated, 'row')} {repeat} once."))
+        view.messages.append(TableMessage(DONE, f"{plural(collected.repeated, 'row')} {repeat} once."))
     if errors:
         view.messages.append(unread_rows(errors))
     _describe(view, queries, matches.how, written)
@@ -328,11 +328,11 @@ def _place(value: str) -> tuple[bool, float, str]:
 
 
 def _sum_up(view: TableView, queries: QueryMatches, rows: list[TableRow], matches: PassageMatches, graded: int) -> None:
-    parts = [counted(len(queries.new), "query", "queries")] if queries.new else []
+    parts = [plural(len(queries.new), "query", "queries")] if queries.new else []
     if graded or not parts:
-        parts.append(counted(graded, "grade"))
+        parts.append(plural(graded, "grade"))
     view.button = f"Import {' and '.join(parts)}"
     if matches.near and FIT_PASSAGES not in view.choice.answers:
         waiting = sum(row.is_graded and row.passage in matches.near.fits for row in rows)
-        them = "1 row has" if waiting == 1 else f"{waiting:,} rows have"
+        them = plural(waiting, "row has", "rows have")
         view.aside = f"{them} an address that is not matched yet."

@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet, Value
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
+from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.plan import PROPERTIES, USUAL_BAR, Plan, Remit, remit_from
@@ -67,7 +68,7 @@ def _values_of(project: Project, place: int, name: str) -> QuerySet:
 
 class PoolField(forms.ModelChoiceField):
     def label_from_instance(self, pool: Pool) -> str:
-        return f"{pool.name}: {pool.entry_count:,} {'pair' if pool.entry_count == 1 else 'pairs'} on {pool.snapshot}"
+        return f"{pool.name}: {plural(pool.entry_count, 'pair')} on {pool.snapshot}"
 
 
 class RoundForm(KaratForm):

@@ -21,7 +21,15 @@ from apps.corpus.imports.api import NEW as NEW_CORPUS
 from apps.corpus.imports.api import CorpusTargetForm
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.models import Block, Import, Snapshot
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, kind_named, register
+from apps.corpus.selectors.import_kinds import (
+    FileToImport,
+    FormatExample,
+    ImportKind,
+    Progress,
+    SampleFile,
+    kind_named,
+    register,
+)
 from apps.judging.actions import imports
 from apps.judging.actions.imports import import_collection
 from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, WORDS, CollectionPart, joined
@@ -150,7 +158,8 @@ class CollectionPreview:
         plan = ImportPlan(WORDS)
         try:
             with self.collection.opened(path) as source:
-                plan = kind.preview(self.project, source, chosen, lambda done: self._progress(before + done))
+                file = FileToImport(self.project, source, chosen)
+                plan = kind.preview(file, lambda done: self._progress(before + done))
                 if not (plan.rows or plan.errors):
                     plan.errors.add(source.error(None, "", "", f"the file contains no {kind.one}"))
         except (InputError, InputErrors) as fault:
@@ -246,36 +255,32 @@ class CollectionImport(ImportKind):
     def contents(self) -> str:
         return "collections"
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
-        with _collection(source) as collection:
-            return preview_collection(project, collection, options, progress)
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        with _collection(file.source) as collection:
+            return preview_collection(file.project, collection, file.options, progress)
 
     @contextmanager
-    def prepared(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-    ) -> Iterator[PreparedBlocks]:
+    def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedBlocks]:
         """The passages, which are most of a collection, compared with the corpus."""
-        with _collection(source) as collection, collection.opened(collection.paths.corpus) as passages:
-            chosen = collection.corpus_options(options)
-            with CorpusImport().prepared(project, passages, chosen, actor=actor, at=at) as blocks:
+        with _collection(file.source) as collection, collection.opened(collection.paths.corpus) as passages:
+            corpus_file = FileToImport(file.project, passages, collection.corpus_options(file.options))
+            with CorpusImport().prepared(corpus_file, actor=actor, at=at) as blocks:
                 yield blocks
 
     def fits(self, project: Project, options: dict[str, Any], prepared: PreparedBlocks) -> bool:
         return CorpusImport().fits(project, options, prepared)
 
     def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: PreparedBlocks | None = None,
+        self, file: FileToImport, *, actor: User, at: datetime, prepared: PreparedBlocks | None = None
     ) -> ImportPlan:
-        with _collection(source) as collection:
+        with _collection(file.source) as collection:
             return import_collection(
-                project=project, collection=collection, options=options, actor=actor, at=at, prepared=prepared
+                project=file.project,
+                collection=collection,
+                options=file.options,
+                actor=actor,
+                at=at,
+                prepared=prepared,
             )
 
     def undo_refusal(self, item: Import) -> str | None:

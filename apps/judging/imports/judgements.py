@@ -14,6 +14,7 @@ from apps.common.database.prepared import PreparedWrites, prepared_writes
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
@@ -21,7 +22,7 @@ from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import imports
 from apps.judging.actions.imports import ImportedRound, import_judgements, prepare_rows
 from apps.judging.core.table_roles import parse_table_columns
@@ -200,25 +201,23 @@ class JudgementImport(ImportKind):
     undone_until = "a version, another round or a decision uses its grades"
     undone = "Its grades count nowhere. They stay on record."
 
-    def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
-        if _format(source, options) in TABLES:
-            return _table_plan(project, source, _table(project, source, options), options)
-        draft = _draft(project, source, options, for_later=True)
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        if _format(file) in TABLES:
+            return _table_plan(file, _table(file))
+        draft = _draft(file, for_later=True)
         progress(len(draft.rows))
-        if is_imported(project, draft):
-            return plan_of_draft(draft, options, HERE)
-        draft = _beside(project, draft, options)
-        return _with_questions(plan_of_draft(draft, options, NEW), draft, source)
+        if is_imported(file.project, draft):
+            return plan_of_draft(draft, file.options, HERE)
+        draft = _beside(file, draft)
+        return _with_questions(plan_of_draft(draft, file.options, NEW), draft, file.source)
 
     @contextmanager
-    def prepared(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-    ) -> Iterator[PreparedJudgements | None]:
-        if _format(source, options) in TABLES:
+    def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedJudgements | None]:
+        if _format(file) in TABLES:
             yield None
             return
-        grades, queries = project.grades, queries_digest(project)
-        draft = _draft(project, source, options)
+        grades, queries = file.project.grades, queries_digest(file.project)
+        draft = _draft(file)
         with prepared_writes() as writes:
             is_one_persons = bool(draft.rows) and not draft.rows.raters
             if is_one_persons:
@@ -230,24 +229,16 @@ class JudgementImport(ImportKind):
         return is_same and (prepared.writes is None or prepared.writes.is_valid())
 
     def apply(
-        self,
-        project: Project,
-        source: TableFile,
-        options: dict[str, Any],
-        *,
-        actor: User,
-        at: datetime,
-        prepared: PreparedJudgements | None = None,
+        self, file: FileToImport, *, actor: User, at: datetime, prepared: PreparedJudgements | None = None
     ) -> ImportPlan:
-        if prepared is None and _format(source, options) in TABLES:
-            return _apply_table(project, source, options, actor=actor, at=at)
-        draft = prepared.draft if prepared else _draft(project, source, options)
-        plan = plan_of_draft(draft, options, NEW)
+        if prepared is None and _format(file) in TABLES:
+            return _apply_table(file, actor=actor, at=at)
+        draft = prepared.draft if prepared else _draft(file)
+        plan = plan_of_draft(draft, file.options, NEW)
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
-        writes = prepared.writes if prepared else None
-        imported = _import(project, source, options, draft, writes, actor=actor, at=at)
-        return plan_of_draft(imported.draft, options, NEW if imported.is_new else HERE)
+        imported = _import(file, draft, prepared.writes if prepared else None, actor=actor, at=at)
+        return plan_of_draft(imported.draft, file.options, NEW if imported.is_new else HERE)
 
     def undo_refusal(self, item: Import) -> str | None:
         return imports.undo_refusal(item)
@@ -261,7 +252,7 @@ class JudgementImport(ImportKind):
             return "The queries that it added are removed."
         if not queries:
             return self.undone
-        came = "1 query that came with them stays" if queries == 1 else f"{queries:,} queries that came with them stay"
+        came = plural(queries, "query that came with them stays", "queries that came with them stay")
         return f"{self.undone} {came}: words that were graded are fixed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
@@ -271,17 +262,18 @@ class JudgementImport(ImportKind):
         return reverse("judging:index", args=[project.slug])
 
 
-def _format(source: TableFile, options: dict[str, Any]) -> str:
-    if options["format"] != AUTO:
-        return str(options["format"])
-    document_reading.refuse_document(source, "judgements")
-    return recognise(source)
+def _format(file: FileToImport) -> str:
+    if file.options["format"] != AUTO:
+        return str(file.options["format"])
+    document_reading.refuse_document(file.source, "judgements")
+    return recognise(file.source)
 
 
-def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TableDraft:
+def _table(file: FileToImport) -> TableDraft:
     """The table as it is read now. The source is at its beginning, before and after."""
-    snapshot, format = _snapshot(project, options), _format(source, options)
-    table = read_table(source, project=project, snapshot=snapshot, options=options, format=format)
+    project, source, options = file
+    snapshot = _snapshot(project, options)
+    table = read_table(source, project=project, snapshot=snapshot, options=options, format=_format(file))
     source.rewind()
     return table
 
@@ -292,32 +284,25 @@ def is_imported(project: Project, draft: JudgementDraft) -> bool:
 
 
 def _import(
-    project: Project,
-    source: TableFile,
-    options: dict[str, Any],
-    draft: JudgementDraft,
-    writes: PreparedWrites | None = None,
-    *,
-    actor: User,
-    at: datetime,
+    file: FileToImport, draft: JudgementDraft, writes: PreparedWrites | None = None, *, actor: User, at: datetime
 ) -> ImportedRound:
     return import_judgements(
-        project=project,
-        snapshot=_snapshot(project, options),
+        project=file.project,
+        snapshot=_snapshot(file.project, file.options),
         draft=draft,
-        name=options.get("name", ""),
-        origin=source.name,
-        skip_unknown=bool(options.get("skip_unknown")),
-        graded=options.get("graded", ""),
+        name=file.options.get("name", ""),
+        origin=file.source.name,
+        skip_unknown=bool(file.options.get("skip_unknown")),
+        graded=file.options.get("graded", ""),
         prepared=writes,
         actor=actor,
         at=at,
     )
 
 
-def _table_plan(project: Project, source: TableFile, table: TableDraft, options: dict[str, Any]) -> ImportPlan:
-    is_here = bool(table.draft.rows) and is_imported(project, table.draft)
-    draft = table.draft if is_here else _beside(project, table.draft, options)
+def _table_plan(file: FileToImport, table: TableDraft) -> ImportPlan:
+    is_here = bool(table.draft.rows) and is_imported(file.project, table.draft)
+    draft = table.draft if is_here else _beside(file, table.draft)
     plan = ImportPlan([NEW, NEW_QUERIES, HERE])
     plan.rows = len(draft.rows)
     plan.counts[HERE if is_here else NEW] = len(draft.rows)
@@ -327,27 +312,30 @@ def _table_plan(project: Project, source: TableFile, table: TableDraft, options:
     plan.notes += [message.title for message in table.view.messages]
     if draft.rows.raters:
         plan.notes += raters_notes(draft)
-    show_table(plan, table.view, source)
+    show_table(plan, table.view, file.source)
     return plan
 
 
-def _apply_table(
-    project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-) -> ImportPlan:
+def _apply_table(file: FileToImport, *, actor: User, at: datetime) -> ImportPlan:
     """Create the new queries of the table, then import its grades. Raises InputErrors for a column that is missing."""
-    table = _table(project, source, options)
-    plan = _table_plan(project, source, table, options)
+    table = _table(file)
+    plan = _table_plan(file, table)
     if plan.errors:
         raise InputErrors(list(plan.errors))
     draft = table.draft
     if table.new_queries:
-        rows = [QueryRow(line, *query) for line, query in enumerate(table.new_queries, start=1)]
         import_queries(
-            project=project, rows=rows, file=source, errors=ErrorList(), default_source=None, actor=actor, at=at
+            project=file.project,
+            rows=[QueryRow(line, *query) for line, query in enumerate(table.new_queries, start=1)],
+            file=file.source,
+            errors=ErrorList(),
+            default_source=None,
+            actor=actor,
+            at=at,
         )
-        draft = _table(project, source, options).draft
+        draft = _table(file).draft
     if draft.rows or not table.new_queries:
-        _import(project, source, options, draft, actor=actor, at=at)
+        _import(file, draft, actor=actor, at=at)
     return plan
 
 
@@ -355,9 +343,10 @@ def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
     return snapshot_in(project, int(options["snapshot"]))
 
 
-def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_later: bool = False) -> JudgementDraft:
+def _draft(file: FileToImport, *, for_later: bool = False) -> JudgementDraft:
     """The file as it is read now, or as it was read before with all the same. `for_later` stores what is read."""
-    written, format = options.get("grades", ""), _format(source, options)
+    project, source, options = file
+    written, format = options.get("grades", ""), _format(file)
     snapshot = _snapshot(project, options)
     basis = {
         "options": {name: options.get(name, "") for name in ("columns", "grades", "match", "person")}
@@ -385,14 +374,14 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_
     return draft
 
 
-def _beside(project: Project, draft: JudgementDraft, options: dict[str, Any]) -> JudgementDraft:
+def _beside(file: FileToImport, draft: JudgementDraft) -> JudgementDraft:
     """The draft beside the grades that are here. Who confirms the import is not known yet."""
     return beside_earlier(
         draft,
-        project=project,
-        snapshot=_snapshot(project, options),
+        project=file.project,
+        snapshot=_snapshot(file.project, file.options),
         importer=None,
-        choice=options.get("graded", ""),
+        choice=file.options.get("graded", ""),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage
 from apps.judging import rules
@@ -56,9 +57,7 @@ def plan_of_draft(draft: JudgementDraft, options: dict[str, Any], word: str) -> 
 def without_unknown(others: int, unknown: int) -> Fix:
     """The fix that leaves out rows with an unknown query or passage, where all `others` can be imported."""
     words = f"Only unknown queries and passages are wrong; {others:,} other rows can be imported."
-    return Fix(
-        "skip-unknown", words, f"Leave out {unknown:,} {'row' if unknown == 1 else 'rows'}", {"skip_unknown": True}
-    )
+    return Fix("skip-unknown", words, f"Leave out {plural(unknown, 'row')}", {"skip_unknown": True})
 
 
 def standing_messages(draft: JudgementDraft) -> list[TableMessage]:
@@ -79,7 +78,7 @@ def _match(kind: str, near: Proposal, options: dict[str, Any]) -> Fix:
     match = options.get("match", [])
     one, many = ("query", "queries") if kind == QUERIES else ("passage", "passages")
     count = len(near.fits)
-    counted = f"{count:,} {one if count == 1 else many}"
+    counted = plural(count, one, many)
     written, known = near.example
     if kind in match:
         words = f"{counted} matched. The ids differ by {near.difference}: {written} is {known}."
@@ -121,7 +120,7 @@ def _standing_fixes(standing: GradesHere) -> list[Fix]:
 def raters_notes(draft: JudgementDraft) -> list[str]:
     raters = draft.rows.raters
     shown = ", ".join(raters[:10]) + ("" if len(raters) <= 10 else f" and {len(raters) - 10} more")
-    notes = [f"{len(raters)} {'rater' if len(raters) == 1 else 'raters'}: {shown}."]
+    notes = [f"{plural(len(raters), 'rater')}: {shown}."]
     if draft.rulings:
         words = "final grades are not those of more than half of the raters; they are imported as decisions."
         notes.append(f"{draft.rulings:,} {words}")

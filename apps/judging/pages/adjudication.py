@@ -75,7 +75,6 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         for pair in pairs[:SHOWN]
     ]
     context = {
-        "section": "Rounds",
         "round": round_,
         "withdrawn": rules.withdrawn_refusal(round_),
         "rows": rows,
@@ -130,7 +129,7 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     )
     if reason and is_judge and round_.withdrawn_at is None:
         who = deciders_of_pair(round_, row.pk)
-        context = {"section": "Rounds", "round": round_, "reason": reason, "stuck": who.stuck}
+        context = {"round": round_, "reason": reason, "stuck": who.stuck}
         context["who"] = rules.who_decides(who.names, pairs=1, stuck=who.stuck)
         return render(request, "judging/not_yours.html", context, status=AdjudicationRefused.status)
     if reason:
@@ -166,7 +165,6 @@ def _context(
     marked = sorted(tuple(span) for judgement in judged.judgements for span in judgement.spans)
     undecided = adjudicable(round_, person)
     return {
-        "section": "Rounds",
         "round": round_,
         "entry": row,
         "pair": judged,
@@ -251,7 +249,6 @@ def _settling(
     entries = entries_in(round_, [each.pair.entry_id for each in shown])
     places = places_of_pairs(entries)
     return {
-        "section": "Rounds",
         "round": round_,
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",

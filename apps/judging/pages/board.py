@@ -15,6 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
+from apps.common.web.requests import key_in
 from apps.judging import rules
 from apps.judging.actions.propagation import ALONG
 from apps.judging.actions.rounds import close_round
@@ -51,7 +52,6 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
         progress = own_progress_in(rounds, user_of(request))
         own = [(round_, progress[round_.pk]) for round_ in rounds]
     context = {
-        "section": "Rounds",
         "own": own,
         "guideline": latest_guideline(project),
         "rounds": round_summaries(project) if member.is_lead else [],
@@ -67,7 +67,6 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
     """A person's own work: speed, consistency, and grades that decisions confirmed. Nobody else's is shown."""
     user = user_of(request)
     context = {
-        "section": "Rounds",
         "weeks": my_progress.own_weeks(user, project),
         "rounds": my_progress.own_rounds(user, project),
         "decisions": my_progress.own_decisions(user, project),
@@ -78,7 +77,6 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """End a round."""
     round_ = round_in(project, pk)
     close_round(round_id=round_.pk, actor=user_of(request), at=timezone.now())
     return redirect("judging:round", slug=project.slug, pk=pk)
@@ -100,8 +98,6 @@ class PersonRow(NamedTuple):
 
 
 class BoardQuery(NamedTuple):
-    """A query on the board."""
-
     progress: QueryProgress
     overlap: Overlap | None
 
@@ -122,7 +118,6 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     plan = round_.pool.plan or {}
     context = {
         "is_full": is_open and totals.planned > 0 and not totals.to_go,
-        "section": "Rounds",
         "round": round_,
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
@@ -203,9 +198,8 @@ def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup],
 def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Return somebody else's leased pairs to the queue."""
     round_ = round_in(project, pk)
-    written = request.POST.get("person", "")
-    is_key = written.isascii() and written.isdecimal() and len(written) < 19
-    person = person_of_round(round_, int(written)) if is_key else None
+    key = key_in(request.POST.get("person", ""))
+    person = person_of_round(round_, key) if key is not None else None
     if person is None:
         messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)

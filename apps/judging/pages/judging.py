@@ -51,7 +51,7 @@ def keys(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, "Your keys are saved. They apply in every project.")
             return redirect("judging:keys", project.slug)
     status = 400 if form.is_bound else 200
-    return render(request, "judging/keys.html", {"section": "Rounds", "form": form}, status=status)
+    return render(request, "judging/keys.html", {"form": form}, status=status)
 
 
 @require_POST
@@ -80,7 +80,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     place = own_place(user_of(request), project, pk)
     round_ = place.round
     if rules.grading_refusal(round_.state):
-        return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
+        return render(request, "judging/ended.html", {"round": round_})
     view, own = _view_of(request), _own_answer(request, round_)
     progress, keys = _progress_and_keys(request, place)
     if progress.is_past and not own and not _goes_on(request, round_):
@@ -105,7 +105,7 @@ def _share_done(request: HttpRequest, place: OwnPlace, progress: OwnProgress, ke
     ProjectArchived.unless_open(round_.project)
     release_seats(round_=round_, annotator=user_of(request))
     last = next(iter(earlier_answers(round_, user_of(request), before=None, n=1)), None)
-    context = {"round": round_, "section": "Rounds", "progress": progress, "keys": keys, "last": last}
+    context = {"round": round_, "progress": progress, "keys": keys, "last": last}
     return render(request, "judging/share_done.html", context)
 
 
@@ -164,7 +164,6 @@ def _context(
     grades = round_.guideline.grades if round_.guideline else []
     return {
         "round": round_,
-        "section": "Rounds",
         "reading": reading,
         "next": [other for other in readings if other.seat_id != reading.seat_id],
         "progress": progress,
@@ -198,7 +197,6 @@ def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
     progress, keys = _progress_and_keys(request, place)
     return {
         "round": round_,
-        "section": "Rounds",
         "progress": progress,
         "last": recent[0].seat if recent else None,
         "undo_key": keys["undo"],

@@ -10,6 +10,7 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.common.web.requests import key_in
 from apps.judging.actions.placeholders import ClaimRefused, claim_placeholder, end_claim
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 
@@ -17,7 +18,7 @@ from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 @require_safe
 @member_view(Role.LEAD)
 def placeholders(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"section": "Rounds", "placeholders": placeholders_in(project), "people": members_of(project)}
+    context = {"placeholders": placeholders_in(project), "people": members_of(project)}
     return render(request, "judging/placeholders.html", context)
 
 
@@ -26,8 +27,7 @@ def placeholders(request: HttpRequest, project: Project) -> HttpResponse:
 def claim(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Join a name to the member whom it is."""
     placeholder = placeholder_in(project, pk)
-    written = request.POST.get("person", "")
-    member_id = int(written[:18]) if written.isascii() and written.isdecimal() else 0
+    member_id = key_in(request.POST.get("person", "")) or 0
     try:
         joined = claim_placeholder(
             project=project, placeholder=placeholder, member_id=member_id, actor=user_of(request), at=timezone.now()

@@ -82,7 +82,6 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
 def _context(request: HttpRequest, form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
     bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offer=form.offer)
     return {
-        "section": "Rounds",
         "form": form,
         "guideline": guideline,
         "has_pools": bool(form.offer.pools),

@@ -62,7 +62,6 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     carryable = carry_of(pool)
     every = carryable.under(CarryRule.NEAR)
     context = {
-        "section": "Rounds",
         "pool": pool,
         "carryable": carryable,
         "rows": _rows(every[:SHOWN]),

@@ -11,7 +11,7 @@ from apps.accounts.models import Project, User
 from apps.common.database.batched_reads import BatchedRead
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
-from apps.judging.enums import RoundKind, RoundState, SeatState
+from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat, UndecidedPair
 from apps.judging.selectors.my_progress import what_is_left_of
 from apps.judging.selectors.placeholders import selves_of
@@ -137,10 +137,3 @@ def _first_answers(user: User) -> QuerySet[Judgement]:
     """This person's answers to the pair of the outer row, under whatever name."""
     mine = Judgement.objects.filter(annotator__in=selves_of(user).values("pk"), pass_number=1)
     return mine.filter(round=OuterRef("round"), entry=OuterRef("entry"))
-
-
-def is_judged(project: Project) -> bool:
-    """Whether no planned grade is missing in an open round, and no pair is undecided."""
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
-    missing = Seat.objects.filter(round=OuterRef("pk")).exclude(state=SeatState.DONE)
-    return not rounds.filter(Q(state=RoundState.OPENING) | Exists(missing)).exists() and not undecided_in(project)

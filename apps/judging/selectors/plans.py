@@ -22,7 +22,6 @@ from apps.retrieval.models import Pool, PoolEntry
 
 
 def plan_of(round_: Round) -> Plan:
-    """The plan of this round."""
     return Plan.from_json(round_.plan, overlap=round_.overlap_share, judges=round_.judges, seed=round_.seed)
 
 

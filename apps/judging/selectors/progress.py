@@ -98,8 +98,6 @@ class Totals(NamedTuple):
 
 
 class QueryProgress(NamedTuple):
-    """The progress of one query of a round."""
-
     outside_id: str
     text: str
     planned: int
@@ -108,7 +106,6 @@ class QueryProgress(NamedTuple):
 
 
 def totals(round_: Round) -> Totals:
-    """Count the seats of a round."""
     return answer_to(round_, seat_counts(round_))
 
 

@@ -38,7 +38,7 @@ def _work(round_: Round) -> str | None:
     """Decisions that people made on its pairs since. Those that came with the grades have no type of error."""
     decided = Adjudication.objects.filter(round=round_).exclude(error_type=ErrorType.NOT_RECORDED)
     if number := decided.values("entry").distinct().count():
-        pairs = "1 of its pairs" if number == 1 else f"{number:,} of its pairs"
+        pairs = f"{number:,} of its pairs"
         return f"A lead has decided {pairs} since, and decisions are not undone."
     return None
 

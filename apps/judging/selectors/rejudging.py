@@ -140,7 +140,6 @@ def pairs_to_rejudge(guideline: Guideline, snapshot: Snapshot, grades: Sequence[
 
 
 def version_before(guideline: Guideline) -> Guideline | None:
-    """The version that this one replaced."""
     earlier = Guideline.objects.filter(project=guideline.project_id, number__lt=guideline.number)
     return earlier.order_by("-number").first()
 

@@ -35,7 +35,6 @@ def judgement_payload(judgement: Judgement) -> dict[str, Any]:
 
 
 def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
-    """All fields of a decision."""
     return {
         "round": decision.round_id,
         "entry": decision.entry_id,

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_return, lines_of, name_of
+from apps.common.text.wording import plural
 
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
@@ -214,7 +215,7 @@ def _is_first(
 
 
 def _wrong_width(name: str, number: int, line: bytes, fields: list[bytes], wanted: str) -> InputError:
-    count = f"{len(fields)} field" + ("" if len(fields) == 1 else "s")
+    count = plural(len(fields), "field")
     hint = f" {COMMAS}" if len(fields) == 1 and b"," in line else ""
     return InputError(name, number, "line", _shown(line), f"{count} where there must be {wanted}.{hint}")
 

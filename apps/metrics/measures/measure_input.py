@@ -128,7 +128,6 @@ class Pass:
         return query[chosen], self._ordered.block[chosen]
 
     def sums(self, query: Ints, weights: Floats) -> Floats:
-        """The sum of the weights of each query."""
         return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
 
 

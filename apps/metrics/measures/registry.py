@@ -133,6 +133,10 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
     return Measure(entry.name, cutoff, **values)
 
 
+DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
+"""What is measured by grades where nobody names a measure."""
+
+
 def parse_measures(text: str) -> tuple[Measure, ...]:
     """The measures of a list, each once, in order of first mention. Raises one MeasureError for all of them."""
     return tuple(dict.fromkeys(named_measures(text).values()))

@@ -9,12 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import body_in, change_in, given_in
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import PAGING, body_in, change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
-from apps.common.web.paging import cut, only_known, whole
-from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source
@@ -97,11 +95,6 @@ class SourceOut(serializers.Serializer):
         return valid.pk if valid else None
 
 
-class SourcePageOut(serializers.Serializer):
-    results = SourceOut(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class RevokedOut(serializers.Serializer):
     """How many queries were retired, since no other permission is valid; what else was, in words; and the source."""
 
@@ -110,11 +103,10 @@ class RevokedOut(serializers.Serializer):
     source = SourceOut()  # type: ignore[assignment]
 
 
-class SourceView(ProjectAPIView):
+class SourceView(CorpusAPIView):
     """A step of a lead on the sources of queries."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     def facts(self, pk: int) -> dict[str, Any]:
         return SourceOut(selectors.source_in(self.project, pk), context={"at": timezone.now()}).data
@@ -125,17 +117,13 @@ class SourceList(SourceView):
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="queries_sources", parameters=PAGING, responses=SourcePageOut)
+    @extend_schema(operation_id="queries_sources", parameters=PAGING, responses=page_of("SourcePageOut", SourceOut))
     def get(self, request: Request, slug: str) -> Response:
-        only_known(request.query_params, {"after", "limit"})
-        rows = selectors.sources_in(self.project).order_by("pk")
-        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
-        results = SourceOut(page.rows, many=True, context={"at": timezone.now()}).data
-        return Response({"results": results, "next": page.next})
+        return oldest_first(request, selectors.sources_in(self.project), SourceOut, at=timezone.now())
 
     @extend_schema(operation_id="queries_create_source", request=NewSourceInput, responses={201: SourceOut})
     def post(self, request: Request, slug: str) -> Response:
-        body = body_in(request, NewSourceInput)
+        body = body_in(request.data, NewSourceInput)
         source = actions.create_source(project=self.project, actor=self.member.user, at=timezone.now(), **body.values())
         return Response(self.facts(source.pk), status=201)
 
@@ -157,7 +145,7 @@ class SourceEdit(SourceView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         source = selectors.source_in(self.project, pk)
         as_it_is = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
-        values = as_it_is | change_in(request, SourceInput).values()
+        values = as_it_is | change_in(request.data, SourceInput).values()
         actions.edit_source(source_id=source.pk, actor=self.member.user, at=timezone.now(), **values)
         return Response(self.facts(pk))
 

@@ -10,12 +10,11 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.web.api import change_in, given_in
+from apps.common.web.api import change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
-from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
@@ -174,16 +173,10 @@ class QueriesChangedSerializer(serializers.Serializer):
     changed = serializers.IntegerField()
 
 
-class QueryPageSerializer(serializers.Serializer):
-    results = QuerySerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
-class BulkView(ProjectAPIView):
+class BulkView(CorpusAPIView):
     """A change of many queries, or of none of them when one is unknown. Retired ones do not change."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     def keys(self, names: list[str]) -> list[int]:
         """The keys of the queries with these ids. Raises ValidationError when one is not of the project."""
@@ -217,7 +210,7 @@ class QueryChange(BulkView):
     @extend_schema(operation_id="queries_change", request=BulkChangeInput, responses=QueriesChangedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Change many queries alike, or none of them when one is unknown. Retired ones do not change."""
-        body = change_in(request, BulkChangeInput)
+        body = change_in(request.data, BulkChangeInput)
         changed = actions.change_queries(
             project=self.project,
             query_ids=self.keys(body.validated_data["query_ids"]),
@@ -240,24 +233,21 @@ PARAMETERS = [
 ]
 
 
-class QueryList(ProjectAPIView):
+class QueryList(CorpusAPIView):
     """The queries of the project in the order in which they were added; adds one."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
-    @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=QueryPageSerializer)
+    @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=page_of("QueryPage", QuerySerializer))
     def get(self, request: Request, slug: str) -> Response:
         params = request.query_params
-        only_known(params, {*FILTERS, "after", "limit"})
         filters = selectors.QueryFilters(**{name: params[name] for name in FILTERS if name in params})
         if filters.state not in selectors.STATES:
             raise ValidationError({"state": f"One of {', '.join(selectors.STATES)}."})
         if filters.difficulty and filters.difficulty not in Difficulty.values:
             raise ValidationError({"difficulty": f"One of {', '.join(Difficulty.values)}."})
-        rows = selectors.narrowed(selectors.queries_in(self.project), filters).order_by("pk")
-        page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
-        return Response({"results": QuerySerializer(page.rows, many=True).data, "next": page.next})
+        rows = selectors.narrowed(selectors.queries_in(self.project), filters)
+        return oldest_first(request, rows, QuerySerializer, *FILTERS)
 
     @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -266,36 +256,33 @@ class QueryList(ProjectAPIView):
         return Response(QuerySerializer(query).data, status=201)
 
 
-class QueryDetail(ProjectAPIView):
+class QueryDetail(CorpusAPIView):
     """One query."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
 
     @extend_schema(responses=QuerySerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
-class QueryEdit(ProjectAPIView):
+class QueryEdit(CorpusAPIView):
     """Changes fields of one query. Its words can be changed until its first run or grade."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_edit", request=QueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
-        changes = in_columns(change_in(request, QueryInput).validated_data, self.project)
+        changes = in_columns(change_in(request.data, QueryInput).validated_data, self.project)
         actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
-class QueryRetire(ProjectAPIView):
+class QueryRetire(CorpusAPIView):
     """Retires a query: new runs, pools and versions leave it out; earlier ones keep it."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_retire", request=RetireQueryInput, responses=QuerySerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

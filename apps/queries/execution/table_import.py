@@ -9,6 +9,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import MAX_ID
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing, unread_rows
@@ -187,7 +188,7 @@ NOTICES = {
 def _about_near(near: Proposal, choice: TableChoice) -> TableMessage:
     written, known = near.example
     count = len(near.fits)
-    ids = "1 id" if count == 1 else f"{count:,} ids"
+    ids = plural(count, "id")
     examples = [f"{written} is {known}" for written, known in near.fits.items()]
     if FIT_IDS in choice.answers:
         title = f"{ids} matched to queries that are here: {written} is {known}."
@@ -205,5 +206,5 @@ def _note_new_ids(project: Project, rows: list[QueryRow], view: TableView) -> No
     made = [row.query_id for row in rows if row.query_id not in known]
     if made and view.choice.heading_of(roles.QUERY_ID) is None:
         ids = f"the id {made[0]}" if len(made) == 1 else f"the ids {made[0]} to {made[-1]}"
-        count = "1 new query gets" if len(made) == 1 else f"{len(made):,} new queries get"
+        count = plural(len(made), "new query gets", "new queries get")
         view.messages.append(TableMessage(DONE, f"{count} {ids}."))

@@ -14,6 +14,8 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
+from apps.common.text.wording import plural
+from apps.common.web.requests import keys_in
 from apps.queries import actions, rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.execution.revoking import resting_on
@@ -45,7 +47,6 @@ def change(request: HttpRequest, project: Project) -> HttpResponse:
         "which": request.POST.get("which", ""),
         "ticked": query_ids if request.POST.get("which") != "all" else [],
         "is_outdated": step == "apply" and bool(seen),
-        "section": "Queries",
         **({} if form.errors else seen),
     }
     return render(request, "queries/change.html", context, status=400 if form.errors else 200)
@@ -55,7 +56,7 @@ def _applied(request: HttpRequest, project: Project, query_ids: list[int], chang
     changed = actions.change_queries(
         project=project, query_ids=query_ids, change=change, actor=user_of(request), at=timezone.now()
     )
-    queries = "1 query was" if changed == 1 else f"{changed:,} queries were"
+    queries = plural(changed, "query was", "queries were")
     messages.success(request, f"{queries} changed. The audit has each change.")
     return _to_list(request, project)
 
@@ -83,8 +84,7 @@ def _chosen(request: HttpRequest, project: Project) -> list[int]:
     if request.POST.get("which") == "all":
         queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
     else:
-        ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
-        queries = queries.filter(pk__in=ticked)
+        queries = queries.filter(pk__in=keys_in(request.POST.getlist("query")))
     return list(queries.values_list("pk", flat=True))
 
 
@@ -92,7 +92,6 @@ def _to_list(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
 
 
-SECTION = "Queries"
 SOURCES = "Permissions"
 PAGE_SIZE = 50
 READ_WRITE = ["GET", "HEAD", "POST"]
@@ -106,7 +105,7 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
     queries = selectors.narrowed(selectors.queries_in(project), filters)
     page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
     is_filtered = filters != selectors.QueryFilters()
-    context = {"form": form, "page": page, "is_filtered": is_filtered, "section": SECTION}
+    context = {"form": form, "page": page, "is_filtered": is_filtered}
     return render(request, "queries/list.html", context)
 
 
@@ -117,7 +116,6 @@ def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "query": query,
         "retire_refusal": rules.retire_refusal(query, "a reason"),
-        "section": SECTION,
     }
     return render(request, "queries/query.html", context)
 
@@ -247,7 +245,7 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
 @require_safe
 @member_view()
 def balance(request: HttpRequest, project: Project) -> HttpResponse:
-    context = {"board": balance_board.balance_board(project), "section": SECTION}
+    context = {"board": balance_board.balance_board(project)}
     return render(request, "queries/balance.html", context)
 
 
@@ -284,4 +282,4 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
 def _form_page(request: HttpRequest, template: str, form: Any, **context: Any) -> HttpResponse:
     """A page with forms; status 400 when one of them is invalid."""
     wrong = bool(form.errors) or bool(getattr(context.get("grant"), "errors", False))
-    return render(request, template, {"form": form, "section": SECTION, **context}, status=400 if wrong else 200)
+    return render(request, template, {"form": form, **context}, status=400 if wrong else 200)

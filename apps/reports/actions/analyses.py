@@ -9,11 +9,11 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.common.digests import digest_of
 from apps.evaluation.actions.scoring import EvaluationRefused, RequestKind, names_of, request_once
-from apps.evaluation.rules import DEFAULT_MEASURES
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.reports import rules
 from apps.reports.core.negatives import MEASURES
 from apps.reports.models import BiasReport, NegativesReport, Report, StabilityReport

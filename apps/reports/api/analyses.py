@@ -10,10 +10,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import RunsAPIView, VersionsAPIView
+from apps.accounts.enums import Role
 from apps.common.errors import Forbidden
-from apps.common.web.api import OneForm, given_in
+from apps.common.web.api import PAGING, OneForm, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
@@ -47,11 +47,10 @@ FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenAp
 NUMBERS = ("run", "hard", "easy", "depth", "seed")
 
 
-class ReportView(ProjectAPIView):
+class ReportView(RunsAPIView):
     """An endpoint that answers with a report. A token sees no more than its owner."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
     content_negotiation_class = OneForm
 
     def form(self, request: Request, *known: str) -> str:
@@ -95,11 +94,10 @@ class VersionReport(ReportView):
         return documents.file_of(documents.version_document(self.member, version_pk), form)
 
 
-class ReportList(ProjectAPIView):
+class ReportList(RunsAPIView):
     """Requests for one kind of report."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
     kind: ClassVar[type[Report]]
     request_serializer: ClassVar[type[ReportRequestSerializer]]
     report_serializer: ClassVar[type[ReportSerializer[Any]]]
@@ -119,11 +117,10 @@ class ReportList(ProjectAPIView):
         return Response(serializer.data, status=200 if report.is_computed else 202)
 
 
-class ReportDetail(ProjectAPIView):
+class ReportDetail(RunsAPIView):
     """One report of one kind."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
     kind: ClassVar[type[Report]]
     report_serializer: ClassVar[type[ReportSerializer[Any]]]
 
@@ -172,18 +169,17 @@ class StabilityReportDetail(ReportDetail):
     kind, report_serializer = StabilityReport, StabilityReportSerializer
 
 
-class FirstToJudge(ProjectAPIView):
+class FirstToJudge(RunsAPIView):
     """The unjudged pairs of a bias report that could change the order of its runs most, most first.
 
     A pool of the first of them is made here; pairs that are in a round already are left out.
     """
 
     roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(
         operation_id="bias_reports_first",
-        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)],
+        parameters=PAGING,
         responses=FirstPageOut,
     )
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
@@ -207,11 +203,10 @@ class FirstToJudge(ProjectAPIView):
         return Response(ChosenPoolOut(pool).data, status=201)
 
 
-class NegativeEffects(ProjectAPIView):
+class NegativeEffects(RunsAPIView):
     """Scores of runs without the hard negatives of a version and with them, a report for each split."""
 
     roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="negatives_measured", responses=NegativesReportSerializer(many=True))
     def get(self, request: Request, version_pk: int, **ids: Any) -> Response:
@@ -241,11 +236,10 @@ class NegativeEffects(ProjectAPIView):
         return Response(NegativesReportSerializer(reports, many=True).data, status=status)
 
 
-class Negatives(ProjectAPIView):
+class Negatives(VersionsAPIView):
     """Hard and easy negatives of a version's queries, streamed. The dev split, unless a lead names another."""
 
     roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
     content_negotiation_class = OneForm
 
     @extend_schema(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.common.drawing.svg import DrawnEstimate
-from apps.common.text.wording import count, interval, number, p_value, signed
+from apps.common.text.wording import count, interval, number, p_value, plural, signed
 from apps.evaluation.core.charts import delta_bars, stratum_bounds, stratum_dots, stratum_legend
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, RunComparison
@@ -80,7 +80,7 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
 
 
 def _regressions(fell: Sequence[str]) -> str:
-    return f"{len(fell):,} drop{'' if len(fell) == 1 else 's'}" if fell else "no drop"
+    return plural(len(fell), "drop") if fell else "no drop"
 
 
 def difference_parts(card: Scorecard) -> Iterator[ReportSection]:

@@ -8,9 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import key_in
 from apps.evaluation import rules
 from apps.evaluation.forms import RunsForm
 from apps.evaluation.presenters.score_tables import conventions_of
@@ -69,7 +70,7 @@ class ReportPages(NamedTuple):
 
     @property
     def context(self) -> dict[str, Any]:
-        return {"section": "Reports", "kind": self.kind, "home": f"reports:{self.slug}-reports"}
+        return {"kind": self.kind, "home": f"reports:{self.slug}-reports"}
 
 
 @dataclass
@@ -100,9 +101,9 @@ def reports(request: HttpRequest, project: Project, pages: ReportPages) -> HttpR
 
     The version is that of `?version=`; without it, `?pool=` selects the latest one whose rounds judged that pool.
     """
-    pool = request.GET.get("pool", "")
-    if not request.GET.get("version", "").isdecimal() and pool.isdecimal() and len(pool) < 18:
-        version = latest_version_of_pool(int(pool), project)
+    version_key, pool = (key_in(request.GET.get(name, "")) for name in ("version", "pool"))
+    if version_key is None and pool is not None:
+        version = latest_version_of_pool(pool, project)
     else:
         version = requested_version(request, project)
     form = pages.form(version=version) if version and member_of(request).is_lead else None
@@ -140,7 +141,7 @@ def request_new(request: HttpRequest, project: Project, version_pk: int, pages: 
         run_ids=values.pop("runs"),
         version_id=version.pk,
         **values,
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     return redirect(f"reports:{pages.slug}", slug=project.slug, pk=report.pk)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing.charts import Scale, clip, figures, svg, tag, title
@@ -196,7 +196,7 @@ def judge_first(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     pool = choose_first(
         report=report_in(BiasReport, project, pk),
         most=form.cleaned_data["most"] if form.is_valid() else 0,
-        actor=member_of(request).user,
+        actor=user_of(request),
         at=timezone.now(),
     )
     page = reverse("judging:new-round", args=[project.slug])

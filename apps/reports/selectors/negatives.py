@@ -162,7 +162,6 @@ class NegativesProposal:
 
 
 def names_at(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, BlockName]:
-    """The blocks at these positions of a snapshot."""
     names: dict[int, BlockName] = {}
     for part in chunks(positions, 5_000):
         rows = snapshot.entries.filter(position__in=part)

@@ -10,9 +10,9 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
-from apps.common.web.api import CURSOR, body_in, newest_first
+from apps.accounts.access.api import RunsAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import CURSOR, body_in, newest_first, newest_page_of
 from apps.corpus.models import Snapshot
 from apps.jobs.serializers import JobSerializer
 from apps.queries.models import Source
@@ -20,23 +20,21 @@ from apps.retrieval.actions.pools import grow_pool, request_missing, request_poo
 from apps.retrieval.selectors.pools import pool_in, pools_in
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.runs import poolable_runs_on
-from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.selectors.systems import engines_in
 from apps.retrieval.serializers.pools import (
     GrowRequestSerializer,
     PoolDetailSerializer,
-    PoolPageSerializer,
     PoolRequestSerializer,
     PoolSerializer,
     pool_out,
 )
+from apps.retrieval.serializers.runs import snapshot_of_body
 
 
-class PoolView(ProjectAPIView):
+class PoolView(RunsAPIView):
     """The common part of the endpoints of pools."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     def out(self, pk: int, status: int = 200) -> Response:
         return Response(pool_out(pool_in(self.project, pk)), status=status)
@@ -58,17 +56,15 @@ class PoolList(PoolView):
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolPageSerializer)
+    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=newest_page_of("PoolPage", PoolSerializer))
     def get(self, request: Request, slug: str) -> Response:
         return newest_first(request, pools_in(self.project), PoolSerializer)
 
     @extend_schema(operation_id="pools_build", request=PoolRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        body = body_in(request, PoolRequestSerializer)
+        body = body_in(request.data, PoolRequestSerializer)
         values = body.validated_data
-        snapshot = snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        snapshot = snapshot_of_body(self.project, values["snapshot"])
         self.known_sources(snapshot, values["systems"], values["runs"])
         if values["built_in"] and engines_in(self.project).exists():
             raise exceptions.ValidationError({"built_in": ["There are systems already: name them in systems."]})
@@ -117,7 +113,7 @@ class PoolGrow(PoolView):
     @extend_schema(operation_id="pools_grow", request=GrowRequestSerializer, responses={202: PoolDetailSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         pool = pool_in(self.project, pk)
-        body = body_in(request, GrowRequestSerializer)
+        body = body_in(request.data, GrowRequestSerializer)
         values = body.validated_data
         self.known_sources(pool.snapshot, values["systems"], values["runs"])
         grow_pool(

@@ -4,39 +4,36 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import CURSOR, given_in, newest_first
+from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.selectors.runs import push_in, run_in, runs_in
-from apps.retrieval.selectors.snapshots import snapshot_named
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
     PushSerializer,
     RunAnnotationSerializer,
-    RunPageSerializer,
     RunSerializer,
     push_out,
+    snapshot_of_body,
 )
 
 
-class RunList(ProjectAPIView):
+class RunList(RunsAPIView):
     """The runs of a project, newest first; push a run made elsewhere."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
-    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
+    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=newest_page_of("RunPage", RunSerializer))
     def get(self, request: Request, slug: str) -> Response:
         return newest_first(request, runs_in(self.project), RunSerializer)
 
@@ -73,10 +70,7 @@ class RunList(ProjectAPIView):
 
     def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         values = given_in(request.data, serializer)
-        snapshot = snapshot_named(self.project, values["snapshot"])
-        if snapshot is None:
-            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
-        return values, snapshot
+        return values, snapshot_of_body(self.project, values["snapshot"])
 
 
 class PushDetail(ProjectAPIView):
@@ -92,11 +86,10 @@ class PushDetail(ProjectAPIView):
         return Response(push_out(job, run_in(self.project, run_id) if run_id else None))
 
 
-class RunDetail(ProjectAPIView):
+class RunDetail(RunsAPIView):
     """One run. A lead changes its note and commit; what is left out stays, and its rankings never change."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="runs_read", responses=RunSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:

@@ -263,7 +263,6 @@ def signatures_if_any(snapshot: Snapshot) -> Signatures | None:
 
 
 def folder() -> Path:
-    """The folder of all indexes."""
     return Path(settings.DATA_DIR) / "indexes"
 
 

@@ -27,21 +27,10 @@ AUTH_LABELS = {
     "header": "a custom header",
 }
 QUERY_LABELS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a custom body"}
-PACE_LABELS = {
-    "at_once": ("Parallel requests", "Most requests at the same time."),
-    "per_second": ("Requests per second", "Most requests per second; 0 means no limit."),
-    "tries": ("Tries", "Attempts per query when the server fails: no connection, 429, 500, 502 to 504."),
-    "first_wait": ("First pause", "Seconds before the second try; each further pause is twice as long."),
-    "connect": ("Connect within", "Seconds."),
-    "read": ("Silence", "Most seconds without any data."),
-    "whole": ("Answer within", "Most seconds for one answer."),
-    "stop_after": ("Stop after", "The run ends after this many failed queries in a row."),
-}
 HTTP_BODY = '{"query": {{query}}, "limit": {{k}}}'
 
 
-def _pace_field(name: str) -> forms.Field:
-    label, help_text = PACE_LABELS[name]
+def _pace_field(name: str, label: str, help_text: str) -> forms.Field:
     low, high = BOUNDS[name]
     initial = Pace().values()[name]
     options: dict[str, Any] = {"label": label, "help_text": help_text, "initial": initial}
@@ -53,25 +42,40 @@ def _pace_field(name: str) -> forms.Field:
 
 def _text_area(rows: int, **options: Any) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "id"})
-    return forms.CharField(widget=widget, strip=False, **options)
+    return forms.CharField(required=False, max_length=20_000, widget=widget, strip=False, **options)
+
+
+def _address_field(longest: int, help_text: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={"inputmode": "url"})
+    return forms.CharField(label="Address", max_length=longest, widget=widget, help_text=help_text)
+
+
+def _path_field(label: str, help_text: str = "", **options: Any) -> forms.CharField:
+    """Where an answer has a part of each result."""
+    return forms.CharField(label=label, max_length=300, required=False, help_text=help_text, **options)
 
 
 class PaceForm(KaratForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.add_pace()
-
-    def add_pace(self) -> None:
-        for name in PACE_LABELS:
-            self.fields[name] = _pace_field(name)
+    at_once = _pace_field("at_once", "Parallel requests", "Most requests at the same time.")
+    per_second = _pace_field("per_second", "Requests per second", "Most requests per second; 0 means no limit.")
+    tries = _pace_field(
+        "tries", "Tries", "Attempts per query when the server fails: no connection, 429, 500, 502 to 504."
+    )
+    first_wait = _pace_field(
+        "first_wait", "First pause", "Seconds before the second try; each further pause is twice as long."
+    )
+    connect = _pace_field("connect", "Connect within", "Seconds.")
+    read = _pace_field("read", "Silence", "Most seconds without any data.")
+    whole = _pace_field("whole", "Answer within", "Most seconds for one answer.")
+    stop_after = _pace_field("stop_after", "Stop after", "The run ends after this many failed queries in a row.")
 
     @property
     def pace_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in PACE_LABELS]
+        return [self[name] for name in BOUNDS]
 
     @property
     def pace(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in PACE_LABELS}
+        return {name: self.cleaned_data[name] for name in BOUNDS}
 
 
 class AuthForm(KaratForm):
@@ -100,18 +104,21 @@ class AuthForm(KaratForm):
 
 
 class RemoteForm(AuthForm, PaceForm):
-    """The common fields of all kinds. `question` and `snapshot` are only for the trial."""
+    """The common fields of all kinds. `question` and `snapshot` are only for the trial.
+
+    A system that cuts documents itself has paths to the parts of its passages, and then need not give ids.
+    """
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
     name = forms.CharField(max_length=120, help_text="Shown in tables, such as “Search, staging”.")
-    url = forms.CharField(label="Address", max_length=2_000, widget=forms.TextInput(attrs={"inputmode": "url"}))
-    ids = forms.CharField(label="Path to the ids", max_length=300)
     version = forms.CharField(
         max_length=200,
         required=False,
         help_text="The deployed version, such as a commit. For a new version, create a new system.",
     )
+    first_pages = _path_field("Path to the first pages")
+    last_pages = _path_field("Path to the last pages", "If empty, a passage is on its first page alone.")
     question = forms.CharField(label="Test query", max_length=1_000, required=False)
     snapshot = SnapshotField(Snapshot.objects.none(), required=False, empty_label=None, label="Snapshot")
 
@@ -124,29 +131,6 @@ class RemoteForm(AuthForm, PaceForm):
         fields["question"].initial = first or ""
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        names = [name for name in self.PARAMETERS if name in self.cleaned_data]
-        return {**{name: self.cleaned_data[name] for name in names}, "auth": self.auth}
-
-
-class OwnPathsForm(RemoteForm):
-    """A system that may cut documents itself, and then need not give ids."""
-
-    documents = forms.CharField(label="Path to the documents", max_length=300, required=False)
-    texts = forms.CharField(label="Path to the texts", max_length=300, required=False)
-    first_pages = forms.CharField(label="Path to the first pages", max_length=300, required=False)
-    last_pages = forms.CharField(
-        label="Path to the last pages",
-        max_length=300,
-        required=False,
-        help_text="If empty, a passage is on its first page alone.",
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["ids"].required = False
-
-    @property
     def own_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in OwnPaths._fields]
 
@@ -154,41 +138,45 @@ class OwnPathsForm(RemoteForm):
     def has_own(self) -> bool:
         return any(field.value() or field.errors for field in self.own_fields)
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**{name: self.cleaned_data[name] for name in self.PARAMETERS}, "auth": self.auth}
 
-class HttpForm(OwnPathsForm):
+
+class HttpForm(RemoteForm):
     """An endpoint that answers with JSON."""
 
     PARAMETERS = (
         "url", "method", "body", "headers", "ids", "scores", "lower_is_better", "strip", "prepend", "version",
         *OwnPaths._fields,
     )  # fmt: skip
-    method = forms.ChoiceField(choices=[(method, method) for method in METHODS])
+    url = _address_field(2_000, "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}.")
+    method = forms.ChoiceField(choices=[(method, method) for method in METHODS], initial=METHODS[0])
     body = _text_area(
         4,
-        required=False,
-        max_length=20_000,
         initial=HTTP_BODY,
         help_text="JSON with {{query}}, {{k}} and {{query_id}} in place of their values. Leave empty for GET.",
     )
-    headers = _text_area(2, required=False, max_length=20_000, help_text="One per line, as Name: value. No secrets.")
-    scores = forms.CharField(
-        label="Path to the scores",
-        max_length=300,
-        required=False,
-        help_text="Such as hits[*].score. If empty, the order of the answer counts.",
-    )
+    headers = _text_area(2, help_text="One per line, as Name: value. No secrets.")
+    ids = _path_field("Path to the ids", "Such as hits[*].doc.id: names, [0] for one item, [*] for every item.")
+    scores = _path_field("Path to the scores", "Such as hits[*].score. If empty, the order of the answer counts.")
     lower_is_better = forms.BooleanField(label="Lower scores are better", required=False)
-    strip = forms.CharField(label="Prefix to remove from ids", max_length=200, required=False, strip=False)
-    prepend = forms.CharField(label="Prefix to add to ids", max_length=200, required=False, strip=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
-        self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
-        self.fields["documents"].help_text = "Such as hits[*].doc.id. Document ids as the corpus has them."
-        self.fields["texts"].help_text = "Such as hits[*].text."
-        self.fields["strip"].help_text = "If its ids have a prefix that ids in Karat lack, such as doc:."
-        self.fields["prepend"].help_text = "If ids in Karat have a prefix that its ids lack."
+    strip = forms.CharField(
+        label="Prefix to remove from ids",
+        max_length=200,
+        required=False,
+        strip=False,
+        help_text="If its ids have a prefix that ids in Karat lack, such as doc:.",
+    )
+    prepend = forms.CharField(
+        label="Prefix to add to ids",
+        max_length=200,
+        required=False,
+        strip=False,
+        help_text="If ids in Karat have a prefix that its ids lack.",
+    )
+    documents = _path_field("Path to the documents", "Such as hits[*].doc.id. Document ids as the corpus has them.")
+    texts = _path_field("Path to the texts", "Such as hits[*].text.")
 
     def clean_headers(self) -> dict[str, str]:
         headers = {}
@@ -201,13 +189,16 @@ class HttpForm(OwnPathsForm):
         return headers
 
 
-class OpenSearchForm(OwnPathsForm):
+class OpenSearchForm(RemoteForm):
     """The `_search` endpoint of a cluster."""
 
     PARAMETERS = ("url", "index", "query", "body", "ids", "version", *OwnPaths._fields)
 
+    url = _address_field(2_000, "Of the cluster, such as https://search.example.org:9200.")
     index = forms.CharField(max_length=255, help_text="Its name, or an alias.")
-    query = forms.ChoiceField(label="Query type", choices=[(query, QUERY_LABELS[query]) for query in QUERIES])
+    query = forms.ChoiceField(
+        label="Query type", choices=[(query, QUERY_LABELS[query]) for query in QUERIES], initial=QUERIES[0]
+    )
     search_fields = forms.CharField(
         label="Fields",
         max_length=1_000,
@@ -215,20 +206,12 @@ class OpenSearchForm(OwnPathsForm):
         initial="text",
         help_text="Separated by commas; title^2 counts title twice.",
     )
-    body = _text_area(
-        4,
-        required=False,
-        max_length=20_000,
-        help_text="Only for a custom body: JSON with {{query}} and {{k}} in place of their values.",
+    body = _text_area(4, help_text="Only for a custom body: JSON with {{query}} and {{k}} in place of their values.")
+    ids = _path_field("Path to the ids", "_id, or a field of the source, written _source.name.", initial="_id")
+    documents = _path_field(
+        "Path to the documents", "A field, such as _source.file. Document ids as the corpus has them."
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["url"].help_text = "Of the cluster, such as https://search.example.org:9200."
-        self.fields["ids"].initial = "_id"
-        self.fields["ids"].help_text = "_id, or a field of the source, written _source.name."
-        self.fields["documents"].help_text = "A field, such as _source.file. Document ids as the corpus has them."
-        self.fields["texts"].help_text = "A field, such as _source.text."
+    texts = _path_field("Path to the texts", "A field, such as _source.text.")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -243,12 +226,7 @@ class LoadForm(AuthForm):
     """Snapshot, address, sign-in, and the dense system whose vectors are loaded too."""
 
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
-    url = forms.CharField(
-        label="Address",
-        max_length=1_000,
-        widget=forms.TextInput(attrs={"inputmode": "url"}),
-        help_text="Of the cluster, such as https://search.example.org:9200.",
-    )
+    url = _address_field(1_000, "Of the cluster, such as https://search.example.org:9200.")
     vectors = forms.ModelChoiceField(
         System.objects.none(),
         required=False,

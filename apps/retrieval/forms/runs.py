@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils.text import capfirst
 
 from apps.accounts.models import Project
+from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
@@ -140,7 +141,7 @@ class RunsField(forms.ModelMultipleChoiceField):
     """Runs, labelled with tag, number of queries and depth."""
 
     def label_from_instance(self, run: Run) -> str:
-        queries = "1 query" if run.query_count == 1 else f"{run.query_count:,} queries"
+        queries = plural(run.query_count, "query", "queries")
         return f"{run.tag}, {queries}, {run.effective_depth:,} deep"
 
 

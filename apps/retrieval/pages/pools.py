@@ -16,7 +16,9 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Forbidden, Refusal
+from apps.common.text.wording import plural
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import key_in
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
@@ -44,7 +46,6 @@ from apps.retrieval.selectors.question_sets import queries_in
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190
 LEFT, RIGHT, TOP, BASE = 40, 640, 16, 150
-SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
 MOST_NAMED = 10
 
@@ -123,7 +124,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
-    context: dict[str, Any] = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    context: dict[str, Any] = {"form": form, "snapshot": snapshot, "snapshots": snapshots}
     if snapshot is None:
         context["freezable"] = freezable_in(project)
     return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
@@ -170,7 +171,6 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     shown = pool_in(project, pk)
     member = request.member
     context = {
-        **SECTION,
         "pool": shown,
         "is_withdrawn": is_withdrawn(shown),
         "summary": shown.summary,
@@ -216,7 +216,7 @@ def grow(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("retrieval:pool", slug=project.slug, pk=shown.pk)
-    context = {**SECTION, "pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
+    context = {"pool": shown, "form": form, "is_adaptive": plan_of(shown.plan).method in ADAPTIVE}
     return render(request, "retrieval/grow_pool.html", context, status=400 if form.errors else 200)
 
 
@@ -237,7 +237,6 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
         raise Forbidden(reason, code="ranks_hidden")
     runs = pool_runs(shown)
     context = {
-        **SECTION,
         "pool": shown,
         "query": queries[place],
         "before": queries[place - 1] if place else None,
@@ -282,7 +281,7 @@ def _how(pool: Pool) -> str:
         return f"The top {pool.depth:,}"
     each = "per query" if plan.each else "in total"
     methods = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}
-    pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
+    pairs = plural(plan.pairs, "pair")
     return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 
 
@@ -305,7 +304,8 @@ def _missed(pool: Pool) -> MissedFigures | None:
 
 
 def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:
-    return snapshots_in(project).filter(pk=int(pk[:18])).first() if pk.isdecimal() else None
+    key = key_in(pk)
+    return snapshots_in(project).filter(pk=key).first() if key is not None else None
 
 
 def _free_name(project: Project) -> str:

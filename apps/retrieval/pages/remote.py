@@ -23,8 +23,6 @@ from apps.retrieval.forms.remote import FORMS, LoadForm, PaceForm, RemoteForm
 from apps.retrieval.models import LoadedIndex, System
 from apps.retrieval.selectors.systems import loaded_in, loaded_index_in, searching_systems, system_in
 
-SECTION = {"section": "Runs"}
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
@@ -44,7 +42,7 @@ def loaded(request: MemberRequest, project: Project) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("retrieval:loaded-index", slug=project.slug, pk=index.pk)
-    context = {**SECTION, "form": form, "indexes": loaded_in(project), "titles": TITLES}
+    context = {"form": form, "indexes": loaded_in(project), "titles": TITLES}
     return render(request, "retrieval/loaded.html", context, status=400 if form.errors else 200)
 
 
@@ -55,7 +53,6 @@ def loaded_index(request: MemberRequest, project: Project, pk: int) -> HttpRespo
     index = loaded_index_in(project, pk)
     refusals = {search: rules.loaded_search_refusal(index, search) for search in SEARCHES}
     context = {
-        **SECTION,
         "index": index,
         "server": f"{TITLES[index.server]} {index.server_version}" if index.server else "",
         "systems": searching_systems(index),
@@ -110,7 +107,6 @@ def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
         elif system := _created(form, kind, request, project):
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     context = {
-        **SECTION,
         "form": form,
         "kind": kind,
         "kinds": [(name, SystemKind(name).label) for name in FORMS],
@@ -161,5 +157,5 @@ def pace(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         change_pace(system=system, pace=form.pace, actor=request.user, at=timezone.now())
         messages.success(request, f"{system.name} uses these limits from its next run on.")
         return redirect("retrieval:system", slug=project.slug, pk=system.pk)
-    context = {**SECTION, "form": form, "system": system}
+    context = {"form": form, "system": system}
     return render(request, "retrieval/pace.html", context, status=400 if form.errors else 200)

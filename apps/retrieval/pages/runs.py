@@ -21,6 +21,7 @@ from apps.common.files.csvsafe import csv_lines
 from apps.common.files.faults import errors_as_csv
 from apps.common.hooks import next_step
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import key_in
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
@@ -45,7 +46,6 @@ from apps.retrieval.selectors.question_sets import QueryChoice, asked_in, querie
 from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
 
 AT_ONCE = 2_000
-SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
 SNAPSHOTS_LISTED = 5
 LONGEST_TAG = 200
@@ -126,7 +126,7 @@ def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
             )
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
-    context = {**SECTION, "form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
+    context = {"form": form, "kinds": kinds, "is_enough": len(form.fields["systems"].queryset) > 1}  # type: ignore[attr-defined]
     return render(request, "retrieval/new_fusion.html", context, status=400 if form.errors else 200)
 
 
@@ -146,7 +146,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     else:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
     components = components_of(shown)
-    context = {**SECTION, "run": shown, "form": form, "components": components, "pools": pools_with(shown)}
+    context = {"run": shown, "form": form, "components": components, "pools": pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
     context["panels"] = [panel(request, shown) for panel in on_run_page] if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
@@ -169,7 +169,6 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
             )
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {
-        **SECTION,
         "form": form,
         "snapshots": snapshots_in(project)[:SNAPSHOTS_LISTED],
         "question_sets": question_sets(project)[:SNAPSHOTS_LISTED],
@@ -197,7 +196,7 @@ def _preview(
     if run_file.state != UploadState.STORED:
         raise Refusal(f"This file has been {run_file.get_state_display()}. Upload it again.", code="upload_closed")
     if job is not None and job.state != JobState.DONE:
-        return render(request, "retrieval/reading.html", {**SECTION, "upload": run_file, "job": job})
+        return render(request, "retrieval/reading.html", {"upload": run_file, "job": job})
     facts = facts_of_upload(run_file)
     is_importable = facts["queries"] > 0 and not facts["is_spoilt"]
     wanted = run_file.options["tag"] or facts["tag"]
@@ -208,7 +207,6 @@ def _preview(
     elif proposed != wanted:
         form.fields["tag"].help_text = f"There is already a run called {wanted}, so this one needs another tag."
     context = {
-        **SECTION,
         "upload": run_file,
         "facts": facts,
         "system": run_file.options["system"] or wanted,
@@ -283,8 +281,8 @@ def _in_words_of_pages(error: dict[str, Any]) -> dict[str, Any]:
 
 def _earlier_details(request: MemberRequest, project: Project) -> dict[str, Any]:
     """The snapshot, system, tag, note and commit of the run file in `?again=`, to fill in the form."""
-    again = request.GET.get("again", "")
-    if not again.isdecimal():
+    again = key_in(request.GET.get("again", ""))
+    if again is None:
         return {}
-    run_file = upload_in(project, int(again[:18]))
+    run_file = upload_in(project, again)
     return run_file.options if run_file.purpose == RUN_IMPORT else {}

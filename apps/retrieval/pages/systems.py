@@ -13,6 +13,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.common.web.forms import refusals_shown
+from apps.common.web.requests import page_before
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
@@ -26,7 +27,6 @@ from apps.retrieval.selectors.question_sets import queries_in
 from apps.retrieval.selectors.runs import runs_in
 from apps.retrieval.selectors.systems import fused_systems, system_in, systems_in
 
-SECTION = {"section": "Runs"}
 RUNS_SHOWN = 50
 AUTHS = {
     "bearer": "as a Bearer token",
@@ -62,7 +62,6 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
     """Systems, runs and pools on one page; an empty project shows its next step."""
     runs = list(runs_in(project)[: RUNS_SHOWN + 1])
     context = {
-        **SECTION,
         "systems": systems_in(project),
         "runs": runs[:RUNS_SHOWN],
         "older": len(runs) > RUNS_SHOWN,
@@ -77,13 +76,8 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view()
 def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
     """The ledger of all runs, newest first, in pages."""
-    before = request.GET.get("before", "")
-    runs = runs_in(project)
-    if before.isdecimal():
-        runs = runs.filter(pk__lt=int(before[:18]))
-    rows = list(runs[: RUNS_SHOWN + 1])
-    older = rows[RUNS_SHOWN - 1].pk if len(rows) > RUNS_SHOWN else None
-    return render(request, "retrieval/runs.html", {**SECTION, "runs": rows[:RUNS_SHOWN], "older": older})
+    runs, older = page_before(request, runs_in(project), RUNS_SHOWN)
+    return render(request, "retrieval/runs.html", {"runs": runs, "older": older})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +102,6 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
     kinds = [(name, engine.title) for name, engine in ENGINES.items()]
     needs_model = ENGINES[kind].needs_model
     context = {
-        **SECTION,
         "form": form,
         "kind": kind,
         "kinds": kinds,
@@ -141,7 +134,6 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
             messages.info(request, f"{run.tag} is queued.")
             return redirect("retrieval:run", slug=project.slug, pk=run.pk)
     context = {
-        **SECTION,
         "system": shown,
         "facts": _facts(shown),
         "runs": runs_in(project).filter(system=shown),

@@ -53,7 +53,6 @@ def _own(stored: list[dict[str, Any]], with_text: bool) -> list[Returned]:
 
 
 def _blocks(snapshot_id: int, positions: Iterable[int], with_text: bool) -> dict[int, Returned]:
-    """The blocks at these positions of the snapshot."""
     columns = ["position", "block__outside_id", "block__document__outside_id", "version__page_start"]
     columns += ["version__page_end", *(["version__text"] if with_text else [])]
     found = {}

@@ -30,7 +30,6 @@ def dense_systems_in(project: Project) -> QuerySet[System]:
 
 
 def searching_systems(index: LoadedIndex) -> QuerySet[System]:
-    """The systems that search the index, by name."""
     systems = System.objects.filter(project_id=index.project_id, kind=SystemKind.LOADED)
     return systems.filter(config__engine__index=index.name, config__engine__url=index.url).order_by("name")
 

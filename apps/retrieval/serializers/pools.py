@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.jobs.serializers import JobSerializer
 from apps.queries.enums import Difficulty
 from apps.retrieval import rules
@@ -13,7 +13,7 @@ from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolMethod
 from apps.retrieval.models import Pool
 from apps.retrieval.selectors.pools import is_withdrawn, missing_estimate, missing_job, run_shares
-from apps.retrieval.serializers.systems import LARGEST_ID, KnownFieldsSerializer
+from apps.retrieval.serializers.systems import KnownFieldsSerializer
 
 MOST_SOURCES = 1_000
 
@@ -136,20 +136,11 @@ def pool_out(pool: Pool) -> dict[str, Any]:
     return {**PoolSerializer(pool).data, **PoolExtraSerializer(extra).data}
 
 
-class PoolPageSerializer(serializers.Serializer[Any]):
-    results = PoolSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
-
-
 class SourcesSerializer(KnownFieldsSerializer):
     """Where pairs come from, and how many are sampled in addition, for each query."""
 
-    systems = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), default=list, max_length=MOST_SOURCES
-    )
-    runs = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), default=list, max_length=MOST_SOURCES
-    )
+    systems = serializers.ListField(child=KeyField(), default=list, max_length=MOST_SOURCES)
+    runs = serializers.ListField(child=KeyField(), default=list, max_length=MOST_SOURCES)
     pairs = serializers.IntegerField(min_value=0, max_value=rules.LARGEST_BUDGET, default=0)
     random = serializers.IntegerField(min_value=0, max_value=rules.MOST_SAMPLED, default=0)
     edge = serializers.IntegerField(min_value=0, max_value=rules.MOST_SAMPLED, default=0)

@@ -4,11 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.accounts.models import Project
+from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval.models import Run
-
-MOST_ROWS = 1_000_000
+from apps.retrieval.selectors.snapshots import snapshot_named
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -48,9 +49,15 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         read_only_fields = fields
 
 
-class RunPageSerializer(serializers.Serializer[Any]):
-    results = RunSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
+def snapshot_of_body(project: Project, name: str) -> Snapshot:
+    """The snapshot that a body names: by digest, at least 8 characters of it, or `corpus@number`.
+
+    Raises ValidationError.
+    """
+    snapshot = snapshot_named(project, name)
+    if snapshot is None:
+        raise serializers.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+    return snapshot
 
 
 class RunAnnotationSerializer(serializers.Serializer[Any]):

@@ -30,6 +30,7 @@ from apps.triples.actions.triples import extended_revision
 from apps.triples.core.evidence import Span
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import READERS
 from apps.triples.selectors.draft_checks import BlockChoice
 from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move as move_triple
@@ -262,7 +263,7 @@ def note_miss(
     The triple stays as it is until its author or a lead rewords it. Made twice, it is one.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
-    if not participation.roles & rules.WORKERS:
+    if not participation.roles & set(READERS):
         raise CandidateRefused(rules.NEEDS_WORKER, code="not_noted")
     found = MissNote.objects.filter(revision=triple.revision, kind=kind, passage=passage, withdrawn_at=None).first()
     if found is not None:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.text.blocktext import merge
-from apps.common.web.api import body_in, body_with_key
+from apps.common.web.api import PAGING, body_in, body_with_key
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.review import rules
@@ -35,11 +35,11 @@ from apps.review.serializers import (
 )
 from apps.triples.core.evidence import spans_of
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice
 from apps.triples.selectors.triples import expected_blocks, triple_for
 from apps.triples.serializers import TripleOut, triple_out
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 MOST_BLOCKS, MOST_QUOTES = 20, 50
 
 
@@ -134,7 +134,6 @@ def _marked(version: BlockVersion, quotes: Sequence[str], number: int) -> BlockC
     return BlockChoice(version.pk, tuple(merge(spans, len(version.text))))
 
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 STATES = [state.value for state in CandidateState if state is not CandidateState.WITHDRAWN]
 
 
@@ -149,8 +148,7 @@ class CandidateList(ProjectAPIView):
         parameters=[
             OpenApiParameter("state", str, enum=STATES),
             OpenApiParameter("triple", int, description="Of this triple alone, by id."),
-            OpenApiParameter("after", str),
-            OpenApiParameter("limit", int),
+            *PAGING,
         ],
         responses=CandidatePageOut,
     )
@@ -167,7 +165,7 @@ class CandidateList(ProjectAPIView):
                 candidates = candidates.filter(triple=whole(triple))
             except ValueError:
                 raise ValidationError({"triple": ["triple is the id of a triple."]}) from None
-        page = cut(candidates, params, column="pk", parse=whole, read=lambda candidate: candidate.pk)
+        page = cut(candidates, params)
         views = [view for view in views_for(page.rows, self.member) if view.sight.passage]
         return Response(CandidatePageOut({"candidates": views, "next": page.next}).data)
 
@@ -196,8 +194,7 @@ class CandidateAnswerView(OneCandidate):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         self.candidate(pk)
-        given = CandidateAnswerInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
+        given = body_in(body_with_key(request), CandidateAnswerInput)
         answer = answer_candidate(
             project=self.project, pk=pk, reviewer=self.member.user, at=timezone.now(), **given.validated_data
         )
@@ -212,7 +209,7 @@ class CandidateDecisionView(OneCandidate):
     @extend_schema(operation_id="review_candidate_decide", request=CandidateDecisionInput, responses=CandidateOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         self.candidate(pk)
-        given = body_in(request, CandidateDecisionInput)
+        given = body_in(request.data, CandidateDecisionInput)
         how = {"step": given.step(), "reason": given.validated_data["reason"]}
         decide_candidate(project=self.project, pk=pk, lead=self.member.user, at=timezone.now(), **how)
         (view,) = views_for([self.candidate(pk)], self.member)

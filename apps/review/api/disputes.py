@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.common.web.api import body_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.api import given_in
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.submitting import begin_revision, re_pin, submit_triple
@@ -21,6 +21,7 @@ from apps.review.selectors.candidate_blocks import doubts_about, offers_for
 from apps.review.selectors.participation import participation_for
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.triples import triple_for, visible_triples, writing_snapshot
 from apps.triples.serializers import TripleOut, triple_out
 
@@ -28,9 +29,7 @@ MOST_AT_ONCE = 200
 
 
 class RemindInput(serializers.Serializer):
-    triples = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_AT_ONCE
-    )
+    triples = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_AT_ONCE)
 
 
 class RemindedTripleOut(serializers.Serializer):
@@ -60,17 +59,13 @@ class RemindView(ProjectAPIView):
 
     @extend_schema(operation_id="review_remind", request=RemindInput, responses=RemindedOut)
     def post(self, request: Request, slug: str) -> Response:
-        wanted = body_in(request, RemindInput).validated_data["triples"]
+        wanted = given_in(request.data, RemindInput)["triples"]
         known = set(visible_triples(self.member).filter(pk__in=wanted).values_list("pk", flat=True))
         if unknown := [pk for pk in wanted if pk not in known]:
             raise ValidationError({"triples": [f"{unknown[0]} is no triple of this project that you may see."]})
         done = remind_reviewers(project=self.project, triple_ids=known, lead=self.member.user, at=timezone.now())
         left = [{"pk": triple.pk, "label": triple.label, "reason": reason} for triple, reason in done.left]
         return Response(RemindedOut({"reminded": done.triples, "left": left}).data)
-
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 
 
 class SeenVerdictOut(serializers.Serializer):
@@ -155,7 +150,7 @@ class StepView(ProjectAPIView):
         return {"project": self.project, "triple_id": triple_for(self.member, pk).pk, "at": timezone.now()}
 
     def given(self, serializer: type[serializers.Serializer], request: Request) -> dict[str, Any]:
-        return body_in(request, serializer).validated_data
+        return given_in(request.data, serializer)
 
     def shown(self, triple: Triple) -> Response:
         return Response(triple_out(triple_for(self.member, triple.pk)))

@@ -12,7 +12,7 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
-from apps.common.web.api import OneForm, body_in, body_with_key
+from apps.common.web.api import OneForm, body_in, body_with_key, given_in
 from apps.common.web.paging import only_known
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
@@ -32,6 +32,7 @@ from apps.review.serializers import (
 )
 from apps.triples.enums import State
 from apps.triples.formats import WRITTEN
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import triple_for
 from apps.triples.serializers import triple_out
 
@@ -100,7 +101,7 @@ class ReseatView(ProjectAPIView):
     @extend_schema(operation_id="review_reseat", request=ReseatInput, responses={201: ReseatedOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        values = body_in(request, ReseatInput).validated_data
+        values = given_in(request.data, ReseatInput)
         seat = reseat(
             project=self.project,
             triple_id=triple.pk,
@@ -149,15 +150,13 @@ class VerdictView(ProjectAPIView):
     @extend_schema(operation_id="review_verdict", request=VerdictInput, responses={201: VerdictOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        given = VerdictInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
+        given = body_in(body_with_key(request), VerdictInput)
         verdict = give_verdict(
             project=self.project, triple_id=triple.pk, reviewer=self.member.user, at=timezone.now(), **given.verdict()
         )
         return Response(VerdictOut(verdict).data, status=201)
 
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WHICH = OpenApiParameter("state", str, enum=list(STATES), default=State.ACCEPTED.value)
 
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 
 class RoundPhase(Enum):
-    """The phase of one round of a triple."""
-
     WRITING = "writing"  # not submitted: there are no verdicts
     OPEN = "open"  # at least one verdict is missing
     CLOSED = "closed"  # both verdicts are in

@@ -7,20 +7,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.common.text.wording import plural
+from apps.common.web.requests import key_in, keys_in
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.seating import SeatRefused, reseat, reseat_many
 from apps.review.forms import BoardForm, ReseatForm
 from apps.review.presenters import export_response
 from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.exports import STATES, Selection
-from apps.review.selectors.queues import MAX_KEY
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS, WRITTEN
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
+from apps.triples.rules import READERS
 
 
 @member_view(*READERS)
@@ -62,9 +62,8 @@ def board(request: HttpRequest, project: Project) -> HttpResponse:
     form = BoardForm(request.GET, project=project, people=people)
     filters = form.filters()
     after = request.GET.get("after", "")
-    page = board_page(project, member_of(request).user, filters, timezone.now(), after=after)
+    page = board_page(project, user_of(request), filters, timezone.now(), after=after)
     context = {
-        "section": "Review",
         "form": form,
         "page": page,
         "is_first": not after,
@@ -80,14 +79,8 @@ def _back(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(reverse("review:board", args=[project.slug]) + (f"?{query}" if query else ""))
 
 
-def _key(text: str) -> int | None:
-    is_key = text.isascii() and text.isdecimal() and len(text) < 20
-    return int(text) if is_key and int(text) <= MAX_KEY else None
-
-
 def _ticked(request: HttpRequest) -> list[int]:
-    keys = [_key(text) for text in request.POST.getlist("triple")[:MOST_TICKED]]
-    return [key for key in keys if key is not None]
+    return keys_in(request.POST.getlist("triple")[:MOST_TICKED])
 
 
 def _show_messages(request: HttpRequest, left: list[str]) -> None:
@@ -98,7 +91,7 @@ def _show_messages(request: HttpRequest, left: list[str]) -> None:
 
 
 def _seats(count: int) -> str:
-    return f"{count} review went" if count == 1 else f"{count} reviews went"
+    return plural(count, "review went", "reviews went")
 
 
 @member_view(Role.LEAD)
@@ -122,7 +115,7 @@ def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
             triple_ids=ticked,
             reviewer=form.cleaned_data["whose"],
             successor=form.cleaned_data["to"],
-            lead=member_of(request).user,
+            lead=user_of(request),
             reason=form.cleaned_data["reason"],
             at=timezone.now(),
         )
@@ -137,7 +130,7 @@ def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
     triple, _, holder = request.POST["one"].partition(".")
-    keys = _key(triple), _key(holder)
+    keys = key_in(triple), key_in(holder)
     if keys[0] is None or keys[1] is None:
         messages.warning(request, "That is not a valid choice.")
         return _back(request, project)
@@ -150,7 +143,7 @@ def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
             project=project,
             triple_id=keys[0],
             reviewer=reviewer,
-            lead=member_of(request).user,
+            lead=user_of(request),
             reason=STUCK_REASON,
             at=timezone.now(),
         )
@@ -165,12 +158,12 @@ def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def remind(request: HttpRequest, project: Project) -> HttpResponse:
     """Remind reviewers who have not answered in the ticked triples, or in the `one` that is named."""
-    one = _key(request.POST.get("one", ""))
+    one = key_in(request.POST.get("one", ""))
     ticked = [one] if one is not None else _ticked(request)
     if not ticked:
         messages.warning(request, "Select the Q&As whose reviewers you want to remind.")
         return _back(request, project)
-    done = remind_reviewers(project=project, triple_ids=ticked, lead=member_of(request).user, at=timezone.now())
+    done = remind_reviewers(project=project, triple_ids=ticked, lead=user_of(request), at=timezone.now())
     if done.triples:
         names = ", ".join(triple.label for triple in done.triples[:MOST_TOLD])
         more = f" and {len(done.triples) - MOST_TOLD} more" if len(done.triples) > MOST_TOLD else ""

@@ -6,9 +6,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import key_in
 from apps.review.actions.candidate_blocks import (
     CandidateRefused,
     answer_candidate,
@@ -20,9 +21,9 @@ from apps.review.forms import CandidateAnswerForm, CandidateDecisionForm, fresh_
 from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import CandidateView, asked_of, next_to_answer, to_answer, view_of
 from apps.review.selectors.queues import tally
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST = "candidate-last"
 
 
@@ -39,13 +40,11 @@ def _found(request: HttpRequest, candidate_pk: int) -> CandidateBlock:
 @require_safe
 def following(request: HttpRequest, project: Project) -> HttpResponse:
     """The next passage that this reviewer may answer, after `?after=`; My work when there is none."""
-    after = request.GET.get("after", "")
-    place = int(after) if after.isdecimal() and len(after) < 18 else None
-    return _to_next(request, project, place)
+    return _to_next(request, project, key_in(request.GET.get("after", "")))
 
 
 def _to_next(request: HttpRequest, project: Project, after: int | None) -> HttpResponse:
-    candidate = next_to_answer(member_of(request).user, project, after)
+    candidate = next_to_answer(user_of(request), project, after)
     if candidate is None:
         return redirect("review:queue", slug=project.slug)
     return redirect("review:candidate", slug=project.slug, candidate_pk=candidate.pk)
@@ -65,9 +64,8 @@ def screen(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
 def _screen(
     request: HttpRequest, view: CandidateView, *, fault: str = "", note: str = "", status: int = 200
 ) -> HttpResponse:
-    triple, person = view.candidate.triple, member_of(request).user
+    triple, person = view.candidate.triple, user_of(request)
     context = {
-        "section": "Review",
         "view": view,
         "candidate": view.candidate,
         "triple": triple,
@@ -87,7 +85,7 @@ def _undo(request: HttpRequest, shown: CandidateBlock) -> CandidateBlock | None:
     last = request.session.get(LAST)
     if last is None or last == shown.pk:
         return None
-    return asked_of(member_of(request).user, shown.triple.project).filter(pk=last).first()
+    return asked_of(user_of(request), shown.triple.project).filter(pk=last).first()
 
 
 @member_view(Role.REVIEWER)
@@ -102,7 +100,7 @@ def answer(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
     given = answer_candidate(
         project=project,
         pk=candidate.pk,
-        reviewer=member_of(request).user,
+        reviewer=user_of(request),
         choice=form.cleaned_data["choice"],
         note=form.cleaned_data["note"],
         idempotency_key=form.cleaned_data["key"],
@@ -123,7 +121,7 @@ def decide(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
         decided = decide_candidate(
             project=project,
             pk=candidate.pk,
-            lead=member_of(request).user,
+            lead=user_of(request),
             step=form.cleaned_data.get("step", ""),
             reason=form.cleaned_data.get("reason", ""),
             at=timezone.now(),
@@ -142,6 +140,6 @@ def decide(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
 @require_POST
 def withdraw(request: HttpRequest, project: Project, candidate_pk: int) -> HttpResponse:
     candidate = _found(request, candidate_pk)
-    withdraw_candidate(project=project, pk=candidate.pk, person=member_of(request).user, at=timezone.now())
+    withdraw_candidate(project=project, pk=candidate.pk, person=user_of(request), at=timezone.now())
     messages.info(request, "Withdrawn: nobody is asked about this passage any more.")
     return redirect("review:triple", slug=project.slug, pk=candidate.triple_id)

@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from apps.accounts.access.pages import member_of, member_view
-from apps.accounts.enums import Role
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.models import Project
+from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.search import search_blocks
@@ -28,12 +28,12 @@ from apps.triples.core import checks
 from apps.triples.core.checks import Check
 from apps.triples.core.evidence import Piece, quoted, snippet, spans_of
 from apps.triples.models import ExpectedBlock, Triple
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import BlockChoice, marked
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
 MOST_FOUND = 5
 MOST_SENTENCES = 60
-BIGGEST = 2**63 - 1
 
 
 class ClaimForm(forms.Form):
@@ -43,7 +43,7 @@ class ClaimForm(forms.Form):
     answer = forms.CharField(required=False, max_length=8000)
     quotes = forms.CharField(required=False, max_length=8000)
     sought = forms.CharField(required=False, max_length=500)
-    block = forms.IntegerField(required=False, min_value=1, max_value=BIGGEST)
+    block = forms.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
     passages = forms.CharField(required=False, max_length=100)
 
     def __init__(self, *args: Any, number: int, **kwargs: Any) -> None:
@@ -234,9 +234,6 @@ def _read(value: str) -> tuple[int, Span]:
     return int(parts[0]), (int(parts[1]), int(parts[2]))
 
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
-
-
 def _rearranged(posted: QueryDict, do: str) -> tuple[QueryDict, int]:
     """The posted form with one more claim, one less, or another block; and the number of the claim to show next."""
     data = posted.copy()
@@ -282,7 +279,6 @@ def _page(
         request,
         "review/split.html",
         {
-            "section": "Review",
             "triple": sheet.triple,
             "revision": sheet.triple.revision,
             "claims": claims,
@@ -323,7 +319,7 @@ def _split(request: HttpRequest, project: Project, sheet: ClaimsSheet) -> HttpRe
         children = split_triple(
             project=project,
             triple_id=sheet.triple.pk,
-            author=member_of(request).user,
+            author=user_of(request),
             claims=sheet.claims(),
             at=timezone.now(),
         )

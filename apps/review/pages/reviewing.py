@@ -9,10 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
+from apps.common.web.requests import key_in
 from apps.review import rules
 from apps.review.actions.seating import give_back_seat, pull_seat
 from apps.review.actions.submitting import VerdictRefused, give_verdict
@@ -27,9 +28,9 @@ from apps.review.selectors.queues import next_in_queue, offered_tally, open_seat
 from apps.review.selectors.seats import is_pulled
 from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Triple
+from apps.triples.rules import READERS
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST_REVIEWED = "review-last"
 LAST_RESULT = "review-result"
 
@@ -44,7 +45,6 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
     reviews = next((section.rows for section in sections if section.name == "review"), [])
     pulls = is_pulled(project) and member.holds(Role.REVIEWER)
     context = {
-        "section": "Review",
         "sections": sections,
         "reviews": reviews,
         "offer": offered_tally(member.user, project, at) if pulls and not reviews else None,
@@ -59,13 +59,12 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     """The next triple in which the person has a seat, after `?after=`; My work when there is none."""
-    after = request.GET.get("after", "")
-    return _to_next(request, project, int(after) if after.isdecimal() and len(after) < 18 else None)
+    return _to_next(request, project, key_in(request.GET.get("after", "")))
 
 
 def _to_next(request: HttpRequest, project: Project, after: int | None = None) -> HttpResponse:
     """Redirect to the screen itself: an address that redirects again would cost a second trip."""
-    triple = next_in_queue(member_of(request).user, project, after)
+    triple = next_in_queue(user_of(request), project, after)
     if triple is None:
         return redirect("review:queue", slug=project.slug)
     return redirect("review:screen", slug=project.slug, pk=triple.pk)
@@ -75,7 +74,7 @@ def _to_next(request: HttpRequest, project: Project, after: int | None = None) -
 @require_POST
 def pull(request: HttpRequest, project: Project) -> HttpResponse:
     """Take the next seat and show its triple."""
-    seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now())
+    seat = pull_seat(project=project, reviewer=user_of(request), at=timezone.now())
     if seat is None:
         messages.info(request, "Nothing left to review now.")
         return redirect("review:queue", slug=project.slug)
@@ -86,7 +85,7 @@ def pull(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def skip(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Skip to another triple. A pulled seat is given back first."""
-    triple, person, at = triple_for(member_of(request), pk), member_of(request).user, timezone.now()
+    triple, person, at = triple_for(member_of(request), pk), user_of(request), timezone.now()
     if is_pulled(project) and not rules.give_back_refusal(triple, participation_for(triple, member_of(request)), True):
         give_back_seat(project=project, triple_id=triple.pk, reviewer=person, at=at)
         pull_seat(project=project, reviewer=person, at=at, again=False)
@@ -99,7 +98,7 @@ def _undo(request: HttpRequest, project: Project) -> Triple | None:
     last = request.session.get(LAST_REVIEWED)
     if last is None:
         return None
-    seat = open_seats_of(member_of(request).user, project).filter(revision__triple=last).first()
+    seat = open_seats_of(user_of(request), project).filter(revision__triple=last).first()
     return seat.revision.triple if seat else None
 
 
@@ -129,7 +128,6 @@ def _screen(
     """The screen; `address` is its own, where the browser knows it by another. `answered` was just stored."""
     revision = triple.revision
     context = {
-        "section": "Review",
         "triple": triple,
         "revision": revision,
         "blocks": expected_blocks(revision),
@@ -145,7 +143,7 @@ def _screen(
         "key": fresh_key(),
         "fault": fault,
         "address": address,
-        "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
+        "waiting": tally(review_queue(user_of(request), triple.project), "opened_at"),
     } | _last_answer(request, triple.project, answered)
     if context["undo"] == triple:
         context["undo"] = None
@@ -191,7 +189,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         given = give_verdict(
             project=project,
             triple_id=triple.pk,
-            reviewer=member_of(request).user,
+            reviewer=user_of(request),
             at=at,
             **form.verdict(),
         )
@@ -199,7 +197,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if refusal.code != "bad_verdict":
             raise
         return _again(request, triple, refusal.sentence)
-    seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
+    seat = pull_seat(project=project, reviewer=user_of(request), at=timezone.now(), again=False)
     request.session[LAST_REVIEWED] = triple.pk
     word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
     request.session[LAST_RESULT] = f"{triple.label} {word}."

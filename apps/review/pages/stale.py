@@ -14,6 +14,8 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.common.digests import digest_of
+from apps.common.text.wording import plural
+from apps.common.web.requests import key_in, keys_in
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin
@@ -25,11 +27,10 @@ from apps.triples.actions.triples import RetireRefused, retire_triple, retire_tr
 from apps.triples.enums import RetireReason
 from apps.triples.forms import RetireForm
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.staleness import ComparedBlock, compared
 from apps.triples.selectors.triples import newest_snapshot, triple_for, visible_triples
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 PER_PAGE = 50
 
 
@@ -72,7 +73,7 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
     return render(
         request,
         "review/stale_list.html",
-        {"section": "Review", "page": rows, "is_first": not request.GET.get("after")},
+        {"page": rows, "is_first": not request.GET.get("after")},
     )
 
 
@@ -80,9 +81,8 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def following(request: HttpRequest, project: Project) -> HttpResponse:
     """The next stale triple, after `?after=`; the list when there is no other."""
-    after = request.GET.get("after", "")
-    member = member_of(request)
-    current = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
+    member, after = member_of(request), key_in(request.GET.get("after", ""))
+    current = triple_for(member, after) if after is not None else None
     return _on(project, next_stale(member, current))
 
 
@@ -93,8 +93,7 @@ def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     triples = stale_for(member).order_by("changed_at", "pk")
     if request.POST.get("which") != "all":
-        ticked = [int(pk) for pk in request.POST.getlist("triple") if pk.isdecimal() and len(pk) < 18]
-        triples = triples.filter(pk__in=ticked)
+        triples = triples.filter(pk__in=keys_in(request.POST.getlist("triple")))
     ids = list(triples.values_list("pk", flat=True))
     if not ids:
         messages.warning(request, "Select Q&As first, or retire all of them.")
@@ -110,10 +109,9 @@ def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
             reason=RetireReason(form.cleaned_data["reason"]),
             at=timezone.now(),
         )
-        messages.success(request, f"{'1 Q&A is' if retired == 1 else f'{retired:,} Q&As are'} retired.")
+        messages.success(request, f"{plural(retired, 'Q&A is', 'Q&As are')} retired.")
         return redirect("review:stale", slug=project.slug)
     context = {
-        "section": "Review",
         "form": form,
         "number": len(ids),
         "shown": triples[:PER_PAGE],
@@ -136,7 +134,6 @@ def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: in
     snapshot = newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
     blocks = compared(triple.revision, snapshot)
     context: dict[str, Any] = {
-        "section": "Review",
         "triple": triple,
         "revision": triple.revision,
         "snapshot": snapshot,

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.blocktext import is_cut
@@ -28,11 +28,10 @@ from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from apps.triples.presenters import render_bench, save_bench
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.staleness import compared
 from apps.triples.selectors.triples import triple_for, writing_snapshot
 
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 FORMS_SHOWN = ("withdraw", "adjudicate", "drop", "retire")
 
 
@@ -88,7 +87,6 @@ def _page(
     writing = record.open_revision
     before = record.before if triple.revision.submitted_at is not None else None
     context = {
-        "section": "Review",
         "triple": triple,
         "revision": triple.revision,
         "blocks": [BlockView(block.version, block.spans) for block in record.blocks[triple.revision.pk]],
@@ -163,7 +161,7 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
     if saved is None:
         return render_bench(request, bench, status=409 if bench.form.is_valid() else 400)
     try:
-        sent = submit_triple(project=project, triple_id=saved.pk, author=member_of(request).user, at=timezone.now())
+        sent = submit_triple(project=project, triple_id=saved.pk, author=user_of(request), at=timezone.now())
     except SubmitRefused as refusal:
         messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
         return redirect("triples:edit", slug=project.slug, pk=saved.pk)
@@ -179,7 +177,7 @@ def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     begin_revision(
         project=project,
         triple_id=triple.pk,
-        person=member_of(request).user,
+        person=user_of(request),
         snapshot=writing_snapshot(triple),
         at=timezone.now(),
     )
@@ -194,7 +192,7 @@ def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         submitting.re_pin(
             project=project,
             triple_id=triple.pk,
-            person=member_of(request).user,
+            person=user_of(request),
             snapshot=writing_snapshot(triple),
             at=timezone.now(),
         )
@@ -213,7 +211,7 @@ def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
     form = MessageForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
-    post_message(project=project, triple_id=triple.pk, author=member_of(request).user, text=text, at=timezone.now())
+    post_message(project=project, triple_id=triple.pk, author=user_of(request), text=text, at=timezone.now())
     return _back(project, triple)
 
 
@@ -227,7 +225,7 @@ def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     disputes.withdraw_flag(
         project=project,
         triple_id=triple.pk,
-        reviewer=member_of(request).user,
+        reviewer=user_of(request),
         policy=Category(form.cleaned_data["policy"]),
         at=timezone.now(),
     )
@@ -248,7 +246,7 @@ def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         drop_triple(
             project=project,
             triple_id=triple.pk,
-            author=member_of(request).user,
+            author=user_of(request),
             reason=_reason(request),
             at=timezone.now(),
         )
@@ -272,7 +270,7 @@ def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         decided = disputes.adjudicate(
             project=project,
             triple_id=triple.pk,
-            lead=member_of(request).user,
+            lead=user_of(request),
             decision=Decision(form.cleaned_data["decision"]),
             reason=form.cleaned_data["reason"],
             at=timezone.now(),

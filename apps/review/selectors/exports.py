@@ -87,7 +87,7 @@ class Selection:
         seen, may_adopt = ~CANDIDATE, True
         if self.member is not None:
             seen = Q(pk__in=visible_triples(self.member).order_by().values("pk"))
-            may_adopt = bool(self.member.roles & WRITERS)
+            may_adopt = self.member.holds(*WRITERS)
         if self.state == CANDIDATES:
             seen = CANDIDATE if may_adopt else Q(pk=None)
         elif self.state == EVERY:

@@ -14,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
 from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
+from apps.common.database.statements import LARGEST_KEY
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import to_answer, to_decide
@@ -21,8 +22,6 @@ from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import triples_of
-
-MAX_KEY = 2**63 - 1
 
 
 class KeysetPlace(NamedTuple):
@@ -55,7 +54,7 @@ def place(text: str) -> KeysetPlace | None:
         when = datetime.fromisoformat(time)
     except ValueError:
         return None
-    if when.tzinfo is None or not (pk.isascii() and pk.isdecimal() and len(pk) < 20 and int(pk) <= MAX_KEY):
+    if when.tzinfo is None or not (pk.isascii() and pk.isdecimal() and len(pk) < 20 and int(pk) <= LARGEST_KEY):
         return None
     return KeysetPlace(when, int(pk))
 

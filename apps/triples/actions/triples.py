@@ -14,6 +14,7 @@ from apps.audit.actions import record
 from apps.common.database.batched_reads import BatchedRead, ListOf, first_with, joined
 from apps.common.database.bulk import chunks
 from apps.common.errors import Forbidden, Refusal
+from apps.common.text.wording import plural
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
 from apps.queries.execution.revoking import Resting
@@ -396,7 +397,7 @@ class TriplesOnPermissions:
             for number, words in found
         ]
         if candidates:
-            words = "1 candidate" if candidates == 1 else f"{candidates:,} candidates"
+            words = plural(candidates, "candidate")
             rows.append(Resting(words, "is withdrawn" if candidates == 1 else "are withdrawn"))
         return rows
 

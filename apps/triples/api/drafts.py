@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.enums import Scope
 from apps.accounts.models import Project
 from apps.common.web.api import body_with_key, given_in
 from apps.common.web.forms import ChoiceField, checked
@@ -33,12 +33,12 @@ from apps.triples.actions.triples import (
 from apps.triples.core.checks import FIELD
 from apps.triples.forms import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import Wording, checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, candidates_of
 from apps.triples.selectors.triples import newest_snapshot, open_revision, triple_for, writing_snapshot
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
 LONGEST_QUOTE = 2_000
 
 

@@ -14,11 +14,11 @@ from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
 from apps.common.web.api import given_in
-from apps.common.web.forms import ChoiceField
+from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
-from apps.triples.rules import MOST_RETIRED
+from apps.triples.rules import MOST_RETIRED, READERS
 from apps.triples.selectors.triples import WITH_BLOCKS, triple_for, visible_triples
 from apps.triples.serializers import TripleListInput, TripleOut, TriplePageOut, triple_out
 
@@ -28,9 +28,7 @@ class RetireInput(serializers.Serializer):
 
 
 class RetireManyInput(RetireInput):
-    triples = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), min_length=1, max_length=MOST_RETIRED
-    )
+    triples = serializers.ListField(child=KeyField(), min_length=1, max_length=MOST_RETIRED)
 
 
 class RetiredOut(serializers.Serializer):
@@ -90,9 +88,6 @@ class RetireManyView(ProjectAPIView):
         if others := sorted(number for number, state in found.values() if state != State.ACCEPTED):
             sentence = f"T-{others[0]:04d} is not accepted, so nothing is retired. Leave it out, and send the others."
             raise RetireRefused(sentence, code="not_retirable")
-
-
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 
 class TripleList(ProjectAPIView):

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from rapidfuzz.distance import Indel
 
+from apps.common.text.wording import plural
 from apps.corpus.core.near_duplicates import normalised_hash, resemblance
 from apps.triples.core.tokens import NUMBER_WORDS, Figure, content_words, figures, unit_of, words
 
@@ -92,11 +93,6 @@ class Check(NamedTuple):
         return self.in_evidence.removeprefix(self.in_answer)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 word", "0 words"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 MOST_FIGURES = 4
 
 
@@ -166,7 +162,7 @@ def check_figures(answer: str, evidence: str) -> list[Check]:
         return [_difference(figure, in_evidence.figures) for figure in lacking[:MOST_FIGURES]]
     if not in_answer:
         return [Check(PASS, "figures", "The answer has no figures to compare.")]
-    return [Check(PASS, "figures", f"{counted(len(in_answer), 'figure')} of the answer found in the evidence.")]
+    return [Check(PASS, "figures", f"{plural(len(in_answer), 'figure')} of the answer found in the evidence.")]
 
 
 def _difference(figure: Figure, present: Sequence[Figure]) -> Check:
@@ -403,7 +399,7 @@ def check_copied(question: str, text: str, limit: int) -> Check:
     """
     tokens = words(question)
     run = longest_common_run(tokens, words(text))
-    measured = f"longest copied run {run} of {counted(len(tokens), 'word')} (limit {limit})"
+    measured = f"longest copied run {run} of {plural(len(tokens), 'word')} (limit {limit})"
     if run <= limit:
         return Check(PASS, "copied", f"Your own words: {measured}.")
     share = run / len(tokens)
@@ -425,7 +421,7 @@ def check_longer(question: str, answer: str, evidence: str) -> Check:
     """
     own = content_words(answer) - content_words(question)
     carried = content_words(evidence)
-    measured = f"Answer: {counted(len(own), 'content word')} beyond the question’s; evidence: {len(carried)}."
+    measured = f"Answer: {plural(len(own), 'content word')} beyond the question’s; evidence: {len(carried)}."
     if len(own) > len(carried) + WORDS_BEYOND_EVIDENCE:
         return Check(WARN, "longer", "The answer says more than its evidence.", detail=measured)
     return Check(PASS, "longer", "The answer says no more than its evidence.")

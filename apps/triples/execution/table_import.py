@@ -10,8 +10,9 @@ from apps.accounts.models import Project
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, share
-from apps.corpus.core.table_plans import STOP, TableMessage, TableView, counted, unread_rows
+from apps.corpus.core.table_plans import STOP, TableMessage, TableView, unread_rows
 from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import NamedPassage, match_passages, match_texts, passages_that_count
@@ -47,7 +48,7 @@ def show_contexts(plan: ImportPlan, contexts: Contexts) -> None:
 
 def _fix(contexts: Contexts) -> Fix:
     number = contexts.counts[NEARLY]
-    counted = "1 context is" if number == 1 else f"{number:,} contexts are"
+    counted = plural(number, "context is", "contexts are")
     if contexts.takes_near:
         words = f"{counted} the passage that has {RULE}: {contexts.example}."
         return Fix("near-contexts-undo", words, "Undo", {"near": False})
@@ -132,7 +133,7 @@ def read_triple_table(
     rows = _entries(source, records, passages, snapshot, table.errors)
     if table.errors:
         view.messages.append(unread_rows(table.errors))
-    view.button = f"Import {counted(len(rows), 'Q&A')}"
+    view.button = f"Import {plural(len(rows), 'Q&A')}"
     return TripleTable(rows, view)
 
 

@@ -11,18 +11,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
+from apps.common.web.requests import key_in
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
 from apps.retrieval.actions.loading import request_indexes
 from apps.triples import rules
-from apps.triples.forms import BenchForm, SentBlock, changed, whole
+from apps.triples.forms import BenchForm, SentBlock, changed
 from apps.triples.models import Triple
-from apps.triples.pages.triples import READERS, WRITERS, words_sought
+from apps.triples.pages.triples import words_sought
 from apps.triples.presenters import (
     Bench,
     BlockReading,
@@ -36,6 +37,7 @@ from apps.triples.presenters import (
     snapshot_or_404,
     started_draft,
 )
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import EMPTY
 from apps.triples.selectors.retriever_hits import panel, top_hits
 from apps.triples.selectors.triples import (
@@ -57,7 +59,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     """The list of matching blocks, for the search field."""
     snapshot = snapshot_or_404(request, project)
     sought = words_sought(request)
-    context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot, "project": project}
+    context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot}
     return render(request, "triples/_results.html", context)
 
 
@@ -67,7 +69,7 @@ def queries(request: HttpRequest, project: Project) -> HttpResponse:
     """Imported queries that match the search, to start a triple from."""
     sought = words_sought(request)
     rows = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
-    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought, "project": project})
+    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought})
 
 
 @member_view(*WRITERS)
@@ -84,7 +86,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
     except (ValueError, TypeError, OverflowError):
         spans = []
     reading = BlockReading(entry, spans, neighbours(entry), is_expected=marks is not None)
-    return render(request, "triples/_block.html", {"reading": reading, "swapped": True, "project": project})
+    return render(request, "triples/_block.html", {"reading": reading, "swapped": True})
 
 
 @member_view(*WRITERS)
@@ -92,7 +94,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
 def chosen(request: HttpRequest, project: Project) -> HttpResponse:
     """The expected blocks of the form, rendered again; nothing is saved."""
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot_or_404(request, project))
-    return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected, "project": project})
+    return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected})
 
 
 @member_view(*WRITERS)
@@ -102,7 +104,7 @@ def checks(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
     triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(request.POST, project=project, snapshot=snapshot)
-    page = Bench(project, member_of(request).user, snapshot, form, triple=triple)
+    page = Bench(project, user_of(request), snapshot, form, triple=triple)
     if triple is not None:
         page.revision, page.query = open_revision(triple), triple.query
     else:
@@ -119,8 +121,8 @@ def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpR
         return render_bench(request, page, status=409 if page.form.is_valid() else 400)
     address = reverse("triples:edit", args=[project.slug, triple.pk])
     verb, _, block = request.POST.get("do", "").partition(":")
-    if verb == "add" and whole(block):
-        return redirect(f"{address}?block={whole(block)}")
+    if verb == "add" and key_in(block):
+        return redirect(f"{address}?block={key_in(block)}")
     messages.info(request, f"{triple.label} is saved. Only you and leads see it until you submit it.")
     return redirect(address)
 
@@ -174,9 +176,9 @@ def _panel(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
     query = query_of(project, data.get("query", ""))
     text = data.get("question", "").replace("\x00", "")[:LONGEST_QUESTION]
     hits = top_hits(project, snapshot, text, query)
-    expected = [block for value in data.getlist("block") if (block := whole(value)) is not None]
+    expected = [block for value in data.getlist("block") if (block := key_in(value)) is not None]
     shown = panel(snapshot, hits, expected=expected, query=query)
-    return render(request, "triples/_hits.html", shown | {"project": project})
+    return render(request, "triples/_hits.html", shown)
 
 
 @member_view(*WRITERS)
@@ -191,7 +193,7 @@ def hits(request: HttpRequest, project: Project) -> HttpResponse:
 def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
     """Enqueue a job that builds the missing indexes of the snapshot."""
     snapshot = snapshot_or_404(request, project)
-    job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
+    job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=user_of(request), at=timezone.now())
     if "HX-Request" in request.headers:
         return _panel(request, project, snapshot)
     messages.info(request, f"{job.title}: results appear once it is done.")
@@ -199,7 +201,7 @@ def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def wanted_block(request: HttpRequest) -> int | None:
-    return whole(request.GET.get("block", ""))
+    return key_in(request.GET.get("block", ""))
 
 
 @member_view(*READERS)
@@ -223,7 +225,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
         "blocks": [SentBlock(expected)] if expected else [],
     }
     form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else {}))
-    page = Bench(project, member_of(request).user, snapshot, form, query=query, wanted_block=wanted)
+    page = Bench(project, user_of(request), snapshot, form, query=query, wanted_block=wanted)
     page.sought = words_sought(request) or (query.text if query else "")
     return render_bench(request, page)
 
@@ -244,8 +246,8 @@ def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The bench of the open revision."""
     triple = triple_for(member_of(request), pk)
     revision = open_revision(triple)
-    if revision is None or rules.write_refusal(member_of(request).user, revision):
+    if revision is None or rules.write_refusal(user_of(request), revision):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
-    page = bench_of(project, member_of(request).user, writing_snapshot(triple), triple, revision)
+    page = bench_of(project, user_of(request), writing_snapshot(triple), triple, revision)
     page.sought, page.wanted_block = words_sought(request), wanted_block(request)
     return render_bench(request, page)

@@ -6,22 +6,22 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access.pages import member_of, member_view
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import key_in
 from apps.triples import rules
 from apps.triples.actions.imports import CandidateRefused, adopt_candidate, reject_candidate
 from apps.triples.actions.triples import RetireRefused, reopen_as_draft, retire_triple, withdraw_draft
 from apps.triples.enums import RetireReason
-from apps.triples.forms import ListForm, RetireForm, whole
+from apps.triples.forms import ListForm, RetireForm
 from apps.triples.models import Triple
+from apps.triples.rules import READERS, WRITERS
 from apps.triples.selectors.draft_checks import checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, next_candidate
 from apps.triples.selectors.retriever_hits import page_of as page_of_candidates
 from apps.triples.selectors.triples import expected_blocks, page_of, triple_for, writing_snapshot
 
-WRITERS = (Role.ANNOTATOR, Role.LEAD)
-READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_SOUGHT = 500
 
 
@@ -38,9 +38,8 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
     form = ListForm(request.GET, project=project, mine=mine)
     narrowing = form.narrowing(words=words_sought(request))
     filters = narrowing._replace(author=member.user) if mine else narrowing
-    before = whole(request.GET.get("before", ""))
+    before = key_in(request.GET.get("before", ""))
     context = {
-        "section": "Q&A",
         "title": title,
         "mine": mine,
         "form": form,
@@ -70,7 +69,7 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _number(request: HttpRequest, name: str) -> int:
     """A number from the address; 0 for anything else."""
-    return whole(request.GET.get(name, "")) or 0
+    return key_in(request.GET.get(name, "")) or 0
 
 
 @member_view(*WRITERS)
@@ -78,7 +77,7 @@ def _number(request: HttpRequest, name: str) -> int:
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
     """Candidates by number, a page after `?after=` or before `?before=`."""
     page = page_of_candidates(project, after=_number(request, "after"), before=_number(request, "before"))
-    return render(request, "triples/candidates.html", {"section": "Q&A", "page": page})
+    return render(request, "triples/candidates.html", {"page": page})
 
 
 def _candidate_page(
@@ -87,7 +86,6 @@ def _candidate_page(
     member = member_of(request)
     revision = triple.revision
     context = {
-        "section": "Q&A",
         "triple": triple,
         "revision": revision,
         "blocks": expected_blocks(revision),
@@ -110,7 +108,7 @@ def candidate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Become the author, and open it on the bench."""
-    person = member_of(request).user
+    person = user_of(request)
     triple = adopt_candidate(project=project, triple_id=pk, person=person, at=timezone.now())
     messages.info(request, f"{triple.label} is now your draft. Check and correct it, then submit it to two reviewers.")
     return redirect("triples:edit", slug=project.slug, pk=triple.pk)
@@ -122,7 +120,7 @@ def reject(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Reject it, and show the next."""
     pending = candidate_in(project, pk)
     reason = request.POST.get("reason", "").replace("\x00", "")
-    person = member_of(request).user
+    person = user_of(request)
     try:
         triple = reject_candidate(
             project=project, triple_id=pending.pk, person=person, reason=reason, at=timezone.now()
@@ -145,7 +143,7 @@ def reject(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     triple = triple_for(member_of(request), pk)
-    withdraw_draft(project=project, triple_id=triple.pk, author=member_of(request).user, at=timezone.now())
+    withdraw_draft(project=project, triple_id=triple.pk, author=user_of(request), at=timezone.now())
     messages.info(request, f"{triple.label} is withdrawn.")
     return redirect("triples:mine", slug=project.slug)
 
@@ -157,7 +155,7 @@ def reopen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     reopen_as_draft(
         project=project,
         triple_id=triple.pk,
-        author=member_of(request).user,
+        author=user_of(request),
         snapshot=writing_snapshot(triple),
         at=timezone.now(),
     )
@@ -174,7 +172,7 @@ def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     retire_triple(
         project=project,
         triple_id=triple.pk,
-        lead=member_of(request).user,
+        lead=user_of(request),
         roles=member_of(request).roles,
         reason=RetireReason(form.cleaned_data["reason"]),
         at=timezone.now(),

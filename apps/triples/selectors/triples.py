@@ -239,7 +239,6 @@ def writing_snapshot(triple: Triple) -> Snapshot:
 
 
 def newest_snapshot_of_block(project: Project, block_id: int) -> Snapshot | None:
-    """The newest snapshot of the corpus of the block."""
     corpus = Block.objects.filter(pk=block_id, corpus__project=project).values_list("corpus", flat=True).first()
     return newest_snapshot(project, corpus) if corpus is not None else None
 

@@ -1,8 +1,8 @@
 """The operator's settings of single sign-on: which provider, who may come in by it, and what their groups mean."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -61,52 +61,39 @@ class SingleSignOn:
         return dict(sorted(found.items()))
 
 
-def single_sign_on(
-    *,
-    issuer: str,
-    client_id: str,
-    client_secret: str,
-    name: str,
-    scopes: Iterable[str],
-    domains: Iterable[str],
-    creates_accounts: bool,
-    links_by_email: bool,
-    groups_claim: str,
-    roles: Iterable[str],
-    passwords_only_for: str,
-) -> SingleSignOn | None:
-    """The settings as one value, or None when no issuer is set. Raises BadConfiguration."""
-    others: Mapping[str, object] = {
-        "KARAT_OIDC_CLIENT_ID": client_id,
-        "KARAT_OIDC_CLIENT_SECRET": client_secret,
-        "KARAT_OIDC_DOMAINS": tuple(domains),
-        "KARAT_OIDC_CREATE": creates_accounts,
-        "KARAT_OIDC_LINK": links_by_email,
-        "KARAT_OIDC_ROLES": tuple(roles),
-        "KARAT_PASSWORDS_ONLY_FOR": passwords_only_for,
-    }
-    if not issuer:
-        if lonely := [variable for variable, value in others.items() if value]:
+VARIABLES = {
+    "client_id": "KARAT_OIDC_CLIENT_ID",
+    "client_secret": "KARAT_OIDC_CLIENT_SECRET",
+    "domains": "KARAT_OIDC_DOMAINS",
+    "creates_accounts": "KARAT_OIDC_CREATE",
+    "links_by_email": "KARAT_OIDC_LINK",
+    "roles": "KARAT_OIDC_ROLES",
+    "passwords_only_for": "KARAT_PASSWORDS_ONLY_FOR",
+}
+"""Where each value comes from that means nothing without an issuer."""
+
+
+def single_sign_on(given: SingleSignOn) -> SingleSignOn | None:
+    """The settings in their usual form, or None when no issuer is set. Raises BadConfiguration."""
+    if not given.issuer:
+        if lonely := [variable for name, variable in VARIABLES.items() if getattr(given, name)]:
             raise BadConfiguration(f"{lonely[0]} is set without KARAT_OIDC_ISSUER. Set the issuer too, or neither.")
         return None
-    for variable in ("KARAT_OIDC_CLIENT_ID", "KARAT_OIDC_CLIENT_SECRET"):
-        if not others[variable]:
-            raise BadConfiguration(f"{variable} is missing. The provider shows it where Karat is registered.")
-    found = SingleSignOn(
-        issuer=_issuer(issuer),
-        client_id=client_id,
-        client_secret=client_secret,
-        name=_name(name.strip(), issuer),
-        scopes=_scopes(scopes),
-        domains=frozenset(_domain(domain) for domain in domains),
-        creates_accounts=creates_accounts,
-        links_by_email=links_by_email,
-        groups_claim=groups_claim.strip() or "groups",
-        roles=tuple(_rule(rule) for rule in roles),
-        passwords_only_for=_address(passwords_only_for),
+    for name in ("client_id", "client_secret"):
+        if not getattr(given, name):
+            raise BadConfiguration(f"{VARIABLES[name]} is missing. The provider shows it where Karat is registered.")
+    found = replace(
+        given,
+        issuer=_issuer(given.issuer),
+        name=_name(given.name.strip(), given.issuer),
+        scopes=_scopes(given.scopes),
+        domains=frozenset(_domain(domain) for domain in given.domains),
+        groups_claim=given.groups_claim.strip() or "groups",
+        passwords_only_for=_address(given.passwords_only_for),
     )
-    for variable, is_on in (("KARAT_OIDC_CREATE", creates_accounts), ("KARAT_OIDC_LINK", links_by_email)):
-        if is_on and not found.domains:
+    for name in ("creates_accounts", "links_by_email"):
+        if getattr(found, name) and not found.domains:
+            variable = VARIABLES[name]
             raise BadConfiguration(f"{variable} is on and KARAT_OIDC_DOMAINS is empty. Name the domains it is for.")
     return found
 
@@ -151,7 +138,8 @@ def _domain(domain: str) -> str:
     return plain
 
 
-def _rule(text: str) -> GroupRole:
+def group_role(text: str) -> GroupRole:
+    """A rule as it is written, group=project:role. Raises BadConfiguration."""
     found = _RULE.fullmatch(text)
     if found is None:
         raise BadConfiguration(f"KARAT_OIDC_ROLES: {text!r} cannot be read. Write group=project:role.")

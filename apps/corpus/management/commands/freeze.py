@@ -5,6 +5,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from apps.common.text.wording import plural
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.search_index import index_part, parts_of
 from apps.corpus.management.base import BAD_INPUT, ProjectCommand
@@ -33,9 +34,5 @@ class Command(ProjectCommand):
                 index_part(part)
         snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=timezone.now(), name=options["name"])
         blocks, documents = snapshot.block_count, snapshot.document_count
-        counts = f"{_many(blocks, 'block')} in {_many(documents, 'document')}"
+        counts = f"{plural(blocks, 'block')} in {plural(documents, 'document')}"
         self.stdout.write(f"Frozen, {snapshot.reference} ({snapshot.name}): {counts}, sha256 {snapshot.digest}")
-
-
-def _many(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

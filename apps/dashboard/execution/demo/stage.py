@@ -27,8 +27,6 @@ PATIENCE_SECONDS = 120
 
 
 class Person(NamedTuple):
-    """One person of the demo."""
-
     key: str
     name: str
     roles: tuple[str, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from apps.common.text.wording import plural
 from apps.metrics.agreement.results import informative
 from apps.metrics.estimate import Estimate
 
@@ -79,11 +80,11 @@ def draft(facts: Mapping[str, Any]) -> dict[str, str]:
         "about": f"{facts['title']} {facts['version']} is a gold set for retrieval: questions, {_truth(counts)}.",
         "use": "For comparing retrieval systems on the same questions and passages. Not for training what is then"
         " measured on it.",
-        "contents": f"{_several(counts['queries'], 'query', 'queries')}, {_several(counts['pairs'], 'graded pair')},"
-        f" {_several(counts['triples'], 'question with its answer', 'questions with their answers')},"
-        f" {_several(counts['passages'], 'passage')}. The folder schema describes every field.",
+        "contents": f"{plural(counts['queries'], 'query', 'queries')}, {plural(counts['pairs'], 'graded pair')},"
+        f" {plural(counts['triples'], 'question with its answer', 'questions with their answers')},"
+        f" {plural(counts['passages'], 'passage')}. The folder schema describes every field.",
         "questions": _sources(facts["sources"]),
-        "passages": f"{_several(counts['passages'], 'passage')} from {_several(facts['documents'], 'document')}.",
+        "passages": f"{plural(counts['passages'], 'passage')} from {plural(facts['documents'], 'document')}.",
         "checking": "Each question with an answer was confirmed by two people who did not write it and did not see each"
         " other’s verdict. Where they differed it was resolved, as its resolution says.",
         "grades": _scale(facts["scale"]) if counts["pairs"] else "No grade was published.",
@@ -116,10 +117,6 @@ def _truth(counts: Mapping[str, int]) -> str:
     if not counts["pairs"]:
         return "their answers, and the passages that give them"
     return "the passages that answer them, and grades by people"
-
-
-def _several(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _sources(sources: Mapping[str, int]) -> str:

@@ -10,7 +10,7 @@ from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import SKIP, ImportPlan
 from apps.corpus.management.base import BAD_INPUT, ImportCommand, packed
-from apps.corpus.selectors.import_kinds import kind_named
+from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 from apps.judging.core.table_roles import is_same_grade, parse_table_columns
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
@@ -80,11 +80,11 @@ class Command(ImportCommand):
             values["match"] = [QUERIES, PASSAGES]
         return values | named_choice(options) if is_table else values
 
-    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
+    def apply(self, file: FileToImport, actor: User) -> ImportPlan:
         """Import, unless a grade would become another one that nobody has named: only a page can show that."""
-        plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
+        plan = kind_named(self.kind).preview(file, lambda done: None)
         grades = plan.extra.get("table", {}).get("grades", [])
-        if not chosen["grades"] and any(not is_same_grade(value, grade) for value, grade, _ in grades):
+        if not file.options["grades"] and any(not is_same_grade(value, grade) for value, grade, _ in grades):
             map_ = ",".join(f"{value}={grade or SKIP}" for value, grade, _ in grades)
             message = f"The table has grades of another scale. Name what they mean here, such as --grades {map_}"
             raise CommandError(message, returncode=BAD_INPUT)
@@ -93,7 +93,7 @@ class Command(ImportCommand):
                 self.stderr.write(f"note: {fix.words} Import with --match-ids to read them so.")
             if graded := fix.options.get("graded"):
                 self.stderr.write(f"note: with --graded {graded}: {fix.words}")
-        if any("graded" in fix.options for fix in plan.fixes) and not chosen["person"]:
+        if any("graded" in fix.options for fix in plan.fixes) and not file.options["person"]:
             self.stderr.write("note: with --person NAME the grades of the file are theirs.")
-        source.rewind()
-        return super().apply(project, source, chosen, actor)
+        file.source.rewind()
+        return super().apply(file, actor)

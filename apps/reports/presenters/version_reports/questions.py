@@ -250,7 +250,7 @@ def _of_grades(facts: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _steps(distance: int) -> str:
-    return "1 apart" if distance == 1 else f"{distance:,} apart"
+    return f"{distance:,} apart"
 
 
 def _of_verdicts(facts: Mapping[str, Any]) -> Iterator[Block]:

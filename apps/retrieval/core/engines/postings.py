@@ -169,7 +169,6 @@ class Lexical:
         raise NotImplementedError
 
     def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The factor for the postings of each query term."""
         return counts * boost
 
     def index(self, blocks: Iterable[str]) -> Postings:

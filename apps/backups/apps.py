@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class BackupsConfig(AppConfig):
-    name = "apps.backups"
-    label = "backups"

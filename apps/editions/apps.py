@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class EditionsConfig(AppConfig):
-    name = "apps.editions"
-    label = "editions"

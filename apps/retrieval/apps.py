@@ -1,8 +1,0 @@
-"""The app's configuration."""
-
-from django.apps import AppConfig
-
-
-class RetrievalConfig(AppConfig):
-    name = "apps.retrieval"
-    label = "retrieval"
