@@ -129,7 +129,7 @@ def a_lead_leaves_and_the_operator_leads(page, project, operator):
     page.get_by_label("Who leads from now on").select_option(label=str(operator))
     page.get_by_label("To confirm").fill(lead.email)
     with turned(page):
-        page.get_by_role("button", name="Take all of it").click()
+        page.get_by_role("button", name="End the account").click()
 
     expect(page.get_by_text(f"{lead} has left.")).to_be_visible()
     assert project.memberships.get(role=Role.LEAD, ended_at=None).user == operator

@@ -54,9 +54,9 @@ def test_the_preview_counts_everything_a_plan_requires(client, project, data):
         client, project, {**data, "pilot": "1", "again": "10", "extra_bar": "0.5", "known": known_line(data)}
     )
 
-    assert "in the pilot" in said
-    assert "<dt>checks</dt><dd>3</dd>" in said
-    assert "judged again later" in said
+    assert "In the pilot" in said
+    assert "<dt>Checks</dt><dd>3</dd>" in said
+    assert "Judged again later" in said
     assert "up to " in said
     assert "at the usual 2 to 3 minutes a pair" in said
 

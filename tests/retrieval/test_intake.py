@@ -82,7 +82,7 @@ def test_what_was_previewed_is_imported_even_when_the_file_is_gone(lead, project
     page = uploaded(lead, project, snapshot)
     Upload.objects.get().place.unlink()
 
-    assert "<dt>rows</dt><dd>3</dd>" in plain_words(lead.get(page))
+    assert "<dt>Rows</dt><dd>3</dd>" in plain_words(lead.get(page))
     confirm(lead, project)
 
     stored = {row.query.outside_id: unpack(bytes(row.packed)) for row in Ranking.objects.select_related("query")}

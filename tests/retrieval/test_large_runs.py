@@ -36,7 +36,7 @@ def test_a_large_file_is_read_and_imported_by_jobs(lead, project, snapshot):
     assert "waiting for a worker" in plain_words(lead.get(page))
 
     run_jobs()
-    assert "<dt>rows</dt><dd>3</dd>" in plain_words(lead.get(page))
+    assert "<dt>Rows</dt><dd>3</dd>" in plain_words(lead.get(page))
     assert not Run.objects.exists()
 
     assert confirm(lead, project).url == page

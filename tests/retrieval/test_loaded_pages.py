@@ -33,20 +33,20 @@ def test_a_lead_loads_searches_and_drops_a_snapshot_from_pages(lead, project, sn
     run_jobs()
     index = LoadedIndex.objects.get()
     ready = plain_words(lead.get(asked.url))
-    assert "<dt>server</dt><dd>OpenSearch 3.1.0</dd>" in ready
-    assert "<dt>passages</dt><dd>4 of 4</dd>" in ready
+    assert "<dt>Server</dt><dd>OpenSearch 3.1.0</dd>" in ready
+    assert "<dt>Passages</dt><dd>4 of 4</dd>" in ready
     assert "This index has no vectors." in ready
 
     made = lead.post(page_of(project, "search-loaded", index.pk), {"search": "bm25"})
     system = System.objects.get()
     facts = plain_words(lead.get(made.url))
-    assert '<dt>search</dt><dd class="digest">bm25</dd>' in facts
+    assert '<dt>Search</dt><dd class="digest">bm25</dd>' in facts
     assert "BM25 in OpenSearch" in plain_words(lead.get(asked.url))
     assert make_run(project, snapshot, system).state == "complete"
 
     lead.post(page_of(project, "drop-loaded", index.pk))
     run_jobs()
-    assert "<dt>dropped</dt>" in plain_words(lead.get(asked.url))
+    assert "<dt>Dropped</dt>" in plain_words(lead.get(asked.url))
     assert cluster.indexes == {}
     assert "4 of 4" in plain_words(lead.get(page_of(project)))
 

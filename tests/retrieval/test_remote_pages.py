@@ -77,8 +77,8 @@ def test_a_system_that_returns_passages_of_its_own_is_tried_made_and_run_from_pa
     run = make_run(project, snapshot, system)
     page = plain_words(lead.get(reverse("retrieval:run", args=[project.slug, run.pk])))
 
-    assert '<dt>path to the texts</dt><dd class="digest">hits[*].text</dd>' in facts
-    assert "<dt>returns</dt><dd>passages of its own</dd>" in page
+    assert '<dt>Path to the texts</dt><dd class="digest">hits[*].text</dd>' in facts
+    assert "<dt>Returns</dt><dd>passages of its own</dd>" in page
     assert '<span class="quote" dir="auto">red key a</span>' in page
 
 
@@ -97,7 +97,7 @@ def test_a_cluster_that_returns_passages_of_its_own_is_described_from_its_page(l
     assert "ms, passages of its own." in tried
     assert "red key a" in tried
     assert "The texts are read from a field written _source.name." in refused
-    assert '<dt>path to the texts</dt><dd class="digest">_source.text</dd>' in plain_words(lead.get(made.url))
+    assert '<dt>Path to the texts</dt><dd class="digest">_source.text</dd>' in plain_words(lead.get(made.url))
 
 
 def test_paths_to_passages_that_say_too_little_are_refused_in_the_form(lead, project, snapshot, port):

@@ -276,7 +276,7 @@ def test_the_page_shows_the_passages_with_document_pages_and_text(lead, project,
         '<b class="id">rules</b> <small>page 5</small><span class="quote" dir="auto">returned without its text</span>'
         in page
     )
-    assert "<dt>returns</dt><dd>passages of its own</dd>" in page
+    assert "<dt>Returns</dt><dd>passages of its own</dd>" in page
 
 
 @pytest.mark.parametrize("rows", [1, 5])

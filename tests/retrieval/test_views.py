@@ -113,7 +113,7 @@ def test_a_run_file_is_previewed_and_imported(lead, project, snapshot):
     preview = send(lead, project, snapshot, THEIRS).url
     page = plain_words(lead.get(preview))
     assert "Every query and passage in the file exists in this project." in page
-    assert "<dt>rows</dt><dd>3</dd>" in page
+    assert "<dt>Rows</dt><dd>3</dd>" in page
     assert not Run.objects.exists()
 
     taken = lead.post(at("confirm", project, Upload.objects.get().pk))

@@ -72,4 +72,8 @@ def changes(event: Event) -> list[tuple[str, object, object]]:
     """The changes of an event: name, value before, value after. None for a missing value."""
     before, after = event.before or {}, event.after or {}
     names = [*before, *(name for name in after if name not in before)]
-    return [(name, before.get(name), after.get(name)) for name in names]
+    return [(name, _shown(before.get(name)), _shown(after.get(name))) for name in names]
+
+
+def _shown(value: object) -> object:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -105,7 +105,7 @@ def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
         parts.append(tag("path", class_="limit", d=f"M{across(10):.1f} 8V{bottom:.1f}"))
     parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]
     parts += _curves(runs, across, up, right)
-    return svg(480, bottom + 28, "Share of judged passages down to rank k", parts)
+    return svg(488, bottom + 28, "Share of judged passages down to rank k", parts)
 
 
 def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:

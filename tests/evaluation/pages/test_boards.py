@@ -295,7 +295,7 @@ def test_a_run_has_the_day_it_was_started_on_every_page(client, scene):
     runs = words(client.get(reverse("retrieval:overview", args=[scene.project.slug])))
     assert f'<td class="num faint" data-label="Started">{started}</td></tr>' in runs
     shown = words(client.get(reverse("retrieval:run", args=[scene.project.slug, run.pk])))
-    assert f"<dt>started</dt><dd>{started} by" in shown
+    assert f"<dt>Started</dt><dd>{started} by" in shown
 
 
 def test_the_pages_run_as_many_statements_for_two_runs_as_for_four(client):
