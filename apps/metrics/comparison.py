@@ -14,7 +14,7 @@ from apps.metrics.estimate import BCA, PERCENTILE, QUERIES, Estimate, Items
 from apps.metrics.expected.measures import YES_OR_NO
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
-from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
+from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
@@ -42,8 +42,8 @@ class SupplementaryTests(NamedTuple):
     """Further tests and power of one difference, besides its interval and its randomisation test.
 
     `detectable` is the smallest difference that so many queries detect with a power of 80 %, None where the measure
-    cannot differ so much; `needed` the number of
-    queries that the difference seen would need for that. None: not defined.
+    cannot differ so much; `needed` the number of queries that a true difference like the one seen would need for that,
+    None where the one seen is below its standard error.
     """
 
     tests: Paired
@@ -136,7 +136,7 @@ class MeasureComparison(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval excludes zero and p is significant after correction over all measures."""
+        """Whether it is settled after correction over the family too: what the headline says, and the p beside it."""
         return self.difference.is_settled and self.difference.holm < LEVEL
 
     @property
@@ -239,7 +239,7 @@ class RunComparison:
             return ""
         sides = (left[both], right[both])
         (gap,) = differences(sides[0][:, None], sides[1][:, None], confidence=self.confidence, resamples=0)
-        if not gap.is_settled or abs(gap.mean) < CLEARLY_FEWER:
+        if not gap.is_clear or abs(gap.mean) < CLEARLY_FEWER:
             return ""
         names, shares = self.names, [float(side.mean()) for side in sides]
         fewer, more = (1, 0) if gap.mean < 0 else (0, 1)
@@ -313,7 +313,7 @@ def _measure_comparisons(
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
         if detectable is not None and detectable > entry.high - entry.low:
             detectable = None
-        supplement = SupplementaryTests(tests[at], detectable, queries_needed(mean, spread))
+        supplement = SupplementaryTests(tests[at], detectable, queries_needed_by(mean, spread, tests[at].n))
         turned = is_lower_better(name)
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
@@ -382,8 +382,8 @@ def verdict_lines(
 ) -> tuple[str, str]:
     """The verdict as a sentence for everybody, and the line below it: method, p, and the number of drops.
 
-    `family` is the number of measures that p was corrected over. An interval that excludes zero with a corrected p of
-    `LEVEL` or more is reported as such.
+    `family` is the number of differences that p was corrected over. The sentence says "better" or "worse" only where
+    the interval excludes zero and the p below it is under `LEVEL`, so that the two never contradict each other.
     """
     bounds = row.difference.interval
     if bounds is None:
@@ -398,11 +398,11 @@ def verdict_lines(
     if row.difference.n < FEWEST_FOR_A_VERDICT:
         few = f"{row.difference.n} {items.many} are too few to tell {candidate} and {baseline} apart on {row.measure}"
         return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} are needed, better 50.", method
-    if not row.difference.is_settled:
-        both = f"{candidate} and {baseline}"
-        return f"No clear difference yet between {both} on {row.measure}: {signed(mean)}, {span}.", method
-    doubt = "" if row.is_sure else ", but chance is not ruled out"
-    better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}{doubt}"
+    if not row.is_sure:
+        among = f" among {family} differences" if row.difference.is_settled else ""
+        none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}{among}"
+        return f"{none}: {signed(mean)}, {span}.", method
+    better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}"
     return f"{better}; the difference {span}.", method
 
 

@@ -202,7 +202,10 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         yield from _of_comparisons(card)
 
 
-LOWER_END = "Only the expected blocks are known to be right. Others may be right too: these figures are a lower end."
+LOWER_END = (
+    "Only the expected passages are known to be right. Others may be right too: these figures are a lower end,"
+    " that of FailureRate is an upper one."
+)
 MOST_NAMED = 10
 
 
@@ -231,8 +234,8 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
     counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())
     if low and any(counting):
         whose = "its" if len(low) == 1 else "their"
-        shown = f"judged@10 of {', '.join(low)}"
-        yield f"{shown} is below 100 %: unjudged counts as not relevant, so {whose} true figures may be better."
+        shown = f"judged@10 of {', '.join(low)} is below 100 %"
+        yield f"{shown}: unjudged counts as not relevant, so {whose} true figures may be better or worse."
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.agreement.core.attention import verdict_of
+from apps.agreement.core.attention import tightening_of, verdict_of
 from apps.metrics.estimate import Estimate
 
 
@@ -23,3 +23,11 @@ def test_the_answer_comes_first_and_the_figure_with_it(value, ends, begins):
 def test_an_undefined_figure_gives_its_reason():
     assert verdict_of(Estimate.of(None, None, 4, reason="Only one category.")) == "Not known yet: only one category."
     assert verdict_of(Estimate.of(None, None, 0)) == "Not known yet: no pair has two grades."
+
+
+@pytest.mark.parametrize(("share", "is_asked"), [(None, False), (0.0, True), (0.69, True), (0.7, False), (1.0, False)])
+def test_below_seventy_percent_of_equal_grades_the_definitions_need_tightening(share, is_asked):
+    asked = tightening_of(Estimate.of(share, None, 40))
+
+    assert bool(asked) == is_asked
+    assert ("definitions of the grades need to be tightened" in asked) == is_asked

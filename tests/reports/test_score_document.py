@@ -162,7 +162,7 @@ def test_queries_needed_are_rounded_for_planning():
 
     shown = part(card._replace(comparisons=[replace(found, measures=planned)]), "new against base")
 
-    assert [row[-1] for row in rows_of(shown)[-2:]] == ["over 100,000", "1,300"]
+    assert [row[-1] for row in rows_of(shown)[-2:]] == ["720,000", "1,300"]
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -8,12 +8,14 @@ from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
-from apps.common.text.wording import count, interval, number
+from apps.common.text.wording import count, interval, number, percent
 from apps.judging.core.eta import Workload
 from apps.metrics.estimate import Estimate, excludes_zero
 
 BAR = 0.6
 """The band of κ and α above which agreement is acceptable."""
+EQUAL_BAR = 0.7
+"""The share of equal grades below which a team tightens its definitions first: a rule of thumb of the field."""
 NO_PAIR = "No pair has two grades."
 
 
@@ -33,6 +35,16 @@ def verdict_of(figure: Estimate, who: str = "annotators", items: str = "pairs") 
     if figure.interval[0] < BAR:
         return f"Perhaps: {at}. The bar of {BAR} lies inside, so more pairs judged twice would settle it."
     return f"Yes: {at}. The bar is {BAR}."
+
+
+def tightening_of(equal: Estimate) -> str:
+    """What too few equal grades call for, whatever α says; "" where there are enough, or no pair has two grades."""
+    if equal.value is None or equal.value >= EQUAL_BAR:
+        return ""
+    return (
+        f"{percent(equal.value, 0)} of these pairs have equal grades. Below {percent(EQUAL_BAR, 0)} the definitions of"
+        " the grades need to be tightened, whatever α says."
+    )
 
 
 FAST_MS = 3_000

@@ -12,7 +12,7 @@ from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.agreement.core.attention import verdict_of
+from apps.agreement.core.attention import tightening_of, verdict_of
 from apps.agreement.presenters import (
     LABEL_LENGTH,
     both,
@@ -197,6 +197,7 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
     return {
         "coefficients": [(one, _band(one)) for one in grades.coefficients],
         "verdict": verdict_of(grades.alpha.informative),
+        "tightening": "".join(tightening_of(one.estimate) for one in grades.coefficients if one.name == PERCENT),
         "headline_chart": coefficient_chart("Agreement of all annotators", [estimate("α ordinal", "", grades.alpha)]),
         "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
         "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in pairs],

@@ -36,7 +36,6 @@ from apps.evaluation.presenters.hit_comparison import (
     rank_chart,
     rank_figures,
 )
-from apps.evaluation.presenters.hit_score_tables import LOWER_END
 from apps.evaluation.presenters.score_charts import difference_bounds, difference_cell, head_cell
 from apps.evaluation.presenters.score_tables import Named, block_names, log_look, strata_context
 from apps.evaluation.selectors import evaluations, rankings
@@ -47,6 +46,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison
+from apps.metrics.scorecard import LOWER_END
 from apps.retrieval.models import Pool
 
 DEPTH = 10

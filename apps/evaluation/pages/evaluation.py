@@ -28,7 +28,6 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters import score_tables as pages
 from apps.evaluation.presenters.hit_comparison import kind_chart, kind_figures, rank_chart, rank_figures
 from apps.evaluation.presenters.hit_score_tables import (
-    LOWER_END,
     HitSheet,
     is_yes_or_no,
     kind_rows,
@@ -45,6 +44,7 @@ from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import Looks, frozen_in, looks_at_test
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10

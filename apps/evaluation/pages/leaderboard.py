@@ -23,7 +23,6 @@ from apps.evaluation.forms import ScoreForm
 from apps.evaluation.models import Score
 from apps.evaluation.pages import leaderboard_charts
 from apps.evaluation.presenters import score_charts as charts
-from apps.evaluation.presenters.hit_score_tables import LOWER_END
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
     ground_context,
@@ -40,6 +39,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
+from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.places import Places, RankRange, places
 from apps.retrieval.selectors.runs import is_ready_for_runs
 

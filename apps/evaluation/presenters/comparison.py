@@ -15,7 +15,7 @@ from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
-from apps.metrics.statistics.power import MOST_PLANNED, round_up
+from apps.metrics.statistics.power import more_needed_words
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT
 from apps.retrieval.models import Pool
 
@@ -189,14 +189,14 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
         """
         if self.headline is None or self.headline.difference.n < FEWEST_FOR_A_VERDICT:
             return "", ""
-        supplement = self.headline.supplement
-        if not supplement.tests.spread:
+        supplement, difference = self.headline.supplement, self.headline.difference.mean
+        n, spread, least = supplement.tests.n, supplement.tests.spread, supplement.detectable
+        if not spread:
             return "", ""
-        n, least = supplement.tests.n, supplement.detectable
         shown = f"With {n:,} queries, a true difference of {number(least)} would be detected four times in five."
         if least is None:  # more than the measure can differ
             shown = ""
-        needed = "" if self.headline.difference.is_settled else _more_needed(supplement, n)
+        needed = "" if self.headline.is_sure else more_needed_words(difference, spread, n)
         return needed, shown
 
     @cached_property
@@ -250,17 +250,5 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
 
 def _needed(supplement: SupplementaryTests) -> str:
     if supplement.needed is None:
-        return "no number of queries would be enough"
-    about = "" if supplement.needed_words.startswith("over") else "about "
-    return f"{about}{supplement.needed_words} queries in total would be needed"
-
-
-def _more_needed(supplement: SupplementaryTests, n: int) -> str:
-    """How many more queries would detect the difference seen; empty where these are enough."""
-    if supplement.needed is None or supplement.needed > MOST_PLANNED:
-        return f"To settle it, {_needed(supplement)}."
-    more = supplement.needed - n
-    if more < 1:
-        return ""
-    named = f"{round_up(more):,} more {'query' if more == 1 else 'queries'}"
-    return f"About {named} would probably settle it if the difference stays this large."
+        return "smaller than its standard error"
+    return f"about {supplement.needed_words} queries in total, if the true difference is as large"

@@ -28,9 +28,6 @@ RULE_NAMES = {
     PAGES: "Overlapping pages",
     EVIDENCE: "Holds the evidence",
 }
-LOWER_END = (
-    "Only the expected passages are known to be right. Others may be right too, so these figures are a lower end."
-)
 LEVEL = 0.05
 RANK_NAME = str(RECIPROCAL_RANK)
 
@@ -149,7 +146,7 @@ class KindRow(NamedTuple):
 def is_clear(difference: Difference) -> bool:
     """Whether a difference is settled: its interval excludes zero, and the exact test says so too."""
     sign_p = difference.tally.sign_p
-    return difference.is_settled and sign_p is not None and sign_p < LEVEL
+    return difference.is_clear and sign_p is not None and sign_p < LEVEL
 
 
 def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:

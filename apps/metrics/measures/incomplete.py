@@ -55,7 +55,9 @@ def _judged(run: Pass, measure: Measure) -> Floats:
 ENTRIES = (
     Entry(
         "Bpref",
-        "Mean over relevant blocks of 1 minus the share of judged, not relevant blocks ranked above it.",
+        "For each relevant block found, 1 minus the judged, not relevant blocks above it (at most R) divided by the "
+        "smaller of R and all judged, not relevant blocks; the sum of these divided by R, the number of relevant "
+        "blocks.",
         "trec_eval bpref; Buckley and Voorhees, SIGIR 2004",
         _bpref,
         "none",

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 
+from apps.metrics.estimate import QUERIES
+
 POWER = 0.8
 LEVEL = 0.05
 MOST_QUERIES = 10_000_000
-MOST_PLANNED = 100_000
 HALVINGS = 100
 
 
@@ -35,8 +36,8 @@ def detectable_difference(spread: float, n: int) -> float | None:
     return high * spread
 
 
-def queries_needed(difference: float, spread: float) -> int | None:
-    """The fewest queries that detect this true mean difference with a power of 80 %, two at least.
+def queries_needed(difference: float, spread: float, power: float = POWER) -> int | None:
+    """The fewest queries that detect this true mean difference with this power, two at least.
 
     None where no number does: a difference of zero, equal differences, or more than ten million.
     """
@@ -44,14 +45,22 @@ def queries_needed(difference: float, spread: float) -> int | None:
         return None
     effect = abs(difference) / spread
     low, high = 1, 2
-    while _power(effect, high) < POWER:
+    while _power(effect, high) < power:
         if high >= MOST_QUERIES:
             return None
         low, high = high, min(2 * high, MOST_QUERIES)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _power(effect, middle) < POWER else (low, middle)
+        low, high = (middle, high) if _power(effect, middle) < power else (low, middle)
     return high
+
+
+def queries_needed_by(difference: float, spread: float, n: int) -> int | None:
+    """As `queries_needed`, of a difference seen over n queries; None where it is below its standard error.
+
+    Such a difference may as well be none, or the other way: to plan for it would be to plan for chance.
+    """
+    return queries_needed(difference, spread) if abs(difference) * math.sqrt(n) >= spread else None
 
 
 def _power(effect: float, n: int) -> float:
@@ -70,7 +79,27 @@ def round_up(count: int) -> int:
 
 
 def needed_words(needed: int | None) -> str:
-    """The queries needed, as a table cell: rounded, and without numbers too large to plan for."""
-    if needed is None:
-        return "none would do"
-    return f"over {MOST_PLANNED:,}" if needed > MOST_PLANNED else f"{round_up(needed):,}"
+    """The queries needed, as a table cell: rounded for planning."""
+    return "not known yet" if needed is None else f"{round_up(needed):,}"
+
+
+EVEN, NINE_IN_TEN = 0.5, 0.9
+
+
+def more_needed_words(difference: float, spread: float, n: int) -> str:
+    """How many more queries would settle a true difference like the one seen, which n queries did not, as a sentence.
+
+    A difference below its standard error may as well be none: it gives no number. Two numbers are given, since one
+    would sound like a promise.
+    """
+    if queries_needed_by(difference, spread, n) is None:
+        return "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."
+    even, likely = (_more(difference, spread, n, power) for power in (EVEN, NINE_IN_TEN))
+    chance = f", an even chance {even} more" if even else ""
+    return f"If the true difference is as large as this, nine chances in ten to settle it need {likely} more{chance}."
+
+
+def _more(difference: float, spread: float, n: int, power: float) -> str:
+    """ "40 queries", rounded for planning; "" where n are enough."""
+    more = (queries_needed(difference, spread, power) or n) - n
+    return QUERIES.counted(round_up(more)) if more > 0 else ""

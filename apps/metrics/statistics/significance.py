@@ -150,9 +150,14 @@ class Difference(NamedTuple):
     bca: Interval | None = None
 
     @property
-    def is_settled(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether the interval excludes zero, over enough queries to say so."""
         return self.n >= FEWEST_FOR_A_VERDICT and excludes_zero(self.interval)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether interval and test agree that there is a difference, before p is corrected for a family."""
+        return self.is_clear and self.p < LEVEL
 
     @property
     def tally(self) -> WinTally:

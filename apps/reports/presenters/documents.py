@@ -10,12 +10,13 @@ from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
 from apps.evaluation.presenters.hit_comparison import compared
-from apps.evaluation.presenters.hit_score_tables import LOWER_END, HitSheet
+from apps.evaluation.presenters.hit_score_tables import HitSheet
 from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal, without_grades
+from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
 from apps.reports.core.version_document import ReleaseSummary, released_document

@@ -27,7 +27,9 @@ def test_a_comparison_gives_the_figures_of_its_page_and_names_no_query(client, s
     answer = client.get(address(scene, "compare", *[one.pk for one in pair]))
 
     found = answer.json()
-    assert found["verdict"].startswith("base is worse than better by")
+    assert found["verdict"].startswith(
+        "No clear difference yet between base and better on nDCG@10 among 2 differences: "
+    )
     assert [row["measure"] for row in found["measures"]] == ["nDCG@10", "RR"]
     first = found["measures"][0]
     assert (first["difference"]["n"], first["worse"], first["regressions"], first["unexplained"]) == (6, 6, 6, 6)

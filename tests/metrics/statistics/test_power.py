@@ -1,7 +1,14 @@
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from apps.metrics.statistics.power import MOST_QUERIES, detectable_difference, needed_words, queries_needed
+from apps.metrics.statistics.power import (
+    MOST_QUERIES,
+    detectable_difference,
+    more_needed_words,
+    needed_words,
+    queries_needed,
+    queries_needed_by,
+)
 
 
 def test_a_medium_effect_needs_34_queries():
@@ -34,6 +41,30 @@ def test_an_undefined_figure_is_none():
     assert queries_needed(0.1, 0.0) is None
 
 
+def test_a_difference_below_its_standard_error_promises_no_number():
+    assert queries_needed_by(0.0199, 0.2, 100) is None
+    assert queries_needed_by(-0.0201, 0.2, 100) == queries_needed(0.0201, 0.2)
+
+
+def test_fewer_queries_are_needed_for_an_even_chance_than_for_nine_in_ten():
+    assert queries_needed(0.5, 1.0, 0.5) < queries_needed(0.5, 1.0) < queries_needed(0.5, 1.0, 0.9) == 44
+
+
+IF_SO = "If the true difference is as large as this, nine chances in ten to settle it need"
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (0.019, "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."),
+        (-0.021, f"{IF_SO} 860 queries more, an even chance 260 queries more."),
+        (0.04, f"{IF_SO} 170 queries more."),
+    ],
+)
+def test_more_queries_are_named_for_two_chances_and_never_for_less_than_a_standard_error(difference, words):
+    assert more_needed_words(difference, 0.2, 100) == words
+
+
 def test_a_difference_too_small_for_ten_million_queries_is_none():
     assert queries_needed(1e-6, 1.0) is None
     assert queries_needed(0.001, 1.0) < MOST_QUERIES
@@ -41,7 +72,7 @@ def test_a_difference_too_small_for_ten_million_queries_is_none():
 
 @pytest.mark.parametrize(
     ("needed", "words"),
-    [(None, "none would do"), (34, "34"), (1_201, "1,300"), (99_001, "100,000"), (711_818, "over 100,000")],
+    [(None, "not known yet"), (34, "34"), (1_201, "1,300"), (99_001, "100,000"), (711_818, "720,000")],
 )
 def test_a_forecast_of_queries_is_rounded_to_two_digits(needed, words):
     assert needed_words(needed) == words
