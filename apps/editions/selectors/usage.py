@@ -70,11 +70,10 @@ def usage_of(
     """
     texts = edition.texts
     grades: dict[int, dict[int, int]] = defaultdict(dict)
-    settled = set()
-    for pair, text in settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None]):
-        settled.add((pair.query_id, text))
-        if pair.grade is not None and pair.query_id in live and text in texts:
-            grades[texts[text]][pair.query_id] = pair.grade
+    settled = settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None])
+    for (query, text), pair in settled.items():
+        if pair.grade is not None and query in live and text in texts:
+            grades[texts[text]][query] = pair.grade
     triples: dict[int, set[int]] = defaultdict(set)
     evidence: dict[int, set[Span]] = defaultdict(set)
     items: dict[int, set[int]] = {version.pk: set() for version in versions}

@@ -37,7 +37,6 @@ from apps.goldsets.selectors.exclusions import (
     Loss,
     Losses,
     MissablePair,
-    PairKey,
     SnapshotPlace,
     Ways,
     kept_elsewhere,
@@ -54,7 +53,7 @@ from apps.goldsets.selectors.training import (
 )
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
-from apps.judging.selectors.pairs import ResolvedPair, resolved_grades, settled_texts
+from apps.judging.selectors.pairs import PairKey, ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Triple
@@ -177,7 +176,7 @@ class Gathered:
         """The pairs of each query that has any, by its key."""
         of_queries: defaultdict[int, list[JudgedPair]] = defaultdict(list)
         for pair in self.pairs:
-            of_queries[pair.query.pk].append(pair)
+            of_queries[pair.key[0]].append(pair)
         return dict(of_queries)
 
     def split_of_query(self, query: Query) -> str:
@@ -202,7 +201,7 @@ def gather(version: Version) -> Gathered:
     former = former_of(version)
     places = places_of(version.snapshot)
     gathered = Gathered(version=version, places=places, former=former, pairs_before=pairs_before(former))
-    queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
+    queries = {q.pk: q for q in Query.objects.filter(project=project).prefetch_related("source")}
     losses = Losses(gathered.places, queries)
     _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
     accepted = accepted_triples(project, version.snapshot).select_related("imported")
@@ -259,11 +258,10 @@ def former_of(version: Version) -> Version | None:
 
 
 def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
-    seen, ruled_out, missed = set(), set(), []
+    settled, ruled_out, missed = settled_texts(rounds), set(), []
     places, pairs = gathered.places, gathered.pairs
-    for pair, text in settled_texts(rounds):
-        key = (pair.query_id, text)
-        seen.add(key)
+    for key, pair in settled.items():
+        text = key[1]
         if pair.is_ruled_out:
             ruled_out.add(key)
             continue
@@ -276,14 +274,16 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
             gathered.unresolved.append(OpenPair(query, place.outside_id, pair, text))
         else:
             pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key))
+    for key in ruled_out:
+        del settled[key]
     names = block_names(pair.version_id for pair, _, _ in missed)
     for pair, text, reason in missed:
         block = names[pair.version_id]
         losses.miss(MissablePair(pair.query_id, text, block, pair.grade, version_id=pair.version_id), reason)
-    for judged in chain(kept_elsewhere(rounds), missable(gathered.pairs_before, but=seen - ruled_out)):
+    for judged in chain(kept_elsewhere(rounds), missable(gathered.pairs_before, but=settled)):
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
-        elif judged.key not in seen:
+        elif judged.key not in settled:
             losses.miss(judged, losses.reason(*judged.key) or LossReason.NOT_CHOSEN)
 
 

@@ -162,7 +162,7 @@ def _unlike_before(gathered: Gathered) -> tuple[Collection[_PairState], Collecti
     """As `_unlike`, of the version before and a draft, whose pairs are known by key: nearly all are the same."""
     gone, come = dict(gathered.pairs_before), []
     for query, place, grade, resolution, judges, key in gathered.pairs:
-        pair = (query.pk, query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
+        pair = (key[0], query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
         if gone.get(key) == pair:
             del gone[key]
         else:

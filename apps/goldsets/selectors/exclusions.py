@@ -28,15 +28,12 @@ from apps.goldsets.enums import (
 )
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.models import KeptPair, Round
+from apps.judging.selectors.pairs import PairKey
 from apps.judging.selectors.pending_work import PooledIn, WaitingIn
 from apps.queries.models import Query
 
 ROWS = 5_000
 COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why", "cure")
-
-
-PairKey = tuple[int, TextKey]
-"""A query, by its key, and a text."""
 
 
 class SnapshotPlace(NamedTuple):

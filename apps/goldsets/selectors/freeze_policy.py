@@ -95,9 +95,12 @@ def _confusers(gathered: Gathered) -> Iterator[_Found]:
 
 
 class _IsRankedHigh(Func):
-    """Whether one of `[run, rank]` in `found_by` is a high rank."""
+    """Whether one of `[run, rank]` in `found_by` is a high rank. That of the first run mostly tells."""
 
-    template = f"EXISTS (SELECT 1 FROM json_each(%(expressions)s) WHERE json_extract(value, '$[1]') <= {RANKED_HIGH})"
+    template = (
+        f"(json_extract(%(expressions)s, '$[0][1]') <= {RANKED_HIGH} OR EXISTS"
+        f" (SELECT 1 FROM json_each(%(expressions)s) WHERE json_extract(value, '$[1]') <= {RANKED_HIGH}))"
+    )
     output_field = BooleanField()
 
     def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:

@@ -21,6 +21,10 @@ from apps.retrieval.models import Pool, PoolEntry
 ROWS = 2_000
 
 
+PairKey = tuple[int, TextKey]
+"""A query, by its key, and a text."""
+
+
 class ResolvedPair(NamedTuple):
     """A pair and the resolution of its judgements."""
 
@@ -117,13 +121,13 @@ def _resolved(answers: tuple[int | None, ...], planned: int, ruling: Ruling | No
     return resolve(answers, planned=planned, ruling=ruling)
 
 
-def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[int, int, TextKey]]:
-    """The query, the block version and the text that each entry of the rounds' pools asks about."""
+def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[PairKey, int]]:
+    """The pair and the block version that each entry of the rounds' pools asks about."""
     entries = PoolEntry.objects.filter(pool__in={round_.pool_id for round_ in rounds})
     rows = entries.values_list("pk", "query", "version", "version__block", "version__text_digest")
     texts: dict[int, TextKey] = {}
     return {
-        entry: (query, version, texts.get(version) or texts.setdefault(version, TextKey(block, digest)))
+        entry: ((query, texts.get(version) or texts.setdefault(version, TextKey(block, digest))), version)
         for entry, query, version, block, digest in rows.iterator(chunk_size=ROWS)
     }
 
@@ -162,11 +166,12 @@ def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[Resolved
     judged the pair itself. A pair whose grade is None is unresolved and needs a lead; one that a lead ruled out as not
     judgeable is left out: no row is none.
     """
-    pairs = settled_texts(source)
+    settled = settled_texts(source)
+    pairs: Iterable[ResolvedPair] = settled.values()
     if isinstance(source, Snapshot):
         texts = texts_in(source)
-        pairs = [(pair._replace(version_id=texts[text]), text) for pair, text in pairs if text in texts]
-    return [pair for pair, _ in pairs if not pair.is_ruled_out]
+        pairs = (pair._replace(version_id=texts[text]) for (_, text), pair in settled.items() if text in texts)
+    return [pair for pair in pairs if not pair.is_ruled_out]
 
 
 def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
@@ -175,27 +180,27 @@ def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
     return {(pair.query_id, pair.version_id): pair.grade for pair in grades if pair.grade is not None}
 
 
-def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[ResolvedPair, TextKey]]:
-    """As `resolved_grades`, with the pairs that were ruled out, each from the round that counts and with its text.
+def settled_texts(source: Round | Snapshot | Iterable[Round]) -> dict[PairKey, ResolvedPair]:
+    """As `resolved_grades`, with the pairs that were ruled out, each from the round that counts, by query and text.
 
     In as many statements for many rounds as for one.
     """
     rounds = _rounds(source)
     unfinished = _unfinished_in(rounds)  # first: a pair that is answered meanwhile is partly judged, never complete
     answers, rulings, asked = _answers_in(rounds), _rulings_in(rounds), _asked_in(rounds)
-    settled: dict[tuple[int, TextKey], ResolvedPair] = {}
+    settled: dict[PairKey, ResolvedPair] = {}
     for round_ in rounds:
         carried = Resolution.CARRIED if round_.kind == RoundKind.PROPAGATED else None
         for entry, given in answers[round_.pk].items():
-            query, version, text = asked[entry]
+            key, version = asked[entry]
             place = (round_.pk, entry)
             planned = len(given) + unfinished.get(place, 0)
             state, resolution, grade = _resolved(tuple(given), planned, rulings.get(place))
-            if state is not PairState.PARTLY or (query, text) not in settled:
-                settled[query, text] = ResolvedPair(
-                    entry, query, version, round_.pk, state, carried or resolution, grade, len(given)
+            if state is not PairState.PARTLY or key not in settled:
+                settled[key] = ResolvedPair(
+                    entry, key[0], version, round_.pk, state, carried or resolution, grade, len(given)
                 )
-    return [(pair, text) for (_, text), pair in settled.items()]
+    return settled
 
 
 def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:

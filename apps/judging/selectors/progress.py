@@ -179,7 +179,7 @@ class PlannedPairs(NamedTuple):
 
 def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
     """The queries that these rounds judge together, without retired ones, by id; none where every seat is filled."""
-    seats = Seat.objects.filter(NOT_RETIRED, round__in=rounds, pass_number=1)
+    seats = Seat.objects.filter(NOT_RETIRED, round__in=list(rounds), pass_number=1)  # by key: their seats are an index
     if not seats.filter(state__in=[SeatState.OPEN, SeatState.LEASED]).exists():
         return []
     done = Count("entry", distinct=True, filter=Q(state=SeatState.DONE))

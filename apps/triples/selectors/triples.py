@@ -261,13 +261,13 @@ def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
     """Accepted triples on the corpus of `snapshot` by number, stale ones included, which a freeze rejects by name.
 
-    Authors and sources, which many share, are read once; the project, the snapshot, and what a triple and its `current`
-    say of their own making are not read.
+    Queries, authors and sources, which few have or many share, are read once; the project, the snapshot, and what a
+    triple and its `current` say of their own making are not read.
     """
     return (
         Triple.objects.filter(project=project, state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
-        .select_related("query", "current")
-        .prefetch_related("author", "source")
+        .select_related("current")
+        .prefetch_related("query", "author", "source")
         .defer("parent", "resolved_at", "changed_at", "edit_version", "idempotency_key", "retire_reason")
         .defer(*(f"current__{name}" for name in ("note", "warnings", "created_at", "saved_at", "submitted_at")))
         .order_by("number")
