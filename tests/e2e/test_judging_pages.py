@@ -67,10 +67,10 @@ def the_plan_is_counted_while_it_is_made(lead, round_):
     expect(lead.locator("#plan")).to_contain_text("Nothing is left to judge")
 
     lead.get_by_label("Judge again pairs that have a grade").check()
-    expect(lead.locator("#plan")).to_contain_text("judgements14")
+    expect(lead.locator("#plan")).to_contain_text("Judgements14")
 
     lead.get_by_role("spinbutton", name="Share judged by two people percent").fill("100")
-    expect(lead.locator("#plan")).to_contain_text("judgements24")
+    expect(lead.locator("#plan")).to_contain_text("Judgements24")
     settled(lead)
     lead.get_by_label("People on a shared pair").fill("5")
     expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once: choose more annotators")
@@ -86,8 +86,8 @@ def a_round_with_everything_is_planned_and_its_pilot_opened(page, judged):
     page.get_by_label("Checks of your own").fill("query_id,block_id,grade\nQ009,sec-4.2-00,3")
     page.get_by_label("Queries in the pilot").fill("1")
     page.get_by_label("Add a judge if α is below").fill("0.6")
-    expect(page.locator("#plan")).to_contain_text("in the pilot")
-    expect(page.locator("#plan")).to_contain_text("checks4")
+    expect(page.locator("#plan")).to_contain_text("In the pilot")
+    expect(page.locator("#plan")).to_contain_text("Checks4")
     settled(page)
     looking.clean(page, "judging-plan-whole")
 

@@ -1,12 +1,12 @@
 """Judged pairs: answers and resolved grades, the matrix for agreement, and what is left for a lead to decide."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, SmallIntegerField, Value
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
@@ -132,29 +132,43 @@ def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[PairKey, int]]:
     }
 
 
-def _answers_in(rounds: Iterable[Round]) -> dict[int, dict[int, list[int | None]]]:
-    """The live answers of the first pass, None for "can't judge": by round, then by entry, in the order of entries.
+class _Given:
+    """What was given to a pair: the live answers, None for "can't judge", a ruling, and how many seats are unfilled."""
 
-    A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
+    __slots__ = ("answers", "ruling", "unfilled")
+
+    def __init__(self) -> None:
+        self.answers: list[int | None] = []
+        self.ruling: Ruling | None = None
+        self.unfilled = 0
+
+
+ANSWER, RULING, UNFILLED = range(3)
+
+
+def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
+    """By round, then by entry, in the order of entries, and all as it is at one time: in one statement.
+
+    A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read. In a
+    closed round nobody waits for the seats that are left.
     """
-    answers: dict[int, dict[int, list[int | None]]] = {round_.pk: defaultdict(list) for round_ in rounds}
-    live = Judgement.objects.filter(round__in=answers, superseded_by=None, pass_number=1).order_by("round", "entry")
-    for round_id, entry, grade in live.values_list("round", "entry", "grade").iterator(chunk_size=ROWS):
-        answers[round_id][entry].append(grade)
-    return answers
-
-
-def _rulings_in(rounds: Iterable[Round]) -> dict[tuple[int, int], Ruling]:
-    """The decisions in force, by round and entry."""
-    decisions = Adjudication.objects.filter(round__in=[round_.pk for round_ in rounds], superseded_by=None)
-    return {(of, entry): Ruling(grade) for of, entry, grade in decisions.values_list("round", "entry", "grade")}
-
-
-def _unfinished_in(rounds: Iterable[Round]) -> dict[tuple[int, int], int]:
-    """The seats of the first pass that are not done, by round and entry. In a closed round nobody waits for any."""
+    given: dict[int, dict[int, _Given]] = {round_.pk: defaultdict(_Given) for round_ in rounds}
     running = [round_.pk for round_ in rounds if round_.state != RoundState.CLOSED]
+    live = Judgement.objects.filter(round__in=given, superseded_by=None, pass_number=1).annotate(what=Value(ANSWER))
+    rulings = Adjudication.objects.filter(round__in=given, superseded_by=None).annotate(what=Value(RULING))
     seats = Seat.objects.filter(round__in=running, pass_number=1).exclude(state=SeatState.DONE)
-    return Counter(seats.values_list("round", "entry").iterator(chunk_size=ROWS))
+    unfilled = seats.annotate(grade=Value(None, SmallIntegerField()), what=Value(UNFILLED))
+    columns = ("round", "entry", "grade", "what")
+    rows = live.values_list(*columns).union(rulings.values_list(*columns), unfilled.values_list(*columns), all=True)
+    for round_id, entry, grade, what in rows.order_by("round", "entry").iterator(chunk_size=ROWS):
+        pair = given[round_id][entry]
+        if what == ANSWER:
+            pair.answers.append(grade)
+        elif what == RULING:
+            pair.ruling = Ruling(grade)
+        else:
+            pair.unfilled += 1
+    return given
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
@@ -186,19 +200,18 @@ def settled_texts(source: Round | Snapshot | Iterable[Round]) -> dict[PairKey, R
     In as many statements for many rounds as for one.
     """
     rounds = _rounds(source)
-    unfinished = _unfinished_in(rounds)  # first: a pair that is answered meanwhile is partly judged, never complete
-    answers, rulings, asked = _answers_in(rounds), _rulings_in(rounds), _asked_in(rounds)
+    given, asked = _given_in(rounds), _asked_in(rounds)
     settled: dict[PairKey, ResolvedPair] = {}
     for round_ in rounds:
         carried = Resolution.CARRIED if round_.kind == RoundKind.PROPAGATED else None
-        for entry, given in answers[round_.pk].items():
+        for entry, pair in given[round_.pk].items():
+            if not (judges := len(pair.answers)):
+                continue
             key, version = asked[entry]
-            place = (round_.pk, entry)
-            planned = len(given) + unfinished.get(place, 0)
-            state, resolution, grade = _resolved(tuple(given), planned, rulings.get(place))
+            state, resolution, grade = _resolved(tuple(pair.answers), judges + pair.unfilled, pair.ruling)
             if state is not PairState.PARTLY or key not in settled:
                 settled[key] = ResolvedPair(
-                    entry, key[0], version, round_.pk, state, carried or resolution, grade, len(given)
+                    entry, key[0], version, round_.pk, state, carried or resolution, grade, judges
                 )
     return settled
 

@@ -105,6 +105,9 @@ class TestImports:
         assert next_step(make_project()) is None
 
 
+KIND = r'data-label="Kind">(documents|queries)</td>'
+
+
 class TestListOfImports:
     def test_it_names_kinds_in_words_of_the_pages_with_who_and_when(self, client):
         project = make_project()
@@ -113,9 +116,9 @@ class TestListOfImports:
 
         page = page_of(client, project, "corpus:imports")
 
-        assert re.findall(r"<td>(documents|queries)</td>", page) == ["queries", "documents"]
-        assert f"<td>{lead_of(project)}</td>" in page
-        assert re.search(r"<td class=\"faint\">[^<]+, \d\d:\d\d</td>", page)
+        assert re.findall(KIND, page) == ["queries", "documents"]
+        assert f'data-label="By">{lead_of(project)}</td>' in page
+        assert re.search(r'data-label="When">[^<]+, \d\d:\d\d</td>', page)
 
     def test_queries_lead_to_their_own_imports(self, client):
         project = make_project()
@@ -124,7 +127,7 @@ class TestListOfImports:
         address = f"{at('corpus:imports', project)}?kind=queries"
 
         assert address in page_of(client, project, "queries:list")
-        assert re.findall(r"<td>(documents|queries)</td>", client.get(address).text) == ["queries"]
+        assert re.findall(KIND, client.get(address).text) == ["queries"]
 
 
 class TestGuideline:
