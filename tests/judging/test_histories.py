@@ -26,7 +26,7 @@ from tests.judging.factories import give, people_of
 from tests.judging.history import Kept, Place, Sent, Told, faults
 from tests.judging.kinds import KINDS, PEOPLE, round_of_kind
 from tests.judging.undecided import undecided_as_kept, undecided_by_hand
-from tests.walks import often, walks
+from tests.walks import walks
 
 pytestmark = pytest.mark.django_db
 
@@ -234,7 +234,7 @@ class History:
         self.met["pilot"] += PilotDecision.objects.filter(round=self.round).count()
 
 
-@walks(often(8, 20))
+@walks(20)
 @given(
     seed=st.integers(0, 1_000),
     overlap=st.sampled_from([0.0, 0.4, 1.0]),
@@ -253,7 +253,7 @@ OF_A_KIND = {
     "repeats": {"pass 2", "repeated"},
     "pilot": {"pilot", "seat_not_open", "opened by a lead"},
     "checks": {"pass 0"},
-    "extra judges": {"extra"},
+    "extra judges": {"given"},  # that one comes is in test_follow_ups: whether it does here depends on the keys of rows
     "remits": {"given"},
     "everything": {"pass 0", "pass 2", "pilot"},
 }

@@ -132,15 +132,13 @@ def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[PairKey, int]]:
     }
 
 
+@dataclass(slots=True)
 class _Given:
     """What was given to a pair: the live answers, None for "can't judge", a ruling, and how many seats are unfilled."""
 
-    __slots__ = ("answers", "ruling", "unfilled")
-
-    def __init__(self) -> None:
-        self.answers: list[int | None] = []
-        self.ruling: Ruling | None = None
-        self.unfilled = 0
+    answers: list[int | None] = field(default_factory=list)
+    ruling: Ruling | None = None
+    unfilled: int = 0
 
 
 ANSWER, RULING, UNFILLED = range(3)
