@@ -55,7 +55,7 @@ def estimate_cell(
 
 
 def difference_cell(measure: str, difference: Difference, bounds: Bounds) -> SafeString:
-    """A difference; filled when its interval excludes zero."""
+    """A difference; filled where its interval and its test agree that there is one."""
     low, high = difference.interval or (None, None)
     words = f"{measure}: difference {signed(difference.mean)}, {interval(difference.interval, 3, differences=True)}"
     row = DrawnEstimate(measure, difference.mean, low, high, difference.n, open=not difference.is_settled)

@@ -119,7 +119,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
     if version.is_draft:
         facts = draft_facts(version, at=timezone.now())
         log_names(version, member_of(request), names_told(facts["content"]), "a draft that names them")
-        return render(request, "goldsets/draft.html", {**facts})
+        return render(request, "goldsets/draft.html", facts)
     blind_refusal = rules.blind_refusal(member_of(request))
     manifest = without_grades(version.manifest) if blind_refusal else version.manifest
     now = version_now(version, at=timezone.now())

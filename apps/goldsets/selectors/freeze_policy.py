@@ -95,7 +95,7 @@ def _confusers(gathered: Gathered) -> Iterator[_Found]:
 
 
 class _IsRankedHigh(Func):
-    """Whether one of `[run, rank]` in `found_by` is a high rank. That of the first run mostly tells."""
+    """Whether one of `[run, rank]` in `found_by` is a high rank: mostly that of the first run is one."""
 
     template = (
         f"(json_extract(%(expressions)s, '$[0][1]') <= {RANKED_HIGH} OR EXISTS"

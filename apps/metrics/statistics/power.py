@@ -90,11 +90,13 @@ def more_needed_words(difference: float, spread: float, n: int) -> str:
     """How many more queries would settle a true difference like the one seen, which n queries did not, as a sentence.
 
     A difference below its standard error may as well be none: it gives no number. Two numbers are given, since one
-    would sound like a promise.
+    would sound like a promise. Empty where n are enough for either, as where p is high only after its correction.
     """
     if queries_needed_by(difference, spread, n) is None:
         return "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."
     even, likely = (_more(difference, spread, n, power) for power in (EVEN, NINE_IN_TEN))
+    if not likely:
+        return ""
     chance = f", an even chance {even} more" if even else ""
     return f"If the true difference is as large as this, nine chances in ten to settle it need {likely} more{chance}."
 

@@ -59,6 +59,7 @@ IF_SO = "If the true difference is as large as this, nine chances in ten to sett
         (0.019, "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."),
         (-0.021, f"{IF_SO} 860 queries more, an even chance 260 queries more."),
         (0.04, f"{IF_SO} 170 queries more."),
+        (0.2, ""),
     ],
 )
 def test_more_queries_are_named_for_two_chances_and_never_for_less_than_a_standard_error(difference, words):
