@@ -1,13 +1,9 @@
-"""How often intervals of 95 % hold the truth where they have it hardest: what a sceptic would try.
+"""How often intervals of agreement hold the truth where they have it hardest: what a sceptic would try.
 
-    python benchmarks/corners.py [--trials 2000] [--only mean,three]
+    python benchmarks/corners.py [--trials 2000] [--only three]
 
-Read as `benchmarks/coverage.py`, from which come the ways of drawing; one standard error is 0.5 points at 2,000 trials.
-Populations:
+Read as `benchmarks/coverage.py`; one standard error is 0.5 points at 2,000 trials. Populations:
 
-mean        measures that are nearly always 0 (P@5 of 0.08; nDCG of which nine in ten are 0) or nearly always 1 (RR with
-            four in five at the first rank; success for 90 and for 97 % of queries)
-difference  runs that differ on a fifth and on a tenth of queries, and on three in ten, mostly to one side
 cohen       two annotators on a scale of which one grade takes 90 % (kappa 0.2, 0.5 and 0.8), on two even grades, on
             three, and on five with mistakes that are near misses (quadratic weights)
 three       three annotators on the 90 % scale where kappa is 0.2, every tenth cell empty
@@ -28,8 +24,7 @@ from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.results import agreement_weights
 from apps.metrics.agreement.uncertainty import Settings
-from apps.metrics.statistics.significance import differences
-from benchmarks.coverage import AT_ONCE, Intervals, Line, Maker, of_mean, print_table
+from benchmarks.coverage import AT_ONCE, OF_AGREEMENT, Intervals, Line, Maker, print_table
 
 ONE_GRADE = (0.9, 0.1)
 FOUR = (0.5, 0.2, 0.18, 0.12)
@@ -37,61 +32,7 @@ FIVE = (0.7, 0.12, 0.08, 0.06, 0.04)
 NEARNESS = (0.0, 1.0, 0.2, 0.04, 0.008)
 HALVINGS = 60
 
-RANKS = np.array([1, 1 / 2, 1 / 3, 1 / 5, 1 / 10, 0])
-FIRST_RANK = np.array([0.8, 0.06, 0.03, 0.02, 0.01, 0.08])
-
 SPREAD_EVENLY, NEAR = "guessed", "near misses"
-
-
-# Means and differences
-
-
-def hard_precision(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    return chance.binomial(5, chance.beta(0.096, 1.104, shape)) / 5
-
-
-def mostly_zero(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    return np.where(chance.random(shape) < 0.9, 0.0, chance.beta(2.2, 1.6, shape))
-
-
-def mostly_first(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    return chance.choice(RANKS, p=FIRST_RANK, size=shape)
-
-
-def of_success(share: float, kind: str) -> Maker:
-    return of_mean(lambda chance, shape: (chance.random(shape) < share).astype(float), kind)
-
-
-def of_moved(share: float, kind: str, *, is_skew: bool = False) -> Maker:
-    """Intervals of the difference of runs that differ on a share of queries, by a normal or an exponential amount."""
-
-    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
-        shape = (n, AT_ONCE)
-        amount = chance.exponential(0.25, shape) - 0.05 if is_skew else chance.normal(0.05, 0.3, shape)
-        change = np.where(chance.random(shape) < share, amount, 0.0)
-        for found in differences(np.zeros(shape), change, seed=seed, resamples=1):
-            yield getattr(found, kind)
-
-    return intervals
-
-
-def lines_of_means() -> dict[str, Line]:
-    found = {}
-    for kind, words in (("interval", "percentile"), ("bca", "BCa")):
-        found |= {
-            f"P@5 of 0.08, {words}": Line("mean", 0.08, of_mean(hard_precision, kind)),
-            f"nDCG, 90 % zeros, {words}": Line("mean", 0.1 * 2.2 / 3.8, of_mean(mostly_zero, kind)),
-            f"RR, 80 % ones, {words}": Line("mean", float(RANKS @ FIRST_RANK), of_mean(mostly_first, kind)),
-            f"success of 90 %, {words}": Line("mean", 0.9, of_success(0.9, kind)),
-            f"success of 97 %, {words}": Line("mean", 0.97, of_success(0.97, kind)),
-            f"difference, 20 % differ, {words}": Line("difference", 0.01, of_moved(0.2, kind)),
-            f"difference, 10 % differ, {words}": Line("difference", 0.005, of_moved(0.1, kind)),
-            f"difference, 30 % differ, skew, {words}": Line("difference", 0.06, of_moved(0.3, kind, is_skew=True)),
-        }
-    return found
-
-
-# Agreement
 
 
 def graded_as(prevalence: np.ndarray, share: float, mistakes: str) -> np.ndarray:
@@ -205,7 +146,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.trials < AT_ONCE:
         parser.error(f"--trials is {AT_ONCE} or more")
-    print_table({**lines_of_means(), **lines_of_agreement()}, set(filter(None, args.only.split(","))), args.trials)
+    print_table(lines_of_agreement(), OF_AGREEMENT, set(filter(None, args.only.split(","))), args.trials)
     return 0
 
 

@@ -1,17 +1,20 @@
-"""How often intervals of 95 % hold the truth, and how often the randomisation test sees what is not there.
+"""How often what Karat says of thin evidence is true: intervals, gates and tests, on samples of known populations.
 
-    python benchmarks/coverage.py [--trials 10000] [--only mean,kappa]
+    python benchmarks/coverage.py [--quick] [--trials 2000] [--only mean,gates]
 
-Each line draws many samples of n queries (or items) from a population whose true value is known, asks the functions
-that Karat prints its figures with, and counts how often the interval holds the true value. Sampling error of a share
-near 95 % is 0.2 points (one standard error) at 10,000 trials. Populations:
+Each cell draws many samples of n queries (or items) from a population whose true value is known, asks the functions
+that Karat prints its figures with, and counts. One standard error of a share near 95 % is 0.5 points at 2,000 trials.
+Everything random is seeded: the same command prints the same table. Groups:
 
-mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), as RR has them (1, 1/2, 1/3 … or 0),
-            and as AP of a hard set has them (beta, mean 0.15, skewed)
-stratified  the mean when three kinds of queries, of another level each, are resampled apart
-difference  two runs of which every second query is answered alike, the others drawn anew from a better population
+mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), as RR has them (1, 1/2, 1/3 … or 0), and
+            as AP of a hard set has them (beta, mean 0.15, skewed); scores that are nearly always 0 (P@5 of 0.08; nDCG
+            of which nine in ten are 0) or 1 (RR with four in five at the first rank); success for 50, 90 and 97 %
+stratified  the mean when three kinds of queries, of another level each, were sampled apart
+difference  two runs of which every second query is answered alike, the others drawn anew from a better population; that
+            differ on a fifth, a tenth and 3 % of queries, and on three in ten, mostly to one side
 people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each of a leniency of their own with a
             standard deviation of 0.03 or 0.1, with chance of 0.1 on every query, or of 0.3, as far as queries scatter
+gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
 levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
 alpha       three such annotators as under kappa, every tenth cell empty
@@ -29,14 +32,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from apps.gates.core.decisions import RunEvidence, decide
+from apps.gates.core.rule import FAILED, PASSED, rule_of
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
 from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.uncertainty import Settings
+from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.bootstrap import people_intervals
 from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
 
-SIZES = (50, 100, 200)
+SIZES = (10, 20, 30, 50, 100, 200)
+OF_AGREEMENT = (50, 100, 200)
+GATE_SIZES = (5, 6, 10, 20, 30, 100)
 PEOPLE = (2, 3, 5, 8)
 LENIENCY = (0.0, 0.03, 0.1)
 AT_ONCE = 100
@@ -62,6 +71,9 @@ TAKEN_AS = np.array(
 RECIPROCALS = np.array([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 10, 0])
 CHANCES = np.array([0.45, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02, 0.15])
 LEVELS = np.array([0.4, 0.7, 1.0])
+RANKS = np.array([1, 1 / 2, 1 / 3, 1 / 5, 1 / 10, 0])
+FIRST_RANK = np.array([0.8, 0.06, 0.03, 0.02, 0.01, 0.08])
+NDCG, SUCCESS = parse_measure("nDCG@10"), parse_measure("Success@5")
 
 Intervals = Iterator[tuple[float, float]]
 Maker = Callable[[np.random.Generator, int, int], Intervals]
@@ -93,15 +105,47 @@ def like_ap(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return chance.beta(0.5, 2.8, shape)
 
 
+def hard_precision(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.binomial(5, chance.beta(0.096, 1.104, shape)) / 5
+
+
+def mostly_zero(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return np.where(chance.random(shape) < 0.9, 0.0, chance.beta(2.2, 1.6, shape))
+
+
+def mostly_first(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return chance.choice(RANKS, p=FIRST_RANK, size=shape)
+
+
+def success(share: float) -> Callable[..., np.ndarray]:
+    return lambda chance, shape: (chance.random(shape) < share).astype(float)
+
+
+def moved(share: float, *, is_skew: bool = False) -> Callable[..., np.ndarray]:
+    """Differences of runs that differ on a share of queries, by 0.05 on average, or mostly up and by 0.15."""
+
+    def draw(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        amount = chance.beta(1, 4, shape) - 0.05 if is_skew else chance.uniform(-0.45, 0.55, shape)
+        return np.where(chance.random(shape) < share, amount, 0.0)
+
+    return draw
+
+
+def anew(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Every second query alike, the others drawn anew from a better population."""
+    change = like_ndcg(chance, shape, 0.06) - like_ndcg(chance, shape)
+    return np.where(chance.random(shape) < 0.5, 0.0, change)
+
+
 # What is asked
 
 
-def of_mean(draw: Callable[..., np.ndarray], kind: str) -> Maker:
-    """Intervals of the mean of scores that `draw` makes; `kind` is `interval` or `bca`."""
+def of_mean(draw: Callable[..., np.ndarray], measure: Measure = NDCG) -> Maker:
+    """Intervals of the mean of scores that `draw` makes."""
 
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
-        for summary in summaries(draw(chance, (n, AT_ONCE))):
-            yield getattr(summary, kind)
+        for summary in summaries([measure] * AT_ONCE, draw(chance, (n, AT_ONCE))):
+            yield summary.interval
 
     return intervals
 
@@ -110,18 +154,17 @@ def of_strata(chance: np.random.Generator, n: int, seed: int) -> Intervals:
     strata = np.arange(n) % 3
     values = like_ndcg(chance, (n, AT_ONCE)) * LEVELS[strata][:, None]
     level = (LEVELS[strata].mean() - LEVELS.mean()) * mean_like_ndcg()  # n is not always a multiple of three
-    for summary in summaries(values - level, strata=strata):
-        yield summary.interval
+    for summary in summaries([NDCG] * AT_ONCE, values, strata=strata):
+        yield tuple(end - level for end in summary.interval)
 
 
-def of_difference(kind: str) -> Maker:
-    """Intervals of the paired difference; `kind` is `interval` or `bca`."""
+def of_difference(draw: Callable[..., np.ndarray]) -> Maker:
+    """Intervals of paired differences that `draw` makes."""
 
     def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
-        baseline = like_ndcg(chance, (n, AT_ONCE))
-        candidate = np.where(chance.random(baseline.shape) < 0.5, baseline, like_ndcg(chance, baseline.shape, 0.06))
-        for found in differences(baseline, candidate, seed=seed, resamples=1):
-            yield getattr(found, kind)
+        change = draw(chance, (n, AT_ONCE))
+        for found in differences(np.zeros(change.shape), change, seed=seed, resamples=0):
+            yield found.interval
 
     return intervals
 
@@ -133,7 +176,7 @@ def of_people(people: int, apart: float, noise: float = 0.1) -> Maker:
         scores = like_ndcg(chance, (n, AT_ONCE))
         leniency = chance.normal(0, apart, (people, 1, AT_ONCE))
         sheets = scores + leniency + chance.normal(0, noise, (people, n, AT_ONCE))
-        yield from people_intervals(sheets, seed=seed)
+        yield from people_intervals(sheets)
 
     return intervals
 
@@ -179,24 +222,25 @@ def ordinal_distance() -> np.ndarray:
     return (reach[:, None] - reach[None, :]) ** 2
 
 
-def lines() -> dict[str, Line]:
-    """Each line of the table by its words."""
-    return {**lines_of_means(), **lines_of_agreement(), **lines_of_levels()}
-
-
 def lines_of_means() -> dict[str, Line]:
-    ndcg, gain = mean_like_ndcg(), 0.5 * (mean_like_ndcg(0.06) - mean_like_ndcg())
-    reciprocal = float(RECIPROCALS @ CHANCES)
+    ndcg = mean_like_ndcg()
     return {
-        "mean, as nDCG, percentile": Line("mean", ndcg, of_mean(like_ndcg, "interval")),
-        "mean, as nDCG, BCa": Line("mean", ndcg, of_mean(like_ndcg, "bca")),
-        "mean, as RR, percentile": Line("mean", reciprocal, of_mean(like_rr, "interval")),
-        "mean, as RR, BCa": Line("mean", reciprocal, of_mean(like_rr, "bca")),
-        "mean, as AP, percentile": Line("mean", 0.5 / 3.3, of_mean(like_ap, "interval")),
-        "mean, as AP, BCa": Line("mean", 0.5 / 3.3, of_mean(like_ap, "bca")),
-        "mean, three strata, percentile": Line("stratified", LEVELS.mean() * ndcg, of_strata),
-        "paired difference, percentile": Line("difference", gain, of_difference("interval")),
-        "paired difference, BCa": Line("difference", gain, of_difference("bca")),
+        "mean, as nDCG": Line("mean", ndcg, of_mean(like_ndcg)),
+        "mean, as RR": Line("mean", float(RECIPROCALS @ CHANCES), of_mean(like_rr)),
+        "mean, as AP": Line("mean", 0.5 / 3.3, of_mean(like_ap)),
+        "mean, P@5 of 0.08": Line("mean", 0.08, of_mean(hard_precision)),
+        "mean, nDCG, 90 % zeros": Line("mean", 0.1 * 2.2 / 3.8, of_mean(mostly_zero)),
+        "mean, RR, 80 % ones": Line("mean", float(RANKS @ FIRST_RANK), of_mean(mostly_first)),
+        **{
+            f"mean, success of {share:.0%}": Line("mean", share, of_mean(success(share), SUCCESS))
+            for share in (0.5, 0.9, 0.97)
+        },
+        "mean, three strata": Line("stratified", LEVELS.mean() * ndcg, of_strata),
+        "difference, 50 % differ": Line("difference", 0.5 * (mean_like_ndcg(0.06) - ndcg), of_difference(anew)),
+        "difference, 20 % differ": Line("difference", 0.01, of_difference(moved(0.2))),
+        "difference, 10 % differ": Line("difference", 0.005, of_difference(moved(0.1))),
+        "difference, 3 % differ": Line("difference", 0.0015, of_difference(moved(0.03))),
+        "difference, 30 % differ, skew": Line("difference", 0.045, of_difference(moved(0.3, is_skew=True))),
         **{
             f"mean over queries and {people} people, {apart:g} apart": Line("people", ndcg, of_people(people, apart))
             for people in PEOPLE
@@ -254,32 +298,113 @@ def false_positives(n: int, trials: int) -> float:
     return seen / (trials // AT_ONCE * AT_ONCE)
 
 
+# Gates
+
+Truth = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
+"""Makes the values of a baseline and of a run on n queries."""
+
+
+class GateLine(NamedTuple):
+    """A gate and runs of which it is known what it should say."""
+
+    facts: dict[str, object]
+    draw: Truth
+    figure: str = "nDCG@10"
+
+
+def loses(share: float, amount: float) -> Truth:
+    """A run that is the baseline but for a share of queries, on which it loses so much."""
+    return lambda chance, n: (np.full(n, 0.5), 0.5 - amount * (chance.random(n) < share))
+
+
+def equal(chance: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two runs as good as each other, which differ on every query."""
+    return like_ndcg(chance, (n,)), like_ndcg(chance, (n,))
+
+
+def scores_of(draw: Callable[..., np.ndarray]) -> Truth:
+    return lambda chance, n: (np.zeros(n), draw(chance, (n,)))
+
+
+AT_LEAST = {"at_least": 0.9, "on": "interval"}
+MARGIN = {"no_worse_than": "baseline", "margin": 0.02}
+GATES = {
+    "drop of .02 at most; true drop .05, on one query in ten": GateLine(MARGIN, loses(0.1, 0.5)),
+    "drop of .02 at most; true drop .02, on one query in ten": GateLine(MARGIN, loses(0.1, 0.2)),
+    "drop of .02 at most; true drop .02, on one query in 25": GateLine(MARGIN, loses(0.04, 0.5)),
+    "no worse beyond noise; equal runs": GateLine({"no_worse_than": "baseline"}, equal),
+    "Success of .9 at least; true .85": GateLine(AT_LEAST, scores_of(success(0.85)), "Success@5"),
+    "Success of .9 at least; true .9": GateLine(AT_LEAST, scores_of(success(0.9)), "Success@5"),
+    "Success of .9 at least; true .97": GateLine(AT_LEAST, scores_of(success(0.97)), "Success@5"),
+    "RR of .9 at least; true .856": GateLine(AT_LEAST, scores_of(mostly_first), "RR"),
+}
+
+
+def outcomes(line: GateLine, n: int, trials: int) -> tuple[float, float]:
+    """The shares of runs that pass and that fail."""
+    rule = rule_of({"name": "gate", "figure": line.figure, **line.facts})
+    chance = np.random.Generator(np.random.PCG64([n, 7]))
+    queries, passed, failed = [str(place) for place in range(n)], 0, 0
+    for _ in range(trials):
+        baseline, values = line.draw(chance, n)
+        state = decide(rule, RunEvidence(queries, {line.figure: values}, {line.figure: baseline})).state
+        passed, failed = passed + (state == PASSED), failed + (state == FAILED)
+    return passed / trials, failed / trials
+
+
+def print_gates(trials: int) -> None:
+    print_head("passes / fails", GATE_SIZES)
+    for words, line in GATES.items():
+        shares = (outcomes(line, n, trials) for n in GATE_SIZES)
+        print_row(words, [f"{passed:.1%} / {failed:.1%}" for passed, failed in shares])
+
+
+# Printing
+
+
 def print_row(words: str, cells: list[str]) -> None:
     print(f"| {words} | {' | '.join(cells)} |", flush=True)
 
 
-def print_table(found: dict[str, Line], only: set[str], trials: int) -> None:
-    """Each line of these groups, of all where none is named, at each size."""
-    print_row("95 % interval of", [f"n = {n}" for n in SIZES])
-    print_row("---", ["---"] * len(SIZES))
-    for words, line in found.items():
-        if not only or line.group in only:
-            print_row(words, [f"{coverage(line.truth, line.make, n, trials):.1%}" for n in SIZES])
+def print_head(words: str, sizes: tuple[int, ...]) -> None:
+    print_row(words, [f"n = {n}" for n in sizes])
+    print_row("---", ["---"] * len(sizes))
+
+
+def print_table(found: dict[str, Line], sizes: tuple[int, ...], only: set[str], trials: int) -> list[float]:
+    """Each line of these groups, of all where none is named, at each size; the shares it printed."""
+    shares = []
+    shown = {words: line for words, line in found.items() if not only or line.group in only}
+    if shown:
+        print_head("95 % interval of", sizes)
+    for words, line in shown.items():
+        cells = [coverage(line.truth, line.make, n, trials) for n in sizes]
+        print_row(words, [f"{cell:.1%}" for cell in cells])
+        shares += cells
+    if shares:
+        print(f"\nMean {np.mean(shares):.1%}, lowest {min(shares):.1%}.\n", flush=True)
+    return shares
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--trials", type=int, default=10_000, help="samples a figure, in hundreds (default: 10000)")
+    parser.add_argument("--trials", type=int, default=2_000, help="samples a figure, in hundreds (default: 2000)")
+    parser.add_argument("--quick", action="store_true", help="400 samples a figure, of agreement 100")
     parser.add_argument("--only", default="", metavar="GROUPS", help="names from the list above, divided by commas")
     args = parser.parse_args()
-    if args.trials < AT_ONCE:
+    trials = 400 if args.quick else args.trials
+    if trials < AT_ONCE:
         parser.error(f"--trials is {AT_ONCE} or more")
     only = set(filter(None, args.only.split(",")))
     start = time.perf_counter()
-    print_table(lines(), only, args.trials)
+    print_table(lines_of_means(), SIZES, only, trials)
+    if not only or "gates" in only:
+        print_gates(trials)
     if not only or "false" in only:
-        print_row(FALSE, [f"{false_positives(n, args.trials):.1%}" for n in SIZES])
-    print(f"{args.trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        print_head("of two runs that do not differ", SIZES)
+        print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])
+    print_table({**lines_of_agreement(), **lines_of_levels()}, OF_AGREEMENT, only, max(AT_ONCE, trials // 4))
+    print(f"{trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0
 
 

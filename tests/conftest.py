@@ -224,6 +224,12 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
         terminalreporter.write_line(f"{left} slow tests were left out. All of them: python3 manage.py test --all")
 
 
+@pytest.fixture
+def two_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gates are decided on two queries, not six, for a small world in a test of what follows a decision."""
+    monkeypatch.setattr("apps.gates.core.decisions.FEWEST_FOR_A_VERDICT", 2)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder with real data that the project does not ship."""

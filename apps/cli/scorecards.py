@@ -12,7 +12,6 @@ from apps.cli.arguments import aligned, delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.jsontext import figures, written
 from apps.common.text.wording import number, p_value, signed
-from apps.metrics.estimate import NONE
 from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, notes_of
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import RESAMPLES, Summary
@@ -37,7 +36,7 @@ def as_table(card: Scorecard) -> str:
 
 
 def _heading(card: Scorecard) -> str:
-    return "" if card.interval == NONE else f"{card.confidence * 100:g} % interval"
+    return f"{card.confidence * 100:g} % interval" if card.with_intervals else ""
 
 
 def _summary_rows(card: Scorecard) -> list[list[str]]:
@@ -210,7 +209,6 @@ def _of_comparisons(card: Scorecard) -> Iterator[Cells]:
 
 def as_json(card: Scorecard) -> str:
     missing = set().union(*(run.missing for run in card.runs))
-    has_intervals = card.interval != NONE
     body = {
         **_measured_against(card),
         "queries": {
@@ -220,11 +218,9 @@ def as_json(card: Scorecard) -> str:
         },
         "runs": [_run(card, place) for place in range(len(card.runs))],
         **_comparisons(card),
-        "confidence": card.confidence if has_intervals else None,
-        "interval": card.interval if has_intervals else None,
+        "confidence": card.shown_confidence,
         **({"stratified": card.stratified} if card.stratified else {}),
         "seed": card.seed,
-        "resamples": "all" if has_intervals else None,
         "conventions": card.hit.words if card.hit else conventions(list(card.measures.values())),
     }
     return written(body) + "\n"
@@ -262,7 +258,7 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
 
 
 def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:
-    return {name: one.estimate(card.interval).as_json for name, one in zip(card.measures, summaries, strict=True)}
+    return {name: one.estimate.as_json for name, one in zip(card.measures, summaries, strict=True)}
 
 
 def _per_query(card: Scorecard, run: ScoredRun) -> dict[str, Any]:

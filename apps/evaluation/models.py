@@ -10,11 +10,9 @@ from apps.evaluation.core import packing
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
-from apps.metrics.estimate import WILSON, interval_of
-from apps.metrics.expected.measures import YES_OR_NO
+from apps.metrics.estimate import PERCENTILE, interval_of
 from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Pool, Run
@@ -149,8 +147,7 @@ class Score(models.Model):
     mean = models.FloatField(null=True)
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
-    bca_low = models.FloatField(null=True, help_text="The same interval, bias-corrected and accelerated.")
-    bca_high = models.FloatField(null=True)
+    method = models.CharField(max_length=20, db_default=PERCENTILE, help_text="How the interval was computed.")
     people_low = models.FloatField(null=True, help_text="Interval over people too: what their leanings add.")
     people_high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
@@ -174,7 +171,6 @@ class Score(models.Model):
     ) -> Self:
         """The row, not saved yet."""
         low, high = summary.interval or (None, None)
-        bca_low, bca_high = summary.bca or (None, None)
         people_low, people_high = people or (None, None)
         return cls(
             evaluation=evaluation,
@@ -183,8 +179,7 @@ class Score(models.Model):
             mean=summary.mean,
             ci_low=low,
             ci_high=high,
-            bca_low=bca_low,
-            bca_high=bca_high,
+            method=summary.method,
             people_low=people_low,
             people_high=people_high,
             n=summary.n,
@@ -193,21 +188,12 @@ class Score(models.Model):
 
     @property
     def summary(self) -> Summary:
-        """The stored mean with both intervals."""
-        return Summary(self.mean, self.interval, self.n, self.bca, WILSON if self.is_proportion else "")
+        """The stored mean with its interval."""
+        return Summary(self.mean, self.interval, self.n, self.method)
 
     @property
     def interval(self) -> tuple[float, float] | None:
         return interval_of(self.ci_low, self.ci_high)
-
-    @property
-    def bca(self) -> tuple[float, float] | None:
-        return interval_of(self.bca_low, self.bca_high)
-
-    @property
-    def is_proportion(self) -> bool:
-        """Whether it is the share of questions of which a measure says yes: its interval is then Wilson's."""
-        return bool(self.evaluation.hit) and parse_measure(self.measure).name in YES_OR_NO
 
     @property
     def few(self) -> str:

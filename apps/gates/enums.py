@@ -10,5 +10,5 @@ class Tier(TextChoices):
 class GateState(TextChoices):
     PASSED = "passed", "passed"
     FAILED = "failed", "failed"
-    UNKNOWN = "unknown", "not known"
+    UNKNOWN = "unknown", "not known yet"
     NOTHING = "nothing", "nothing checked"

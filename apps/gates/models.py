@@ -49,8 +49,9 @@ class ShownResults(models.Manager["GateResult"]):
 class GateResult(models.Model):
     """The result of a gate on one evaluation. Never changes. `words` is the sentence for people.
 
-    Value, interval and n are what it was decided on; the interval is empty where the figure has none. Where nothing
-    could be decided `gap` is the reason, one of `GAPS`. Results from before 0005 have neither interval nor n.
+    Value, interval and n are what it was decided on; the interval is empty where the figure has none, and computed by
+    `method`. Where nothing could be decided `gap` is the reason, one of `GAPS`. Results from before 0005 have neither
+    interval nor n.
     """
 
     gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
@@ -60,6 +61,7 @@ class GateResult(models.Model):
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
     n = models.PositiveIntegerField(null=True, help_text="Queries that the value is of.")
+    method = models.CharField(max_length=20, db_default=PERCENTILE)
     gap = models.CharField(max_length=16, null=True)  # noqa: DJ001 - a filled default would rebuild the table
     bound = models.FloatField(null=True)
     words = models.CharField(max_length=400)
@@ -81,7 +83,7 @@ class GateResult(models.Model):
     def estimate(self) -> Estimate:
         """The figure decided on; without a value, the reason."""
         interval = interval_of(self.ci_low, self.ci_high)
-        return Estimate.of(self.value, interval, self.n or 0, PERCENTILE, self.words if self.value is None else "")
+        return Estimate.of(self.value, interval, self.n or 0, self.method, self.words if self.value is None else "")
 
 
 class Badge(models.Model):

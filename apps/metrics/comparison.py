@@ -10,8 +10,7 @@ import numpy as np
 
 from apps.common.text.wording import number, percent, plural, signed
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import BCA, PERCENTILE, QUERIES, Estimate, Items
-from apps.metrics.expected.measures import YES_OR_NO
+from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
@@ -75,8 +74,7 @@ class McNemar(NamedTuple):
 class MeasureComparison(NamedTuple):
     """Two runs by one measure: both means and their paired difference, candidate minus baseline.
 
-    `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly. `method` is
-    one of INTERVALS.
+    `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly.
     """
 
     measure: str
@@ -85,19 +83,18 @@ class MeasureComparison(NamedTuple):
     difference: Difference
     supplement: SupplementaryTests
     is_lower_better: bool = False
-    method: str = PERCENTILE
 
     @property
     def estimate(self) -> Estimate:
         """The difference with its interval."""
         difference = self.difference
         reason = NO_INTERVAL if difference.n < 2 else ""
-        return Estimate.of(difference.mean, difference.interval, difference.n, self.method, reason)
+        return Estimate.of(difference.mean, difference.interval, difference.n, STUDENT, reason)
 
     @property
     def mcnemar(self) -> McNemar | None:
         """The exact test of a yes-or-no measure; None for others."""
-        if parse_measure(self.measure).name not in YES_OR_NO:
+        if not parse_measure(self.measure).is_yes_or_no:
             return None
         counts = self.difference.tally
         return McNemar(counts.worse, counts.better, 1.0 if counts.sign_p is None else counts.sign_p)
@@ -113,7 +110,6 @@ class MeasureComparison(NamedTuple):
             "baseline": self.baseline,
             "candidate": self.candidate,
             "difference": self.estimate.as_json,
-            "bca": Estimate.of(difference.mean, difference.bca, difference.n, BCA).as_json,
             "verdict": self.verdict,
             "p": difference.p,
             "p_holm": difference.holm,
@@ -256,7 +252,6 @@ def compare_runs(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
-    interval: str = PERCENTILE,
     strata: Ints | None = None,
     bar: float = DROP_BAR,
     items: Items = QUERIES,
@@ -264,12 +259,12 @@ def compare_runs(
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
     Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
-    pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that got
-    worse by more than `bar` is a drop. `items` is what the values are of, for sentences.
+    pair, is left out of that pair. `strata` are as in `differences`. A query that got worse by more than `bar` is a
+    drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
-    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, interval, strata))
+    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata))
     return [
         RunComparison(
             baseline,
@@ -297,7 +292,6 @@ def _measure_comparisons(
     pairs: Sequence[tuple[RunValues, str]],
     confidence: float,
     seed: int,
-    interval: str,
     strata: Ints | None,
 ) -> Iterator[MeasureComparison]:
     """The runs and measures of `pairs`, each against the baseline's column of the same measure."""
@@ -308,24 +302,16 @@ def _measure_comparisons(
     by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata)
     tests = paired_tests(change_of(left, right), confidence=confidence, seed=seed)
     for at, (_, name) in enumerate(pairs):
-        difference, spread = _with_interval(by_pair[at], interval), tests[at].spread or 0.0
-        mean = by_pair[at].mean
+        difference, spread = by_pair[at], tests[at].spread or 0.0
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
         if detectable is not None and detectable > entry.high - entry.low:
             detectable = None
-        supplement = SupplementaryTests(tests[at], detectable, queries_needed_by(mean, spread, tests[at].n))
+        supplement = SupplementaryTests(tests[at], detectable, queries_needed_by(difference.mean, spread, tests[at].n))
         turned = is_lower_better(name)
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
         means = mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0
-        yield MeasureComparison(name, *means, difference, supplement, turned, interval)
-
-
-def _with_interval(difference: Difference, interval: str) -> Difference:
-    """The difference with the requested interval as its first."""
-    if interval == PERCENTILE:
-        return difference
-    return difference._replace(interval=difference.bca if interval == BCA else None)
+        yield MeasureComparison(name, *means, difference, supplement, turned)
 
 
 def is_lower_better(measure: str) -> bool:

@@ -28,11 +28,9 @@ def items_of(hit: object) -> Items:
     return QUESTIONS if hit else QUERIES
 
 
-PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
-"""How the interval of a mean is made from all draws of queries, or that none is."""
-
-WILSON = "wilson"
-"""The interval of a proportion, such as the share of questions with a hit."""
+WILSON, SCALED_WILSON, STUDENT, PERCENTILE = METHODS = ("wilson", "wilson-scaled", "student", "percentile")
+"""How an interval is made: that of a yes-or-no measure, of any other mean, of a difference; by resampling of any other.
+"""
 
 
 def interval_of(low: float | None, high: float | None) -> tuple[float, float] | None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from apps.common.text.wording import plural
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUERIES, Items, items_of
+from apps.metrics.estimate import QUERIES, Items, items_of
 from apps.metrics.expected.rules import HitRule
 from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
-from apps.metrics.statistics.bootstrap import Interval
+from apps.metrics.statistics.intervals import Interval
 from apps.metrics.statistics.significance import RESAMPLES, Summary, summaries
 from apps.metrics.statistics.strata import Division
 
@@ -52,17 +52,16 @@ class StratumScores(NamedTuple):
 
 
 def stratum_scores(
-    division: Division, runs: Sequence[Floats], *, summarise: Callable[..., Sequence[Summary]] = summaries, **how: Any
+    division: Division, runs: Sequence[Floats], measures: Sequence[Measure], *, confidence: float, with_interval: bool
 ) -> list[StratumScores]:
-    """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name.
-
-    `how` is handed to `summarise`: the confidence, and whether there are intervals.
-    """
+    """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name."""
     labels = np.array(division.labels)
     strata = []
     for name in division.strata:
         inside = labels == name
-        scores = tuple(summarise(values[inside], **how) for values in runs)
+        scores = tuple(
+            summaries(measures, values[inside], confidence=confidence, with_interval=with_interval) for values in runs
+        )
         strata.append(StratumScores(division.field, name, int(inside.sum()), scores))
     return sorted(strata, key=lambda stratum: -stratum.n)
 
@@ -71,7 +70,7 @@ class Scorecard(NamedTuple):
     """Everything in the output. Measures have the names under which they were requested.
 
     With `comparisons` the first run is the baseline. `family` is the number of differences that p was corrected over,
-    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `visible` is, for each
+    `stratified` the field whose strata intervals are computed within. `visible` is, for each
     query, whether it may be shown by itself; None: all may. `decisions` are those on drops, by measure and query; None
     where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
 
@@ -85,7 +84,7 @@ class Scorecard(NamedTuple):
     runs: Sequence[ScoredRun]
     confidence: float
     seed: int
-    interval: str = PERCENTILE
+    with_intervals: bool = True
     with_queries: bool = False
     strata: Sequence[StratumScores] = ()
     stratified: str = ""
@@ -121,7 +120,7 @@ class Scorecard(NamedTuple):
     @property
     def shown_confidence(self) -> float | None:
         """The confidence of the intervals; None without intervals."""
-        return None if self.interval == NONE else self.confidence
+        return self.confidence if self.with_intervals else None
 
     @property
     def visible_queries(self) -> list[int]:
@@ -140,7 +139,6 @@ def compared_with_first(
     *,
     confidence: float,
     seed: int,
-    interval: str = PERCENTILE,
     strata: Ints | None = None,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
@@ -156,7 +154,6 @@ def compared_with_first(
         queries,
         confidence=confidence,
         seed=seed,
-        interval=interval,
         strata=strata,
         items=items,
     )
@@ -174,10 +171,6 @@ def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[Scor
     return renamed
 
 
-EVERY_RESAMPLE = "every resample there could be"
-INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and accelerated (BCa) bootstrap"}
-
-
 def notes_of(card: Scorecard) -> Iterator[str]:
     """Denominators, conventions, and the methods of intervals and p."""
     yield from _of_questions(card) if card.hit else [_judged_words(card)]
@@ -187,17 +180,11 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.hit is None:
         yield conventions(list(card.measures.values()))
         yield from _of_unjudged(card)
-    if card.interval != NONE:
-        if card.hit:
-            yield "Intervals of yes-or-no measures: Wilson's score interval."
-        over = f"{card.items.many} within each stratum of {card.stratified}" if card.stratified else card.items.many
-        how, which = INTERVAL_WORDS[card.interval], "Other intervals" if card.hit else "Intervals"
-        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few {card.items.many}."
+    if card.with_intervals:
+        within = f", within each stratum of {card.stratified}" if card.stratified else ""
+        yield f"Intervals: Wilson's, scaled by the scatter over {card.items.many}{within} unless they are yes or no."
     if any(run.people for run in card.runs):
-        yield (
-            "The interval with people allows for others having judged, as far as those who did differ; "
-            f"{RESAMPLES:,} resamples, seed {card.seed}."
-        )
+        yield ("The interval with people allows for others having judged, as far as those who did differ.")
     if card.comparisons:
         yield from _of_comparisons(card)
 
@@ -242,7 +229,8 @@ def _of_comparisons(card: Scorecard) -> Iterator[str]:
     many = card.items.many
     family = plural(card.family, "difference")
     yield (
-        f"Differences: candidate minus baseline, paired over {many}; p by a two-sided sign-flip randomisation test of "
+        f"Differences: candidate minus baseline, paired over {many}; intervals by Student's t with one pseudo-query; "
+        "p by a two-sided sign-flip randomisation test of "
         f"{RESAMPLES:,} resamples, seed {card.seed}, corrected by Holm over {family}."
     )
     yield (

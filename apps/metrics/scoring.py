@@ -49,15 +49,15 @@ def score_run(
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
-    `attributes` are what some measures need besides grades; `strata`, a number for each query, are what queries are
-    resampled within. Raises MeasureError for a measure whose input is missing.
+    `attributes` are what some measures need besides grades; `strata` are as in `summaries`. Raises MeasureError for a
+    measure whose input is missing.
     """
     values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
     scores, share = values[:, :-1], values[:, -1]
     defined = share[~np.isnan(share)]
     return RunScores(
         values=scores,
-        summaries=summaries(scores, confidence=confidence, with_interval=with_intervals, strata=strata),
+        summaries=summaries(measures, scores, confidence=confidence, with_interval=with_intervals, strata=strata),
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),

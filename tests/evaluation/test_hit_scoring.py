@@ -192,7 +192,7 @@ def test_the_api_asks_for_a_rule_and_tells_it(client, version):
     assert [(one["measure"], one["method"]) for one in found["scores"]] == [
         ("Success@5", "wilson"),
         ("Success@1", "wilson"),
-        ("RR", "percentile"),
+        ("RR", "wilson-scaled"),
     ]
 
 

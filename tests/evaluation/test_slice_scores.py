@@ -158,7 +158,7 @@ def make_gate(scene: Scene, **facts):
     )
 
 
-def test_a_score_on_a_slice_decides_the_gates_on_that_slice_alone(scene):
+def test_a_score_on_a_slice_decides_the_gates_on_that_slice_alone(scene, two_decide):
     grow(scene, *dev_ids(scene)[:2])
     on_slice = make_gate(scene, slice="canary")
     on_all = make_gate(scene, name="On all")

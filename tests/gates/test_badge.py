@@ -33,9 +33,9 @@ def address(scene, gate) -> str:
     [
         (["passed", "passed"], "2 of 2 passed"),
         (["passed", "failed", "unknown"], "1 of 3 failed"),
-        (["passed", "unknown"], "not known"),
+        (["passed", "unknown"], "not known yet"),
         (["passed", "nothing"], "nothing checked"),
-        (["nothing", "unknown"], "not known"),
+        (["nothing", "unknown"], "not known yet"),
         ([], "nothing checked"),
     ],
 )

@@ -153,7 +153,13 @@ def test_only_a_change_of_state_is_notified(scene):
     assert (first["from"], first["to"], second["from"], second["to"]) == (None, "failed", "failed", "passed")
     assert (second["run"], second["gate"]["rule"]["at_least"]) == ("fine", 0.9)
     assert second["url"].endswith(told[1].path)
-    assert (second["value"], second["low"], second["high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
+    assert (second["value"], second["high"], second["n"], second["gap"], second["method"]) == (
+        1,
+        1,
+        8,
+        None,
+        "wilson-scaled",
+    )
     assert Event.objects.filter(action="gate.changed").count() == 2
 
 
@@ -189,7 +195,8 @@ def test_a_slice_of_four_queries_would_reveal_single_ones_and_is_not_known(scene
     result = gates.statuses([gate])[0].result
     assert (result.state, result.value, result.n, result.gap) == ("unknown", None, None, "few_queries")
     assert result.words == (
-        "Not known: fewer than 5 queries where domain = access have a figure here; a slice needs at least that many."
+        "Not known yet: fewer than 5 queries where domain = access have a figure here; "
+        "a slice needs at least that many."
     )
 
 
@@ -211,7 +218,7 @@ def test_a_slice_that_leaves_four_test_queries_beside_it_is_not_known_nor_is_tha
     words = {name: gates.statuses([gate])[0].result.words for name, gate in checked.items()}
     large = next(name for name in sizes if sizes[name] == 5)
     assert words[large] == (
-        f"Not known: the figure of the queries where domain = {large} would tell, alone or beside others, of fewer "
+        f"Not known yet: the figure of the queries where domain = {large} would tell, alone or beside others, of fewer "
         "than 5 queries of dev or of test."
     )
 
@@ -237,7 +244,7 @@ def test_a_gate_on_a_test_side_of_four_queries_is_refused_and_one_on_dev_is_not(
     assert add_gate(scene, split="dev")
 
 
-def test_a_slice_of_the_version_is_checked_on_its_queries_as_they_are_now(scene):
+def test_a_slice_of_the_version_is_checked_on_its_queries_as_they_are_now(scene, two_decide):
     dev = scene.version.queries.filter(split="dev").order_by("outside_id")
     names = [query.outside_id for query in dev][:2]
     gate = add_gate(scene, {"slice": "canary"})

@@ -14,7 +14,7 @@ from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_decide")]
 
 RULE = {"name": "Finds it", "figure": "Success@5", "hit": "block", "at_least": 0.6}
 

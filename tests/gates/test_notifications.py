@@ -99,7 +99,7 @@ def test_a_baseline_of_other_texts_is_reported_with_both_snapshots_and_the_next_
     result = gates.statuses([gate])[0].result
     ranked, graded = (f"{one.corpus.slug}@{one.number}" for one in (old, scene.snapshot))
     assert (result.state, result.gap) == ("unknown", "other_texts")
-    assert result.words == f"Not known: the baseline earlier ranked {ranked}, and v1 grades {graded}."
+    assert result.words == f"Not known yet: the baseline earlier ranked {ranked}, and v1 grades {graded}."
     assert message_of(gate).endswith(f"{graded}. {AFTER_A_GAP['other_texts']}")
 
 
@@ -108,7 +108,7 @@ def test_a_run_without_times_is_reported_with_the_next_step(scene):
 
     score(scene, "live")
 
-    assert message_of(gate).endswith(f": Not known: the run has no times. {AFTER_A_GAP['no_times']}")
+    assert message_of(gate).endswith(f": Not known yet: the run has no times. {AFTER_A_GAP['no_times']}")
 
 
 def test_every_gap_has_a_way_on():
@@ -143,7 +143,7 @@ def test_a_mail_contains_the_sentence_and_the_address_of_the_gate(scene):
     assert f"{scene.project.name}\n\n{message_of(gate)}\n{absolute(page)}\n" in body
 
 
-def test_a_webhook_gets_what_could_no_longer_be_decided_and_the_next_step():
+def test_a_webhook_gets_what_could_no_longer_be_decided_and_the_next_step(two_decide):
     scene = make_scene(queries=10, test_share=0, runs={"live": dict.fromkeys(qrels_of(10), GOOD)})
     save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
     add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
@@ -158,5 +158,5 @@ def test_a_webhook_gets_what_could_no_longer_be_decided_and_the_next_step():
     told = Outbox.objects.get(kind="webhook").payload["body"]["data"]
     assert (told["from"], told["to"], told["gap"], told["run"]) == ("passed", "unknown", "no_values", "other")
     assert (told["value"], told["low"], told["high"], told["n"], told["bound"]) == (None, None, None, 0, 0.5)
-    assert told["words"] == "Not known: Judged@10 has no value for any query where domain = access."
+    assert told["words"] == "Not known yet: Judged@10 has no value for any query where domain = access."
     assert told["next"] == AFTER_A_GAP["no_values"]

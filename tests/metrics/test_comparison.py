@@ -15,6 +15,7 @@ from apps.metrics.comparison import (
     verdict_lines,
 )
 from apps.metrics.estimate import QUESTIONS
+from apps.metrics.statistics.intervals import difference_interval
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, paired_tests, sign_test_p
 from tests.metrics.compared import compare, stated
 
@@ -169,7 +170,7 @@ def test_rounding_alone_settles_no_difference():
 
     (row,) = compare(["AP"], {"AP": left}, {"AP": left + 1e-12})
 
-    assert row.difference.interval == (0.0, 0.0)
+    assert row.difference.interval == difference_interval(np.zeros(6), 0.95)
     assert (row.difference.mean, row.difference.p, row.verdict) == (0.0, 1.0, "not settled")
 
 

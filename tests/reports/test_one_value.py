@@ -45,7 +45,7 @@ def comparisons(draw) -> Scorecard:
 
 
 def run_of(tag: str, values: np.ndarray) -> ScoredRun:
-    return ScoredRun(tag, RunScores(values, summaries(values), 0.9, len(values), 0), ())
+    return ScoredRun(tag, RunScores(values, summaries(list(MEASURES.values()), values), 0.9, len(values), 0), ())
 
 
 every_comparison = pytest.mark.parametrize("measure", MEASURES)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from apps.metrics.estimate import NONE
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first, stratum_scores
 from apps.metrics.scoring import RunScores
@@ -22,7 +21,7 @@ LOW = np.column_stack([np.linspace(0.0, 0.6, 20), np.linspace(0.1, 0.5, 20)])
 
 
 def run_of(tag: str, values: np.ndarray) -> ScoredRun:
-    return ScoredRun(tag, RunScores(values, summaries(values), 0.9, len(values), 0), ())
+    return ScoredRun(tag, RunScores(values, summaries(list(MEASURES.values()), values), 0.9, len(values), 0), ())
 
 
 def card_of(*runs: ScoredRun, **fields) -> Scorecard:
@@ -77,7 +76,7 @@ def test_every_value_has_its_interval_its_n_and_the_share_judged():
 
 
 def test_what_has_no_value_says_so():
-    empty = ScoredRun("base", RunScores(np.full((20, 2), np.nan), summaries(np.full((20, 2), np.nan)), None, 0, 20), ())
+    empty = run_of("base", np.full((20, 2), np.nan))
 
     rows = rows_of(part(card_of(empty), "Measures"))
 
@@ -92,17 +91,17 @@ def test_definitions_denominators_seed_and_digests_are_there():
 
     assert MEASURES["nDCG@10"].entry.source.split(",")[0] in written
     assert "20 queries judged, 19 with a relevant block." in written
-    assert "every resample there could be, widened for few queries." in written
+    assert "scaled by the scatter over queries" in written
     assert "f" * 64 in written
 
 
 def test_without_intervals_none_is_shown():
-    card = compared(LOW + 0.05, interval=NONE)
+    card = compared(LOW + 0.05, with_intervals=False)
 
     document = scored_document(card)
 
     assert document.lead.startswith("new minus base on nDCG@10 is +0.050, p")
-    assert "percentile" not in as_html(document)
+    assert "scatter" not in as_html(document)
 
 
 def test_drops_are_shown_with_their_decisions():
@@ -132,7 +131,7 @@ def test_sealed_queries_are_in_no_table():
 def test_strata_are_drawn_side_by_side_on_one_scale():
     runs = [run_of("base", LOW), run_of("new", LOW + 0.1)]
     division = Division("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
-    strata = stratum_scores(division, [LOW, LOW + 0.1], confidence=0.95, with_interval=True)
+    strata = stratum_scores(division, [LOW, LOW + 0.1], list(MEASURES.values()), confidence=0.95, with_interval=True)
 
     found = part(card_of(*runs, strata=strata), "By domain")
 
@@ -145,7 +144,7 @@ def test_strata_are_drawn_side_by_side_on_one_scale():
 
 def test_small_strata_are_counted_and_a_known_field_has_its_word():
     division = Division("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
-    strata = stratum_scores(division, [LOW], confidence=0.95, with_interval=True)
+    strata = stratum_scores(division, [LOW], list(MEASURES.values()), confidence=0.95, with_interval=True)
 
     found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")
 

@@ -222,4 +222,4 @@ def test_the_gates_of_a_run_are_in_its_report_with_figure_interval_and_n(client,
 
     figures = f"{result.value:.4f} | {result.ci_low:.4f} to {result.ci_high:.4f} | 12"
     assert f"| Good enough | failed | {figures} | {result.words} |" in told
-    assert "| Quick | not known |  |  |  | Not known: the run has no times. |" in told
+    assert "| Quick | not known yet |  |  |  | Not known yet: the run has no times. |" in told

@@ -19,7 +19,7 @@ from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import FAILED, NOTHING, PASSED, TIERS, UNKNOWN, GateRule, measures_of, rules_in, sample
+from apps.gates.core.rule import TIERS, GateRule, measures_of, rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
@@ -33,9 +33,7 @@ from apps.metrics.measures.registry import parse_measures
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
 
-PASS, GATE_FAILED, USAGE, DATA_ERROR, NOTHING_CHECKED, STOPPED = 0, 1, 2, 3, 5, 130
-CODES = {None: PASS, PASSED: PASS, FAILED: GATE_FAILED, UNKNOWN: GATE_FAILED, NOTHING: NOTHING_CHECKED}
-"""What it ends with, by the state of all gates; None where no gates were asked for."""
+USAGE, DATA_ERROR, STOPPED = 2, 3, 130
 NO_GRADES = "It names no passage of a graded query by an id, so nothing was scored by grades."
 
 
@@ -90,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         return _refuse("stopped. The answers so far are saved. Run the same command again to continue.", STOPPED)
     _remark_on_grades(sheet, answered, is_asked=is_asked)
     sys.stdout.write(FORMATS[args.format](sheet))
-    return CODES[sheet.evaluated.state]
+    return sheet.evaluated.code
 
 
 def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool) -> None:

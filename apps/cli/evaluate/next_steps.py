@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from apps.cli.evaluate.misses import Misses
 from apps.cli.evaluate.released import ReleaseSplit
-from apps.cli.evaluate.scoring import DecidedRule, Evaluated
+from apps.cli.evaluate.scoring import Evaluated
 from apps.common.text.wording import interval, number
 from apps.gates.core.rule import PASSED
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule, Returned
@@ -163,7 +163,7 @@ def _compared(scored: Evaluated, files: Files) -> Iterator[str]:
 
 def _gated(scored: Evaluated) -> str:
     if scored.gates:
-        return _gates_ending(scored.gates)
+        return _gates_ending(scored)
     card = scored.cards[0]
     name, measure = next(iter(card.measures.items()))
     summary = card.runs[-1].scores.summaries[0]
@@ -176,16 +176,19 @@ def _gated(scored: Evaluated) -> str:
         bound = f"at_most = {math.ceil(high * hundred) / hundred:g}"
     entries = [f'figure = "{name}"', *([f'hit = "{card.hit}"'] if card.hit else []), bound]
     return (
-        "In a pipeline, add --gates gates.toml: the command ends with 1 when a gate is missed. A gate is the line "
+        "In a pipeline, add --gates gates.toml: the command ends with 1 when a gate fails, with 4 when it is not known "
+        "yet. A gate is the line "
         f'[[gate]] and, each on a line, name = "As good as now", {", ".join(entries)}.'
     )
 
 
-def _gates_ending(gates: Iterable[DecidedRule]) -> str:
-    missed = [one.rule.name for one in gates if one.verdict.state != PASSED]
-    if not missed:
+def _gates_ending(scored: Evaluated) -> str:
+    others = [one.rule.name for one in scored.gates if one.verdict.state != PASSED]
+    if not others:
         return "Every gate passed, so the command ends with 0."
-    return f"The command ends with 1: {', '.join(missed)} did not pass. Each gate above says by how much."
+    if scored.code == 0:
+        return f"The command ends with 0: {', '.join(others)} is not known yet and only warns."
+    return f"The command ends with {scored.code}: {', '.join(others)} did not pass. Each gate above says why."
 
 
 def _cited(release: ReleaseSplit, hit: HitRule | None) -> str:

@@ -30,9 +30,9 @@ DEFAULT_IDS = "hits[*].id"
 PASSAGE_PATHS = OwnPaths._fields
 DEFAULT_BODY = '{"query": {{query}}, "k": {{k}}}'
 EPILOG = (
-    "Exit codes: 0 every gate passed, or there are none; 1 a gate failed or cannot be decided; 2 wrong command line; "
+    "Exit codes: 0 every gate passed, or there are none; 1 a gate failed; 2 wrong command line; "
     "3 unusable release, gates or run, or a system that did not answer; "
-    "5 nothing was checked: no gate of this tier or slice, or a gate without any query."
+    "4 a gate is not known yet; 5 nothing was checked: no gate of this tier or slice, or a gate without any query."
 )
 
 

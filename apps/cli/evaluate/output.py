@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
-from apps.gates.core.rule import PASSED
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN
 from apps.metrics.scorecard import Input, Scorecard
 from apps.reports.core.document import Block, Document, Paragraph, ReportSection, Table
 from apps.reports.core.score_document import lead_of_means, scored_document
@@ -24,7 +25,8 @@ from apps.reports.core.version_document import ReportedGate, gates_parts
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 STEP_WIDTH = 100
-SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?", "nothing": "-"}
+SIGNS = {PASSED: "pass", FAILED: "FAIL", UNKNOWN: "?", NOTHING: "-"}
+NOT_PASSED = {FAILED: "failed", UNKNOWN: "not known yet", NOTHING: "without a query"}
 
 
 class ResultSheet(NamedTuple):
@@ -98,8 +100,9 @@ def latency_words(latency: LatencyFigures, timed: str) -> str:
 def gates_words(gates: tuple[DecidedRule, ...]) -> str:
     if not gates:
         return "Nothing was checked: no gate is on what was measured."
-    passed = sum(one.verdict.state == PASSED for one in gates)
-    return f"{passed} of {len(gates)} gates passed."
+    states = Counter(one.verdict.state for one in gates)
+    others = (f"{states[state]} {words}" for state, words in NOT_PASSED.items() if states[state])
+    return f"{'; '.join([f'{states[PASSED]} of {len(gates)} gates passed', *others])}."
 
 
 def _gate_lines(gates: tuple[DecidedRule, ...]) -> Iterator[str]:

@@ -11,8 +11,16 @@ from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.released import STRATA, ReleaseSplit
 from apps.cli.score.scoring import TripleGround, card_of
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
-from apps.gates.core.decisions import NO_QUERIES, GateVerdict, RunEvidence, decide, not_known, worst_state
-from apps.gates.core.rule import NOTHING, GateRule, measures_of
+from apps.gates.core.decisions import (
+    NO_QUERIES,
+    GateVerdict,
+    RunEvidence,
+    decide,
+    not_known,
+    state_that_counts,
+    worst_state,
+)
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
 from apps.metrics.files.attributes import fit_of, fit_words
@@ -148,6 +156,10 @@ class DecidedRule(NamedTuple):
     verdict: GateVerdict
 
 
+CODES = {None: 0, PASSED: 0, FAILED: 1, UNKNOWN: 4, NOTHING: 5}
+"""What the command ends with, by the state of all gates; 2, 3 and 130 are for what stopped it before."""
+
+
 class Evaluated(NamedTuple):
     """The scores by grades and on triples, None where there are none, and what they say of the gates.
 
@@ -160,6 +172,11 @@ class Evaluated(NamedTuple):
     latency: LatencyFigures | None
     gates: tuple[DecidedRule, ...]
     state: str | None
+
+    @property
+    def code(self) -> int:
+        """What the command ends with."""
+        return CODES[self.state]
 
     @property
     def cards(self) -> list[Scorecard]:
@@ -248,7 +265,7 @@ def evaluate(
         seed=seed,
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
-    state = worst_state(one.verdict.state for one in gates) if gates else state
+    state = worst_state(state_that_counts(one.rule, one.verdict.state) for one in gates) if gates else state
     return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state)
 
 
@@ -275,7 +292,7 @@ def _graded(
     strata = [
         stratum
         for division in divisions
-        for stratum in stratum_scores(division, values, confidence=confidence, with_interval=True)
+        for stratum in stratum_scores(division, values, named, confidence=confidence, with_interval=True)
     ]
     return Scorecard(
         measures=measures,

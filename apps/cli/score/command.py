@@ -16,7 +16,6 @@ from apps.cli.score.scoring import scorecard_of
 from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
-from apps.metrics.estimate import INTERVALS, NONE, PERCENTILE
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
 from apps.metrics.expected.rules import BLOCK
 from apps.metrics.measures.entries import REGISTRY
@@ -131,12 +130,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help=f"of the intervals (default: {DEFAULT_CONFIDENCE})",
     )
+    parser.add_argument("--no-ci", action="store_false", dest="with_intervals", help="no intervals")
     parser.add_argument(
-        "--ci", choices=INTERVALS, default=PERCENTILE, help=f"kind of bootstrap interval (default: {PERCENTILE})"
-    )
-    parser.add_argument("--no-ci", action="store_const", const=NONE, dest="ci", help="as --ci none")
-    parser.add_argument(
-        "--stratify", metavar="COLUMN", help="resample queries within the strata of this column of --by"
+        "--stratify", metavar="COLUMN", help="intervals from the scatter within the strata of this column of --by"
     )
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged
-from apps.metrics.estimate import BCA, NONE, PERCENTILE, QUESTIONS
+from apps.metrics.estimate import QUESTIONS
 from apps.metrics.expected.hits import find_hits
-from apps.metrics.expected.measures import hit_summaries, measure_hits
+from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
 from apps.metrics.files.attributes import load_block_attributes, load_query_attributes
 from apps.metrics.files.input_digests import Digests
@@ -33,7 +32,7 @@ from apps.metrics.scorecard import (
     with_distinct_tags,
 )
 from apps.metrics.scoring import RunScores, queries_with_relevant, score_run
-from apps.metrics.statistics.significance import Summary
+from apps.metrics.statistics.significance import summaries
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Vocabulary
 
@@ -65,9 +64,9 @@ class TripleGround:
         measures = list(self.measures.values())
         hits = find_hits(self.questions, returned, self.rule)
         values = measure_hits(measures, hits)
-        summaries = hit_summaries(measures, values, confidence=confidence, with_interval=with_interval)
+        overall = summaries(measures, values, confidence=confidence, with_interval=with_interval)
         answered = int((hits.returned > 0).sum())
-        scores = RunScores(values, summaries, None, answered, len(self.asked) - answered)
+        scores = RunScores(values, overall, None, answered, len(self.asked) - answered)
         return ScoredRun(tag, scores, hits.missing), hits.unreadable
 
 
@@ -78,7 +77,7 @@ def card_of(
     *,
     confidence: float,
     seed: int,
-    interval: str = PERCENTILE,
+    with_intervals: bool = True,
     is_compared: bool = False,
     with_queries: bool = False,
     unreadable: int = 0,
@@ -93,7 +92,7 @@ def card_of(
         runs=runs,
         confidence=confidence,
         seed=seed,
-        interval=interval,
+        with_intervals=with_intervals,
         with_queries=with_queries,
         strata=[
             stratum
@@ -101,9 +100,9 @@ def card_of(
             for stratum in stratum_scores(
                 division,
                 [run.scores.values for run in runs],
-                summarise=partial(hit_summaries, list(ground.measures.values())),
+                list(ground.measures.values()),
                 confidence=confidence,
-                with_interval=interval != NONE,
+                with_interval=with_intervals,
             )
         ],
         inputs=inputs,
@@ -120,7 +119,6 @@ def card_of(
         ground.asked,
         confidence=confidence,
         seed=seed,
-        interval=interval,
         items=QUESTIONS,
     )
     return card._replace(comparisons=compared)
@@ -157,7 +155,7 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
         runs=runs,
         confidence=args.confidence,
         seed=args.seed,
-        interval=args.ci,
+        with_intervals=args.with_intervals,
         with_queries=args.per_query,
         strata=list(_strata(ground, runs, args)),
         stratified=ground.stratified.field if ground.stratified else "",
@@ -226,7 +224,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         file.ranked,
         file.ids,
         confidence=args.confidence,
-        with_intervals=args.ci != NONE,
+        with_intervals=args.with_intervals,
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
     )
@@ -237,21 +235,19 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         *remarks_on_depth(ground.measures, file.ranked),
     ]:
         print(f"{file.path}: {remark}", file=remarks)
-    chosen = scores._replace(summaries=[_chosen(summary, args.ci) for summary in scores.summaries])
-    return ScoredRun(file.tag, chosen, missing)
-
-
-def _chosen(summary: Summary, kind: str) -> Summary:
-    """The summary with the requested kind of interval as its first."""
-    return summary._replace(interval=summary.bca) if kind == BCA else summary
+    return ScoredRun(file.tag, scores, missing)
 
 
 def _strata(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
     values = [run.scores.values for run in runs]
     for division in ground.divisions:
-        for stratum in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
-            chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in stratum.summaries)
-            yield stratum._replace(summaries=chosen)
+        yield from stratum_scores(
+            division,
+            values,
+            list(ground.measures.values()),
+            confidence=args.confidence,
+            with_interval=args.with_intervals,
+        )
 
 
 def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[RunComparison]:
@@ -261,6 +257,5 @@ def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argpars
         ground.judged.queries,
         confidence=args.confidence,
         seed=args.seed,
-        interval=args.ci,
         strata=ground.stratified.numbers if ground.stratified else None,
     )

@@ -16,7 +16,6 @@ from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
-from apps.metrics.estimate import NONE
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule
 from apps.metrics.files.input_digests import Digests
@@ -272,7 +271,7 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
         divisions,
         confidence=args.confidence,
         seed=args.seed,
-        interval=args.ci,
+        with_intervals=args.with_intervals,
         is_compared=bool(args.compare),
         with_queries=args.per_query,
         unreadable=sum(number for _, number in runs),
@@ -328,7 +327,7 @@ def _scored(
     if answers.unknown:
         some = ", ".join(answers.unknown[:3])
         print(f"{name_of(path)}: {len(answers.unknown):,} of its questions are of no triple: {some}.", file=remarks)
-    return ground.measured(answers.tag, answers.returned, confidence=args.confidence, with_interval=args.ci != NONE)
+    return ground.measured(answers.tag, answers.returned, confidence=args.confidence, with_interval=args.with_intervals)
 
 
 def _read(path: str, *, is_run: bool, names: Names, blocks: Mapping[str, Returned]) -> Answers:

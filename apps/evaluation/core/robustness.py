@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
 from apps.metrics.estimate import excludes_zero
-from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, Interval, resampled_means
+from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, resampled_means
+from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
-from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of, summaries
+from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7
@@ -146,7 +147,7 @@ def _gap(kind: str, variants: Sequence[Variant], values: Floats) -> RobustnessGa
     queries, member = np.unique(originals[whole], return_inverse=True)
     degraded = np.bincount(member, weights=values[rows[whole]]) / np.bincount(member)
     clean = values[queries]
-    (change,) = summaries(change_of(clean, degraded)[:, None])
-    return RobustnessGap(
-        kind, mean_of(clean) or 0.0, mean_of(degraded) or 0.0, change.mean or 0.0, change.interval, change.n
-    )
+    change = change_of(clean, degraded)
+    spread = difference_interval(change, DEFAULT_CONFIDENCE)
+    before, after, gap = (mean_of(one) or 0.0 for one in (clean, degraded, change))
+    return RobustnessGap(kind, before, after, gap, spread, len(change))

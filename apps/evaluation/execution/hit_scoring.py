@@ -9,9 +9,10 @@ from apps.evaluation.selectors.evaluations import names_of
 from apps.evaluation.selectors.expected import HitTable
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected.hits import Hits
-from apps.metrics.expected.measures import hit_summaries, rank_bins
+from apps.metrics.expected.measures import rank_bins
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measures
+from apps.metrics.statistics.significance import summaries
 
 RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""
@@ -38,7 +39,7 @@ def computed_by_hits(evaluation: Evaluation) -> Save:
         )
     measures = with_first_rank(parse_measures(" ".join(evaluation.measures)))
     values = table.values_of(evaluation.run, measures)
-    overall = hit_summaries(measures, values)
+    overall = summaries(measures, values)
     evaluation.query_ids = table.labels
     evaluation.counts = _counted(table.hits_of(evaluation.run))
     scored = ScoredByHits(evaluation, table)

@@ -18,7 +18,8 @@ from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
-from apps.metrics.statistics.bootstrap import Interval, including, people_intervals
+from apps.metrics.statistics.bootstrap import including, people_intervals
+from apps.metrics.statistics.intervals import Interval
 from apps.metrics.statistics.significance import mean_of, summaries
 from apps.retrieval.enums import INDEXED, RunState
 from apps.retrieval.execution.indexes import open_system
@@ -94,10 +95,10 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     ids = range(evaluation.version.snapshot.block_count)
     values = measure_run([*measures, *depths], judged, ranked, ids)
     scores, shares = values[:, : len(measures)], values[:, len(measures) :]
-    overall = summaries(scores)
+    overall = summaries(measures, scores)
     given = evaluations.given_in(evaluation.version, ground)
     alone = [summary.interval for summary in overall]
-    people = among_people(measures, judged, given, ranked, ids, scores, alone, evaluation.seed)
+    people = among_people(measures, judged, given, ranked, ids, scores, alone)
     evaluation.query_ids = list(judged.queries)
     evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
@@ -128,7 +129,6 @@ def among_people(
     ids: BlockIds,
     released: Floats,
     alone: Sequence[Interval | None],
-    seed: int,
 ) -> list[Interval | None]:
     """For each measure the interval over queries and people; None where no pair was graded by two people.
 
@@ -137,7 +137,7 @@ def among_people(
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
-    intervals = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
+    intervals = people_intervals(sheets_of(measures, judged, given, ranked, ids, released))
     columns = zip(measures, intervals, alone, strict=True)
     return [_within_range(measure, one and including(one, least)) for measure, one, least in columns]
 

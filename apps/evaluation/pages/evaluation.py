@@ -134,7 +134,7 @@ class Scores:
     def _on(self, split: str) -> list[Summary]:
         inside = [query.split == split for query in self.sheet.queries]
         values = np.column_stack([self.sheet.values[name] for name in self.measures])
-        return summaries(values[inside])
+        return summaries([parse_measure(name) for name in self.measures], values[inside])
 
     @cached_property
     def looks(self) -> Looks | None:

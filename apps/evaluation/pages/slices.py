@@ -21,7 +21,6 @@ from apps.common.drawing.charts import figures, plot
 from apps.common.text.wording import number, percent
 from apps.evaluation.core import charts
 from apps.evaluation.core.robustness import LARGELY, NEARLY, SliceSignal, signal_of
-from apps.evaluation.execution.hit_scoring import hit_summaries
 from apps.evaluation.presenters.run_panels import on_slices_page
 from apps.evaluation.presenters.version_choice import (
     hits_of,
@@ -157,7 +156,7 @@ class SlicesPage:
         assert self.stored is not None
         column = self.stored.values[:, [self.stored.best]]
         column = column if rows is None else column[rows]
-        return hit_summaries([parse_measure(self.measure)], column)[0] if self.hit else summaries(column)[0]
+        return summaries([parse_measure(self.measure)], column)[0]
 
     @cached_property
     def full(self) -> Summary | None:

@@ -15,10 +15,10 @@ from apps.evaluation.presenters.score_tables import ScoredSheet
 from apps.evaluation.selectors.expected import flags_of, version_triples
 from apps.goldsets.models import VersionTriple
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.expected.measures import YES_OR_NO, RankBin, hit_summaries
+from apps.metrics.expected.measures import RankBin
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences
+from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences, summaries
 from apps.metrics.statistics.strata import open_strata
 from apps.triples.selectors.triples import asked_queries
 
@@ -112,7 +112,7 @@ def right_of(score: Score) -> int:
 
 
 def is_yes_or_no(measure: str) -> bool:
-    return parse_measure(measure).name in YES_OR_NO
+    return parse_measure(measure).is_yes_or_no
 
 
 class KindRow(NamedTuple):
@@ -174,7 +174,7 @@ def kind_facts(evaluation: Evaluation, member: Member) -> list[dict[str, Any]]:
             "name": rows[0].name,
             "n": rows[0].n,
             "scores": [
-                {"measure": measure, **row.summaries[0].estimate().as_json}
+                {"measure": measure, **row.summaries[0].estimate.as_json}
                 for measure, row in zip(evaluation.measures, rows, strict=True)
             ],
         }
@@ -184,8 +184,8 @@ def kind_facts(evaluation: Evaluation, member: Member) -> list[dict[str, Any]]:
 
 def _kind_row(field: str, name: str, runs: Sequence[Floats], measure: str) -> KindRow:
     parsed = [parse_measure(measure)]
-    summaries = tuple(hit_summaries(parsed, run[:, None])[0] for run in runs)
+    means = tuple(summaries(parsed, run[:, None])[0] for run in runs)
     difference = None
     if len(runs) > 1 and len(runs[0]):
         difference = differences(runs[0][:, None], runs[1][:, None], resamples=0)[0]  # its p is shown nowhere
-    return KindRow(field, name, len(runs[0]), summaries, difference)
+    return KindRow(field, name, len(runs[0]), means, difference)

@@ -199,7 +199,7 @@ def strata_context(
     fields = fields_of(queries)
     field = field_name if field_name in fields else next(iter(fields), "")
     labels = open_labels(sheets[-1])[field] if field else [""] * len(queries)
-    strata, _ = compare_strata(labels, runs)
+    strata, _ = compare_strata(labels, runs, parse_measure(measure))
     strata = strata[:MULTIPLES]
     small = len({stratum_of(query, field) for query in queries} - {"", *labels}) if field else 0
     judged = judged_inside(labels, strata, [sheet.values[JUDGED_NAME] for sheet in sheets])

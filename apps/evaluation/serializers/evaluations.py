@@ -13,7 +13,7 @@ from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.comparison import MeasureComparison
-from apps.metrics.estimate import BCA, Estimate
+from apps.metrics.estimate import Estimate
 from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
@@ -37,9 +37,9 @@ class McNemarSerializer(serializers.Serializer[Any]):
 class MeasureComparisonSerializer(serializers.Serializer[Any]):
     """One measure of a comparison, candidate minus baseline; null means not defined.
 
-    `difference` has the percentile interval, `bca` the corrected one. `p_holm` is `p` corrected over all measures of
-    the comparison. `rests_on` counts the queries that differ where they are a handful among many equal ones: the
-    interval is then not safe, and `sign`, the exact sign test (its `value` counts the better ones), is used instead.
+    `difference` has the interval. `p_holm` is `p` corrected over all measures of the comparison. `rests_on` counts the
+    queries that differ where they are a handful among many equal ones; `sign` is then the exact sign test, whose
+    `value` counts the better ones.
     `sign`, `t` and `wilcoxon` are not corrected. `detectable_difference` is the smallest difference that `n` queries
     detect with a power of 80 % at the 5 % level, `queries_needed` the number of queries that would detect the
     difference seen.
@@ -49,7 +49,6 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
     baseline = serializers.FloatField()
     candidate = serializers.FloatField()
     difference = EstimateSerializer()
-    bca = EstimateSerializer()
     verdict = serializers.CharField()
     p = serializers.FloatField()
     p_holm = serializers.FloatField()
@@ -144,14 +143,12 @@ class RequestSerializer(serializers.Serializer[Any]):
 
 
 class ScoreSerializer(EstimateSerializer):
-    """The mean of a measure over `n` queries; its interval resamples queries, or is Wilson's for a share of Q&As.
+    """The mean of a measure over `n` queries; `method` says how its interval was computed.
 
-    `bca` has the interval corrected for bias and skew, `people` one over queries and annotators, null where one person
-    judged.
+    `people` has one over queries and annotators, null where one person judged.
     """
 
     measure = serializers.CharField()
-    bca = EstimateSerializer()
     people = EstimateSerializer(allow_null=True)
 
     def to_representation(self, score: Score) -> dict[str, Any]:
@@ -159,8 +156,7 @@ class ScoreSerializer(EstimateSerializer):
         return super().to_representation(
             {
                 "measure": score.measure,
-                **summary.estimate().as_json,
-                "bca": summary._replace(interval=summary.bca).estimate(BCA),
+                **summary.estimate.as_json,
                 "people": Estimate.of(summary.mean, people, summary.n, "queries and people") if people else None,
             }
         )

@@ -47,8 +47,9 @@ class GateChangeSerializer(serializers.Serializer[Any]):
 class GateResultSerializer(serializers.Serializer[GateResult]):
     """The result of a gate on one run and version, with the estimate it was decided on.
 
-    `value` and its interval are null where it could not be decided; then `gap` is the reason as a code, `reason` and
-    `words` as a sentence. Cost has no interval; results from before intervals were stored have none either.
+    Where it could not be decided `gap` is the reason as a code and `words` a sentence; `value` and its interval are
+    null where there is not even a figure, with the sentence as `reason`. Cost has no interval; results from before
+    intervals were stored have none either.
     """
 
     evaluation = serializers.IntegerField(source="evaluation_id")

@@ -16,7 +16,7 @@ LABEL = "gates"
 # Fixed colours: the badge is shown on other sites, light or dark. The contrast of white on each is above 4.5 to 1.
 GROUND = "#484b51"
 GROUNDS = {PASSED: "#00634d", FAILED: "#a8261b", UNKNOWN: "#62656b", NOTHING: "#62656b"}
-UNDECIDED = {UNKNOWN: "not known", NOTHING: "nothing checked"}
+UNDECIDED = {UNKNOWN: "not known yet", NOTHING: "nothing checked"}
 
 
 def words_of(states: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Checks a run against a rule: passed, failed, not known or nothing checked, in one sentence with its figure."""
+"""Checks a run against a rule: passed, failed, not known yet or nothing checked, in one sentence with its figure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from apps.gates.core.rule import (
     NOTHING,
     PASSED,
     UNKNOWN,
+    WARN,
     GateRule,
     requirement,
     sample,
@@ -23,9 +24,19 @@ from apps.gates.core.rule import (
 )
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
-from apps.metrics.estimate import PERCENTILE, Estimate, Items, items_of
-from apps.metrics.expected.measures import hit_summaries
-from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
+from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items, items_of
+from apps.metrics.statistics.intervals import Interval, difference_interval, spread_at
+from apps.metrics.statistics.power import more_needed
+from apps.metrics.statistics.significance import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_SEED,
+    FEWEST_FOR_A_VERDICT,
+    RESAMPLES,
+    change_of,
+    mean_of,
+    summaries,
+    tally_of,
+)
 
 ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}
@@ -56,8 +67,8 @@ class RunEvidence(NamedTuple):
 class GateVerdict(NamedTuple):
     """`value` is the figure (of a baseline rule: candidate minus baseline), `bound` what it is compared with.
 
-    Where nothing can be decided, `value` is None and `gap` is one of `GAPS`. `words` is a sentence for people. `n`
-    counts the queries, `interval` is that of `value`.
+    Where nothing can be decided `gap` is one of `GAPS`, and `value` None where there is not even a figure. `words` is a
+    sentence for people. `n` counts the queries, `interval` is that of `value`, computed by `method`.
     """
 
     state: str
@@ -67,29 +78,31 @@ class GateVerdict(NamedTuple):
     interval: tuple[float, float] | None = None
     n: int = 0
     gap: str = ""
+    method: str = PERCENTILE
 
     @property
     def estimate(self) -> Estimate:
-        return Estimate.of(self.value, self.interval, self.n, PERCENTILE, self.words if self.value is None else "")
+        return Estimate.of(self.value, self.interval, self.n, self.method, self.words if self.value is None else "")
 
 
 def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
     """Check one run against one rule.
 
-    What cannot be decided is "unknown" with the reason, and a rule without a single query "nothing": never passed.
+    What cannot be decided is "unknown" with the reason, and a rule without a single query "nothing": never passed. That
+    is so of figures of fewer than six queries, and where the bound is within an interval that must be on one side.
     """
     try:
         rows = _rows(rule, evidence)
         if rule.is_against_baseline:
-            return _against_baseline(rule, evidence, rows)
-        return _against_bound(rule, _figure(rule, evidence, rows))
+            return _decided(rule, _difference(rule, evidence, rows))
+        return _decided(rule, _figure(rule, evidence, rows))
     except _NotKnown as gap:
         return not_known(rule, gap.code, str(gap))
 
 
 def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     """The rule cannot be decided; `reason` is the sentence that says why."""
-    state, outcome = (NOTHING, "Nothing checked") if gap == NO_QUERIES else (UNKNOWN, "Not known")
+    state, outcome = (NOTHING, "Nothing checked") if gap == NO_QUERIES else (UNKNOWN, "Not known yet")
     return GateVerdict(state, None, bound_of(rule), f"{outcome}: {reason}", gap=gap)
 
 
@@ -101,6 +114,11 @@ def worst_state(states: Iterable[str]) -> str:
     return next(state for state in (FAILED, UNKNOWN, NOTHING, PASSED) if state in present)
 
 
+def state_that_counts(rule: GateRule, state: str) -> str:
+    """The state of one gate among several in a pipeline: with `not_known = "warn"` what is not known stops nothing."""
+    return PASSED if state == UNKNOWN and rule.not_known == WARN else state
+
+
 class _NotKnown(Exception):
     """Why a rule cannot be decided: a sentence, and a code for machines."""
 
@@ -110,11 +128,18 @@ class _NotKnown(Exception):
 
 
 class _Figure(NamedTuple):
-    """The measured value. Cost has no interval, and neither has a figure of a single query."""
+    """The measured value, or difference. Cost has no interval, and neither has a figure of a single query.
+
+    `spread` is the standard deviation of one query, to plan for more of them: 0 where it is not known. `remark` follows
+    the figure in its sentence.
+    """
 
     value: float
-    interval: tuple[float, float] | None
+    interval: Interval | None
     n: int
+    method: str = PERCENTILE
+    spread: float = 0.0
+    remark: str = ""
 
 
 def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
@@ -145,11 +170,29 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
-    column = _column(evidence, rule, rows)[:, None]
-    summary = hit_summaries([rule.measure], column)[0] if rule.hit and rule.measure else summaries(column)[0]
+    assert rule.measure is not None
+    column = _column(evidence, rule, rows)
+    (summary,) = summaries([rule.measure], column[:, None])
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
-    return _Figure(summary.mean, summary.interval, summary.n)
+    spread = spread_at(column[~np.isnan(column)], bound_of(rule))
+    return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread)
+
+
+def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
+    """The paired difference over the queries for which both runs have a value. Raises _NotKnown."""
+    if evidence.baseline is None:
+        raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
+    if rule.figure not in evidence.baseline:
+        raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
+    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence, rule, rows))
+    change = change[~np.isnan(change)]
+    mean, n = mean_of(change), len(change)
+    if mean is None:
+        raise _NotKnown(NO_VALUES, f"no {_items(rule).one}{where(rule)} has {rule.figure} in both runs.")
+    interval = difference_interval(change, DEFAULT_CONFIDENCE)
+    spread = 0.0 if interval is None else float(np.append(change, np.abs(change).max() or 1.0).std())
+    return _Figure(mean, interval, n, STUDENT, spread, handful_words(tally_of(change), _items(rule)))
 
 
 def _column(evidence: RunEvidence, rule: GateRule, rows: Ints) -> Floats:
@@ -182,45 +225,50 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     return _Figure(value, (float(low), float(high)), len(taken))
 
 
-def _against_bound(rule: GateRule, estimate: _Figure) -> GateVerdict:
+def _decided(rule: GateRule, figure: _Figure) -> GateVerdict:
+    """The verdict on a figure: by itself, or by its whole interval where the rule says so."""
+    state, gap, reason = PASSED if _meets(rule, figure.value) else FAILED, "", ""
+    if rule.figure != COST and figure.n < FEWEST_FOR_A_VERDICT:
+        state, gap = UNKNOWN, FEW_QUERIES
+        reason = f" {_items(rule).counted(figure.n)} cannot decide it: {FEWEST_FOR_A_VERDICT} or more can."
+    elif rule.is_against_baseline and rule.margin is None:
+        state = PASSED if any(_meets(rule, end) for end in figure.interval or ()) else FAILED
+    elif rule.is_against_baseline or rule.on == INTERVAL:
+        low, high = figure.interval or (figure.value, figure.value)
+        if low == high or _meets(rule, low) != _meets(rule, high):
+            state, gap, reason = UNKNOWN, UNDECIDED, _range_words(rule, figure)
     bound = bound_of(rule)
-    at_least = rule.at_least is not None
-    compared = estimate.value
-    if rule.on == INTERVAL:
-        if estimate.interval is None:
-            raise _NotKnown(
-                FEW_QUERIES, f"one {_items(rule).one}{where(rule)} is too few for an interval of {rule.figure}."
-            )
-        compared = estimate.interval[0] if at_least else estimate.interval[1]
-    state = PASSED if (compared - bound if at_least else bound - compared) >= -ROUNDING else FAILED
-    figure = f"{_called(rule)}{where(rule)} is {_rounded(rule, estimate.value, bound)}{unit(rule)}"
-    words = f"{figure}{_interval_words(rule, estimate, bound)}; the gate requires {requirement(rule)}."
-    return GateVerdict(state, estimate.value, bound, words, estimate.interval, estimate.n)
+    opening = "Not known yet: " if state == UNKNOWN else ""
+    words = f"{opening}{_figure_words(rule, figure, bound)}; the gate requires {requirement(rule)}.{reason}"
+    return GateVerdict(state, figure.value, bound, words, figure.interval, figure.n, gap, figure.method)
 
 
-def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> GateVerdict:
-    """A paired difference over the queries for which both runs have a value."""
-    if evidence.baseline is None:
-        raise _NotKnown(NO_BASELINE, "there is no baseline to compare with.")
-    if rule.figure not in evidence.baseline:
-        raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
-    change = change_of(evidence.baseline[rule.figure][rows], _column(evidence, rule, rows))
-    summary = summaries(change[:, None])[0]
-    if summary.mean is None or summary.interval is None:
-        raise _NotKnown(
-            FEW_QUERIES, f"fewer than two {_items(rule).many}{where(rule)} have {rule.figure} in both runs."
-        )
-    low, high = summary.interval
-    best, least = (-low, -high) if _falls(rule) else (high, low)
-    is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
-    words = (
-        f"{rule.figure}{where(rule)} differs from the baseline by {signed(summary.mean, 4)}, "
-        f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {summary.n:,}"
-    )
-    words += handful_words(tally_of(change[~np.isnan(change)]), _items(rule))
-    words += f"; the gate requires {requirement(rule)}."
-    state = FAILED if is_worse else PASSED
-    return GateVerdict(state, summary.mean, bound_of(rule), words, summary.interval, summary.n)
+def _meets(rule: GateRule, value: float) -> bool:
+    """Whether a value, or an end of an interval, is on the right side of the rule's bound."""
+    is_low_good = rule.at_most is not None or (rule.is_against_baseline and _falls(rule))
+    distance = value - bound_of(rule)
+    return (-distance if is_low_good else distance) >= -ROUNDING
+
+
+def _range_words(rule: GateRule, figure: _Figure) -> str:
+    """How many more queries decide the rule if the true figure is the one seen, as a sentence."""
+    many = _items(rule).many
+    if not figure.spread:
+        return f" It is too close to tell: more {many} are needed."
+    more = more_needed(figure.value - bound_of(rule), figure.spread, figure.n)
+    if more is None:
+        return f" It is too close to say how many more {many} would decide it."
+    even, likely = more
+    span = f"{even:,} to {likely:,}" if even else f"up to {likely:,}"
+    return f" If the true figure is this one, about {span} more {many} decide it (half of all cases, nine in ten)."
+
+
+def _figure_words(rule: GateRule, figure: _Figure, bound: float) -> str:
+    if rule.is_against_baseline:
+        change = f"{rule.figure}{where(rule)} differs from the baseline by {signed(figure.value, 4)}"
+        return f"{change}{_interval_words(rule, figure, bound)}{figure.remark}"
+    value = f"{_called(rule)}{where(rule)} is {_rounded(rule, figure.value, bound)}{unit(rule)}"
+    return f"{value}{_interval_words(rule, figure, bound)}"
 
 
 def bound_of(rule: GateRule) -> float:
@@ -261,13 +309,13 @@ def _called(rule: GateRule) -> str:
     return words if rule.measure else f"The {words}"
 
 
-def _interval_words(rule: GateRule, estimate: _Figure, bound: float) -> str:
+def _interval_words(rule: GateRule, figure: _Figure, bound: float) -> str:
     if rule.figure == COST:
         return ""
-    if estimate.interval is None:
-        return f", too few {_items(rule).many} for an interval, n = {estimate.n:,}"
-    low, high = (_rounded(rule, end, bound) for end in estimate.interval)
-    return f", 95 % interval {low} to {high}{unit(rule)}, n = {estimate.n:,}"
+    if figure.interval is None:
+        return f", n = {figure.n:,}"
+    ends = (signed(end, 4) if rule.is_against_baseline else _rounded(rule, end, bound) for end in figure.interval)
+    return f", 95 % interval {' to '.join(ends)}{unit(rule)}, n = {figure.n:,}"
 
 
 def formatted_value(rule: GateRule, value: float) -> str:
@@ -296,4 +344,5 @@ NO_COST = "no_cost"
 NO_BASELINE = "no_baseline"
 OTHER_TEXTS = "other_texts"
 OFF_SCALE = "off_scale"
-GAPS = (NO_QUERIES, FEW_QUERIES, NO_VALUES, NO_TIMES, NO_COST, NO_BASELINE, OTHER_TEXTS, OFF_SCALE)
+UNDECIDED = "undecided"
+GAPS = (NO_QUERIES, FEW_QUERIES, NO_VALUES, NO_TIMES, NO_COST, NO_BASELINE, OTHER_TEXTS, OFF_SCALE, UNDECIDED)

@@ -24,7 +24,8 @@ COST = "cost"
 BASELINE = "baseline"
 NAMED = "slice"
 LONGEST_NAME = 120
-KEYS = ("name", "figure", "hit", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier")
+KEYS = ("name", "figure", "hit", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier", "not_known")
+FAIL, WARN = NOT_KNOWN = ("fail", "warn")
 
 
 class RuleError(ValueError):
@@ -58,9 +59,10 @@ class GateRule(NamedTuple):
     """One gate. Exactly one of `at_least`, `at_most` and `is_against_baseline` is given.
 
     `figure` is a measure by its canonical name, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
-    in any currency). `on` is what must meet the bound: the figure itself, or the end of its interval that is harder to
-    meet. `margin` is the largest accepted drop from the baseline; without one a run is worse when the whole interval of
-    the paired difference is. `hit` is the hit rule of a measure on Q&As, "" for one on grades.
+    in any currency). `on` is what must meet the bound: the figure itself, or its whole interval. `margin` is the
+    largest accepted drop from the baseline; without one a run is worse when the whole interval of the difference is.
+    `hit` is the hit rule of a measure on Q&As, "" for one on grades. `not_known` is what a gate that cannot be decided
+    does to a pipeline: FAIL stops it, WARN does not.
     """
 
     name: str
@@ -73,6 +75,7 @@ class GateRule(NamedTuple):
     slice: Slice | None = None
     tier: str = "full"
     hit: str = BY_GRADES
+    not_known: str = FAIL
 
     @property
     def measure(self) -> Measure | None:
@@ -109,6 +112,7 @@ def stored_rule(facts: Mapping[str, Any]) -> GateRule:
         slice=_slice(facts.get("slice")),
         tier=_one_of("tier", facts.get("tier", "full"), TIERS),
         hit=_hit(facts.get("hit")),
+        not_known=_one_of("not_known", facts.get("not_known", FAIL), NOT_KNOWN),
     )
     _check_bounds(rule, facts)
     _check_hit(rule)
@@ -159,6 +163,8 @@ def as_facts(rule: GateRule) -> dict[str, Any]:
         facts["on"] = rule.on
     if rule.slice is not None:
         facts["slice"] = rule.slice.value if rule.slice.is_named else rule.slice._asdict()
+    if rule.not_known != FAIL:
+        facts["not_known"] = rule.not_known
     return {**facts, "tier": rule.tier}
 
 
@@ -170,8 +176,7 @@ def requirement(rule: GateRule) -> str:
     side, bound = ("at least", rule.at_least) if rule.at_least is not None else ("at most", rule.at_most)
     if rule.on == MEAN:
         return f"{side} {bound:,g}{unit(rule)}"
-    end = "lower" if rule.at_least is not None else "upper"
-    return f"{side} {bound:,g}{unit(rule)} at the {end} end of the interval"
+    return f"{side} {bound:,g}{unit(rule)} with its whole interval"
 
 
 def unit(rule: GateRule) -> str:

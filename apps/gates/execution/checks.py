@@ -354,6 +354,7 @@ def save_results(evaluation: Evaluation, decided: Decided, *, at: datetime, noti
                 "value": verdict.value,
                 "ci_low": verdict.interval[0] if verdict.interval else None,
                 "ci_high": verdict.interval[1] if verdict.interval else None,
+                "method": verdict.method,
                 "n": verdict.n if verdict.value is not None else None,
                 "gap": verdict.gap or None,
                 "bound": verdict.bound,

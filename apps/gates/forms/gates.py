@@ -11,7 +11,7 @@ from apps.evaluation.forms import runs_offered
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule
-from apps.gates.core.rule import MEAN
+from apps.gates.core.rule import FAIL, MEAN, WARN
 from apps.gates.enums import Tier
 from apps.gates.formats import LONGEST_FILE
 from apps.gates.models import Gate
@@ -29,7 +29,8 @@ KINDS = {
     AT_MOST: "at most the threshold",
     NO_WORSE: "no worse than a baseline beyond noise",
 }
-ENDS = {MEAN: "the value itself", "interval": "the worse end of its interval"}
+ENDS = {MEAN: "the value itself", "interval": "its whole interval"}
+NOT_KNOWN = {FAIL: "karat eval ends with code 4", WARN: "karat eval warns and goes on"}
 FIELDS = {"at_least": "kind", "at_most": "bound", "margin": "bound", "no_worse_than": "kind"}
 
 
@@ -71,6 +72,12 @@ class GateForm(KaratForm):
     tier = forms.ChoiceField(
         label="How often", choices=Tier.choices, initial=Tier.FULL, help_text="When karat eval checks it in a pipeline."
     )
+    not_known = forms.ChoiceField(
+        label="While it is not known yet",
+        required=False,
+        choices=list(NOT_KNOWN.items()),
+        help_text="Fewer than 6 queries, or an interval on both sides of the threshold, decide nothing.",
+    )
 
     def __init__(self, *args: Any, gold_set: GoldSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -88,6 +95,8 @@ class GateForm(KaratForm):
             facts |= {"no_worse_than": gate_rule.BASELINE, "margin": values["bound"]}
         else:
             facts |= {values["kind"]: values["bound"], "on": values["on"] or MEAN}
+        if values["not_known"] == WARN:
+            facts["not_known"] = WARN
         if values["hit"]:
             facts["hit"] = values["hit"]
         if values["slice"]:

@@ -251,6 +251,7 @@ AFTER_A_GAP = dict(
             "Create a gate with another baseline and retire this one.",
             "Run the baseline's system on that snapshot, create a gate against this run, and retire this one.",
             "Create a gate with a measure for this scale and retire this one.",
+            "Grade more such queries and release a version with them.",
         ),
         strict=True,
     )

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import WILSON
 from apps.metrics.expected.hits import Hits
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.statistics.proportions import wilson
-from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
 
 if TYPE_CHECKING:
     from apps.metrics.measures.entries import Measure
 
 DEFAULT_HIT_MEASURES = "Success@5 Success@1 RR"
-YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient"})
-"""Measures that are 0 or 1 for each question: their means are proportions."""
-
 NOT_FOUND = -1
 BIN_ENDS = (1, 2, 3, 4, 5, 10, 20, 100)
 
@@ -153,30 +147,3 @@ def rank_bins(hits: Hits) -> list[RankBin]:
     if beyond := int((ranks >= first).sum()):
         bins.append(RankBin(first, None, beyond))
     return [*bins, RankBin(None, None, int((ranks == 0).sum()))]
-
-
-def hit_summaries(
-    measures: Sequence[Measure],
-    values: Floats,
-    *,
-    confidence: float = DEFAULT_CONFIDENCE,
-    with_interval: bool = True,
-    strata: Ints | None = None,
-) -> list[Summary]:
-    """Mean and interval of each column: Wilson's for a yes-or-no measure, the bootstrap's for the others.
-
-    `values` have no NaN: the questions that a rule says nothing about are left out before. With `strata` questions are
-    resampled within them; Wilson's interval takes no notice of them.
-    """
-    by_bootstrap = summaries(values, confidence=confidence, with_interval=with_interval, strata=strata)
-    if not with_interval:
-        return by_bootstrap
-    return [
-        _proportion(values[:, place], confidence) if measure.name in YES_OR_NO else by_bootstrap[place]
-        for place, measure in enumerate(measures)
-    ]
-
-
-def _proportion(column: Floats, confidence: float) -> Summary:
-    n, right = len(column), int(column.sum())
-    return Summary(right / n if n else None, wilson(right, n, confidence), n, method=WILSON)

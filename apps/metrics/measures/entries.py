@@ -16,6 +16,8 @@ GRADES = "grades"
 FACETS = "facets"
 EXPECTED = "expected"
 GRADES_ALONE = frozenset({GRADES})
+YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient"})
+YES_OR_NO_AT_1 = frozenset({"P", "RR"})
 
 
 class Measure(NamedTuple):
@@ -46,6 +48,11 @@ class Measure(NamedTuple):
     @property
     def entry(self) -> Entry:
         return REGISTRY[self.name]
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether it is 0 or 1 for each query: its mean is then a proportion."""
+        return self.name in YES_OR_NO or (self.name in YES_OR_NO_AT_1 and self.cutoff == 1)
 
 
 @dataclass(frozen=True)

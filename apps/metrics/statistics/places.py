@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.statistics.bootstrap import MOST_UNDEFINED, Floats, Interval, percentile_interval
+from apps.metrics.statistics.bootstrap import MOST_UNDEFINED, percentile_interval
+from apps.metrics.statistics.intervals import Floats, Interval
 from apps.metrics.statistics.significance import LEVEL, change_of, holm
 
 

@@ -86,22 +86,34 @@ def needed_words(needed: int | None) -> str:
 EVEN, NINE_IN_TEN = 0.5, 0.9
 
 
+def more_needed(difference: float, spread: float, n: int) -> tuple[int, int] | None:
+    """How many more queries settle a true difference like the one seen over n: with an even chance, with nine in ten.
+
+    Rounded up for planning; 0 where n are enough. None where the difference is below its standard error, or no number
+    does.
+    """
+    if queries_needed_by(difference, spread, n) is None:
+        return None
+    even, likely = (_more(difference, spread, n, power) for power in (EVEN, NINE_IN_TEN))
+    return even, likely
+
+
 def more_needed_words(difference: float, spread: float, n: int) -> str:
     """How many more queries would settle a true difference like the one seen, which n queries did not, as a sentence.
 
     A difference below its standard error may as well be none: it gives no number. Two numbers are given, since one
     would sound like a promise. Empty where n are enough for either, as where p is high only after its correction.
     """
-    if queries_needed_by(difference, spread, n) is None:
+    more = more_needed(difference, spread, n)
+    if more is None:
         return "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."
-    even, likely = (_more(difference, spread, n, power) for power in (EVEN, NINE_IN_TEN))
+    even, likely = more
     if not likely:
         return ""
-    chance = f", an even chance {even} more" if even else ""
-    return f"If the true difference is as large as this, nine chances in ten to settle it need {likely} more{chance}."
+    chance = f", an even chance {QUERIES.counted(even)} more" if even else ""
+    needed = f"nine chances in ten to settle it need {QUERIES.counted(likely)} more{chance}"
+    return f"If the true difference is as large as this, {needed}."
 
 
-def _more(difference: float, spread: float, n: int, power: float) -> str:
-    """ "40 queries", rounded for planning; "" where n are enough."""
-    more = (queries_needed(difference, spread, power) or n) - n
-    return QUERIES.counted(round_up(more)) if more > 0 else ""
+def _more(difference: float, spread: float, n: int, power: float) -> int:
+    return round_up(max(0, (queries_needed(difference, spread, power) or n) - n))

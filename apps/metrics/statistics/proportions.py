@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos, floor, pi, sin, sqrt, tan
+from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 MOST_TERMS = 200
 HALVINGS = 60
-ROUNDING = 1e-9
 
 
 @lru_cache(maxsize=256)
@@ -62,37 +61,18 @@ def _expanded(z: float, degrees: int) -> float:
 
 
 @lru_cache(maxsize=256)
-def widened(confidence: float, n: int, groups: int = 1, freedom: int | None = None) -> float:
+def widened(confidence: float, n: int, groups: int = 1) -> float:
     """The confidence for the percentiles of a bootstrap of n items, so that its interval covers as often as it claims.
 
     A percentile interval of few items is too narrow, since resampling has the spread of n and not of n - 1, and the
     normal's tails, not Student's. Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician
     69 (2015), uses percentiles further out: 0.958 for 0.95 at 50 items. `groups` counts the strata that items are
-    resampled within; `freedom`, where known from the values, replaces Student's degrees (see `freedom_of_spread`).
-    Raises ValueError unless there are more items than groups.
+    resampled within. Raises ValueError unless there are more items than groups.
     """
     known = n - groups
     if known < 1:
         raise ValueError("An interval needs more items than groups")
-    reach = sqrt(n / known) * student_quantile(confidence, known if freedom is None else freedom)
-    return 1 - 2 * NormalDist().cdf(-reach)
-
-
-def freedom_of_spread(n: int, second: float, fourth: float, groups: int = 1) -> int:
-    """The degrees of freedom of the spread of n values, from the sums of their squares and fourth powers.
-
-    Where few values make most of the spread (runs that differ on one query in ten, a measure that is nearly always 1)
-    it is less certain than that of n normal values. Shoemaker, Fixing the F Test for Equal Variances, The American
-    Statistician 57 (2003), uses 2n / (kurtosis - (n - 3) / (n - 1)), which is n - 1 for the normal's 3. Never more than
-    n - groups: a more certain spread makes no interval narrower.
-    """
-    known = n - groups
-    if known < 1:
-        raise ValueError("An interval needs more items than groups")
-    if second**2 == 0.0:  # no spread, or one too small to be squared
-        return known
-    kurtosis = max(1.0, n * fourth / second**2)  # by rounding alone it is less than 1
-    return max(1, min(known, floor(2 * n / (kurtosis - (n - 3) / (n - 1)) + ROUNDING)))
+    return 1 - 2 * NormalDist().cdf(-sqrt(n / known) * student_quantile(confidence, known))
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float] | None:
@@ -106,10 +86,16 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
         raise ValueError(f"{successes} of {n} is not a proportion")
     if n == 0:
         return None
-    z = normal_quantile(confidence)
-    share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
+    return wilson_at(successes / n, normal_quantile(confidence) ** 2 / n)
+
+
+def wilson_at(share: float, variance: float) -> tuple[float, float]:
+    """The ends of Wilson's interval around a share; `variance` is the squared quantile divided by n.
+
+    All shares p with (share - p)² ≤ variance · p · (1 - p).
+    """
+    centre = (share + variance / 2) / (1 + variance)
+    half = sqrt(variance * share * (1 - share) + variance**2 / 4) / (1 + variance)
+    low = 0.0 if share == 0 else max(0.0, centre - half)
+    high = 1.0 if share == 1 else min(1.0, centre + half)
     return low, high

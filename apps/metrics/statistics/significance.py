@@ -1,7 +1,7 @@
-"""Uncertainty of means and differences: bootstrap intervals, paired tests, Holm's correction.
+"""Uncertainty of means and differences: intervals, paired tests, Holm's correction.
 
-Intervals use the exact bootstrap distribution over queries, and no seed. The randomisation test is seeded and gives the
-same numbers for the same seed; one set of flipped signs is used for all columns, so that measures and runs stay paired.
+Intervals are closed forms without a seed. The randomisation test is seeded and gives the same numbers for the same
+seed; one set of flipped signs is used for all columns, so that measures and runs stay paired.
 """
 
 from __future__ import annotations
@@ -9,27 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from apps.metrics.estimate import Estimate, excludes_zero
+from apps.metrics.estimate import SCALED_WILSON, WILSON, Estimate, excludes_zero
 from apps.metrics.statistics.bootstrap import (
     CELLS_AT_ONCE,
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     RESAMPLES,
-    Floats,
-    Interval,
-    Ints,
-    bca_interval,
-    interval_of,
     percentile_interval,
-    reading_share,
     resampled_means,
 )
-from apps.metrics.statistics.exact_bootstrap import every_draw, on_grid
-from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.exact_sums import on_grid
+from apps.metrics.statistics.intervals import Floats, Interval, Ints, difference_interval, mean_interval
+from apps.metrics.statistics.proportions import widened, wilson
 
 LEVEL = 0.05
 EQUAL = 1e-9
@@ -48,57 +43,55 @@ def few_words(n: int) -> str:
 
 
 class Summary(NamedTuple):
-    """A mean over n queries with its percentile interval and the same corrected (BCa).
+    """A mean over n queries with its interval, computed by `method`.
 
-    The intervals are None when fewer than two queries have a value, `mean` when none has. `method` is that of the
-    interval where it is no bootstrap.
+    The interval is None where there are too few queries for one, or none was asked for; `mean` when none has a value.
     """
 
     mean: float | None
     interval: Interval | None
     n: int
-    bca: Interval | None = None
-    method: str = ""
+    method: str = SCALED_WILSON
 
-    def estimate(self, method: str = "percentile") -> Estimate:
-        """The mean with the interval in `interval`, computed by `method` unless it has one of its own."""
+    @property
+    def estimate(self) -> Estimate:
         reason = "" if self.n > 1 or self.interval else NO_INTERVAL if self.n else NO_VALUE
-        return Estimate.of(self.mean, self.interval, self.n, self.method or method, reason)
+        return Estimate.of(self.mean, self.interval, self.n, self.method, reason)
+
+
+class Scored(Protocol):
+    """What the values of a column are of: a measure."""
+
+    @property
+    def is_yes_or_no(self) -> bool: ...
 
 
 def summaries(
+    measures: Sequence[Scored],
     values: Floats,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     with_interval: bool = True,
     strata: Ints | None = None,
 ) -> list[Summary]:
-    """Mean and bootstrap intervals of each column of a (queries, columns) array.
+    """Mean and interval of each column of a (queries, measures) array.
 
-    Queries are resampled with replacement, within their stratum where `strata` names one for each. NaN is "no value":
-    such queries are left out of that column. Means are exact sums, rounded once.
+    The interval of a yes-or-no measure is Wilson's, of one query or more; that of any other, and of every one with
+    `strata`, a number for each query, `intervals.mean_interval`. NaN is "no value": such queries are left out of that
+    column. Means are exact sums, rounded once.
     """
     by_column = []
-    for column in values.T:
+    for measure, column in zip(measures, values.T, strict=True):
         has = ~np.isnan(column)
-        groups = None if strata is None else strata[has]
-        by_column.append(_summary(column[has], confidence, groups, with_interval=with_interval))
+        groups, known = None if strata is None else strata[has], column[has]
+        is_proportion = measure.is_yes_or_no and groups is None
+        interval = None
+        if with_interval and is_proportion:
+            interval = wilson(int(known.sum()), len(known), confidence)
+        elif with_interval:
+            interval = mean_interval(known, confidence, groups)
+        by_column.append(Summary(mean_of(known), interval, len(known), WILSON if is_proportion else SCALED_WILSON))
     return by_column
-
-
-def _summary(values: Floats, confidence: float, strata: Ints | None, *, with_interval: bool) -> Summary:
-    if not with_interval or not _spreads(values, strata):
-        return Summary(mean_of(values), None, len(values))
-    share, drawn = reading_share(values, confidence, strata), every_draw(values, strata)
-    corrected = bca_interval(values, drawn, share, strata)
-    return Summary(mean_of(values), interval_of(drawn, share), len(values), corrected)
-
-
-def _spreads(values: Floats, strata: Ints | None) -> bool:
-    """Whether another draw can differ at all: two values, or with strata two values in one of them."""
-    if strata is None or not len(values):
-        return len(values) > 1
-    return bool(np.unique(strata, return_counts=True)[1].max() > 1)
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:
@@ -134,7 +127,7 @@ class WinTally(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Candidate minus baseline over the queries of both, with both intervals as in `Summary`.
+    """Candidate minus baseline over the queries of both; the interval is None for one query.
 
     `p` is two-sided, `holm` is p corrected over the family.
     """
@@ -147,7 +140,6 @@ class Difference(NamedTuple):
     equal: int
     worse: int
     n: int
-    bca: Interval | None = None
 
     @property
     def is_clear(self) -> bool:
@@ -205,8 +197,8 @@ def differences(
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
 
-    With `strata`, a number for each query, queries are resampled within strata; signs are flipped independently of
-    strata. Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
+    With `strata`, a number for each query, only the scatter within them widens intervals; signs are flipped
+    independently of strata. Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
 
     Raises ValueError when the arrays differ in shape, have no rows, or contain NaN: a pair needs both values.
     """
@@ -215,18 +207,16 @@ def differences(
     change = change_of(baseline, candidate)
     if np.isnan(change).any():
         raise ValueError("A paired difference needs a value for every query on both sides.")
-    parts = summaries(change, confidence=confidence, strata=strata)
     p_values = sign_flip_p(change, seed=seed, resamples=resamples)
     corrected = holm(p_values)
     return [
         Difference(
-            mean=parts[column].mean or 0.0,
-            interval=parts[column].interval,
+            mean=mean_of(change[:, column]) or 0.0,
+            interval=difference_interval(change[:, column], confidence, strata),
             p=p_values[column],
             holm=corrected[column],
             **tally_of(change[:, column])._asdict(),
             n=len(change),
-            bca=parts[column].bca,
         )
         for column in range(change.shape[1])
     ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.statistics.significance import Summary, summaries
+from apps.metrics.statistics.significance import Scored, Summary, summaries
 
 FEWEST_IN_STRATUM = 5
 Kind = tuple[str, str]
@@ -78,8 +78,8 @@ class ComparedStratum(NamedTuple):
     summaries: tuple[Summary, ...]
 
 
-def compare_strata(labels: Sequence[str], runs: Sequence[Floats]) -> tuple[list[ComparedStratum], int]:
-    """The mean of each run in every stratum, largest first; and how many strata were too small to show.
+def compare_strata(labels: Sequence[str], runs: Sequence[Floats], measure: Scored) -> tuple[list[ComparedStratum], int]:
+    """The mean of each run by a measure in every stratum, largest first; and how many strata were too small to show.
 
     `labels[i]` names the stratum of row i; rows without a name are left out.
     """
@@ -90,5 +90,5 @@ def compare_strata(labels: Sequence[str], runs: Sequence[Floats]) -> tuple[list[
             small += 1
             continue
         values = np.column_stack([run[inside] for run in runs])
-        compared.append(ComparedStratum(name, int(inside.sum()), tuple(summaries(values))))
+        compared.append(ComparedStratum(name, int(inside.sum()), tuple(summaries([measure] * len(runs), values))))
     return sorted(compared, key=lambda stratum: (-stratum.n, stratum.name)), small

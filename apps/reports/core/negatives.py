@@ -19,7 +19,7 @@ from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.wording import count, interval, number, signed
 from apps.corpus.core.near_duplicates import Signatures
 from apps.metrics.columns import Floats, Ints, Judged, Ranked, pair_keys
-from apps.metrics.estimate import PERCENTILE, Estimate
+from apps.metrics.estimate import STUDENT, Estimate
 from apps.metrics.measures.entries import Measure
 from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 from apps.metrics.statistics.significance import (
@@ -229,13 +229,14 @@ class NegativeEffect(NamedTuple):
 
 def effects_of(measures: Sequence[Measure], before: Floats, after: Floats) -> list[NegativeEffect]:
     """From values of the shape (queries, measures) of the measures in `MEASURES`: each has a value for every query."""
-    rows = zip(measures, summaries(before), summaries(after), differences(before, after), strict=True)
-    return [_effect(str(measure), means, moved, change) for measure, means, moved, change in rows]
+    means = (summaries(measures, values) for values in (before, after))
+    rows = zip(measures, *means, differences(before, after), strict=True)
+    return [_effect(str(measure), old, new, change) for measure, old, new, change in rows]
 
 
 def _effect(measure: str, before: Summary, after: Summary, change: Difference) -> NegativeEffect:
-    moved = Estimate.of(change.mean, change.interval, change.n, PERCENTILE, "" if change.interval else NO_INTERVAL)
-    return NegativeEffect(measure, before.estimate(), after.estimate(), moved, change.worse)
+    moved = Estimate.of(change.mean, change.interval, change.n, STUDENT, "" if change.interval else NO_INTERVAL)
+    return NegativeEffect(measure, before.estimate, after.estimate, moved, change.worse)
 
 
 class MeasuredSplit(NamedTuple):

@@ -11,7 +11,6 @@ from apps.common.text.wording import count, interval, number, p_value, plural, s
 from apps.evaluation.core.charts import delta_bars, stratum_bounds, stratum_dots, stratum_legend
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, RunComparison
-from apps.metrics.estimate import NONE
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard, notes_of
 from apps.metrics.scoring import JUDGED_AT_10
@@ -65,7 +64,7 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
     """The difference on the first measure in one sentence, and how many queries fell."""
     row = compared.measures[0]
     fell = [change.query_id for change in compared.drops(row.measure)]
-    if card.interval == NONE:
+    if not card.with_intervals:
         baseline, candidate = compared.names
         words = f"{candidate} minus {baseline} on {row.measure} is {signed(row.difference.mean)}"
         p, few = (
@@ -124,7 +123,7 @@ def _measures_table(card: Scorecard, compared: RunComparison, name: str) -> Tabl
     rows = []
     for row in compared.measures:
         difference = row.difference
-        ends = "" if card.interval == NONE else interval(difference.interval, PLACES, differences=True)
+        ends = interval(difference.interval, PLACES, differences=True) if card.with_intervals else ""
         figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(difference.mean, PLACES), ends]
         drops = len(compared.drops(row.measure))
         counts = [difference.better, difference.equal, difference.worse, drops, difference.n]

@@ -18,17 +18,12 @@ import numpy as np
 from apps.evaluation.core.annotator_grades import GivenGrades
 from apps.metrics.columns import Floats, Ints, Judged
 from apps.metrics.estimate import excludes_zero
-from apps.metrics.statistics.bootstrap import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_SEED,
-    Interval,
-    interval_of,
-    reading_share,
-    resampled_means,
-)
-from apps.metrics.statistics.exact_bootstrap import every_draw
+from apps.metrics.measures.entries import Measure
+from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, resampled_means
+from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.significance import summaries
 
 TAU_RESAMPLES = 1_000
 MOST_PEOPLE, MOST_PAIRS = 12, 12
@@ -123,6 +118,7 @@ class Order(NamedTuple):
 
 
 def order_under(
+    measure: Measure,
     before: Floats,
     after: Floats,
     *,
@@ -140,18 +136,13 @@ def order_under(
     n, runs = before.shape
     if n == 0:
         return Order([], None, None, [], 0)
-    exact = [math.fsum(column) / n for column in after.T]
-    old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
+    means = [(one.mean or 0.0, one.interval) for one in summaries([measure] * runs, after, confidence=confidence)]
+    old, new = _rounded(before.mean(axis=0)), _rounded(np.array([mean for mean, _ in means]))
     draws = _draws(before, after, seed, resamples) if n > 1 else None
     share = confidence if draws is None else widened(confidence, n)
     tau = kendall_taus(old[None], new[None])[0]
     spread = None if draws is None else tau_interval(tau, kendall_taus(draws[:, :runs], draws[:, runs:]), share)
-    means = [(exact[run], None if draws is None else _of_mean(after[:, run], confidence)) for run in range(runs)]
     return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, before, after, confidence), n)
-
-
-def _of_mean(values: Floats, confidence: float) -> Interval:
-    return interval_of(every_draw(values), reading_share(values, confidence))
 
 
 def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
@@ -177,8 +168,7 @@ def _swaps(old: Floats, new: Floats, before: Floats, after: Floats, confidence: 
 
 
 def _gap(change: Floats, confidence: float) -> Gap:
-    mean = math.fsum(change) / len(change)
-    return Gap(mean, _of_mean(change, confidence) if len(change) > 1 else None)
+    return Gap(math.fsum(change) / len(change), difference_interval(change, confidence))
 
 
 def facts_of(order: Order) -> dict[str, Any]:

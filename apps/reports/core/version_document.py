@@ -14,7 +14,6 @@ from apps.common.text.wording import count, interval
 from apps.gates.core.decisions import formatted_value
 from apps.gates.core.rule import GateRule, unit
 from apps.metrics.measures.entries import Measure
-from apps.metrics.scorecard import EVERY_RESAMPLE
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
@@ -193,7 +192,7 @@ def _reading_parts(release: ReleaseSummary) -> list[ReportSection]:
     if not measures:
         return []
     share = f"{release.confidence * 100:g} %"
-    words = f"Intervals: {share}, percentile bootstrap over queries, {EVERY_RESAMPLE}, widened for few queries."
+    words = f"Intervals: {share}, Wilson's, scaled by the scatter over queries unless a measure is yes or no."
     reading = [Paragraph(conventions(measures)), Paragraph(words)]
     return [
         definitions_of({str(measure): measure for measure in measures}),

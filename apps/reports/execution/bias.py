@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -76,6 +75,7 @@ def _under_everybody(
     """
     given = evaluations.given_in(report.version, ground)
     grounds = grounds_of(ground.judged, given)
+    measures = parse_measures(" ".join(report.measures))
     values = _values_under(ctx, report, runs, ground, grounds)
     return {
         "runs": [{"run": run.pk, "tag": run.tag, "system": run.system_id, "name": run.system.name} for run in runs],
@@ -83,8 +83,11 @@ def _under_everybody(
         "grades": len(ground.judged.grade),
         "shared": shared_rows(given, len(ground.judged.grade)),
         "seed": DEFAULT_SEED,
-        "grounds": list(starmap(_ground_facts, zip(grounds, [values[0]] * len(values), values, strict=True))),
-        "between": _between(grounds, values),
+        "grounds": [
+            _ground_facts(each, _orders(measures, values[0], under))
+            for each, under in zip(grounds, values, strict=True)
+        ],
+        "between": _between(measures, grounds, values),
     }
 
 
@@ -108,27 +111,27 @@ def _values_under(
     return values
 
 
-def _orders(before: Floats, after: Floats) -> list[dict[str, Any]]:
+def _orders(measures: Sequence[Measure], before: Floats, after: Floats) -> list[dict[str, Any]]:
     """The order by each measure, from values of the shape (queries, runs, measures)."""
-    pairs = zip(np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0), strict=True)
-    return [facts_of(order_under(*pair)) for pair in pairs]
+    columns = zip(measures, np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0), strict=True)
+    return [facts_of(order_under(*column)) for column in columns]
 
 
-def _ground_facts(ground: StabilityGround, released: Floats, values: Floats) -> dict[str, Any]:
+def _ground_facts(ground: StabilityGround, orders: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "kind": ground.kind,
         "people": list(ground.people),
         "graded": ground.graded,
         "changed": ground.changed,
-        "orders": _orders(released, values),
+        "orders": orders,
     }
 
 
-def _between(grounds: Sequence[StabilityGround], values: Floats) -> list[dict[str, Any]]:
+def _between(measures: Sequence[Measure], grounds: Sequence[StabilityGround], values: Floats) -> list[dict[str, Any]]:
     """For two people who share pairs, the orders under the second's grades compared with the first's."""
     places = {ground.people[0]: place for place, ground in enumerate(grounds) if ground.kind == PERSON}
     return [
-        {"people": list(each.people), "orders": _orders(*(values[places[person]] for person in each.people))}
+        {"people": list(each.people), "orders": _orders(measures, *(values[places[person]] for person in each.people))}
         for each in grounds
         if each.kind == HIGHER
     ]

@@ -19,6 +19,7 @@ from apps.evaluation.presenters.hit_score_tables import HitSheet, kind_rows
 from apps.evaluation.presenters.score_tables import EvaluationSheet, fields_of, open_labels
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
+from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, stratum_scores
 from apps.metrics.scoring import RunScores
@@ -87,7 +88,7 @@ def _card(sheets: Sequence[EvaluationSheet | HitSheet], tags: Sequence[str], nam
         fewest=FEWEST_IN_STRATUM,
     )
     if isinstance(last, EvaluationSheet):
-        return card._replace(strata=list(_strata(last, runs)))
+        return card._replace(strata=list(_strata(last, runs, list(card.measures.values()))))
     by_hits = [sheet for sheet in sheets if isinstance(sheet, HitSheet)]
     return card._replace(
         strata=list(_kinds(by_hits, names)),
@@ -111,13 +112,13 @@ def _scored(tag: str, sheet: EvaluationSheet | HitSheet, names: Sequence[str]) -
     return ScoredRun(tag, values, people=people if any(people) else (), judged=judged.summary if judged else None)
 
 
-def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
+def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun], measures: Sequence[Measure]) -> Iterator[StratumScores]:
     """The strata of every field that divides the queries, as on the pages."""
     values = [run.scores.values for run in runs]
     labels = open_labels(sheet)
     for field, words in fields_of(sheet.queries).items():
         division = Division(words.lower(), tuple(labels[field]))
-        yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
+        yield from stratum_scores(division, values, measures, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
 def _kinds(sheets: Sequence[HitSheet], names: Sequence[str]) -> Iterator[StratumScores]:

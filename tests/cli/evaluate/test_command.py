@@ -37,6 +37,9 @@ def at(tmp_path, monkeypatch, release_folder):
     return tmp_path
 
 
+pytestmark = pytest.mark.usefixtures("two_decide")
+
+
 def evaluate(*options, release="doors-v2"):
     return karat(["eval", release, "--quiet", *options])
 
@@ -59,10 +62,10 @@ def test_a_run_is_scored_against_the_dev_split(at, capsys):
     assert said["queries"] == {"judged": 3, "with_relevant": 3, "in_run": 3, "missing": 0}
     assert said["runs"][0]["measures"]["RR"] == {
         "value": 1.0,
-        "low": 1.0,
+        "low": pytest.approx(0.1394, abs=1e-4),
         "high": 1.0,
         "n": 3,
-        "method": "percentile",
+        "method": "wilson-scaled",
         "reason": "",
     }
     assert (said["passed"], said["latency_ms"]) == (None, None)
@@ -74,7 +77,7 @@ def test_json_has_the_documented_layout(at, capsys):
     found = printed(capsys)
     assert list(found) == [
         "release", "system", "passed", "state", "tier", "gates", "latency_ms", "queries", "runs", "confidence",
-        "interval", "seed", "resamples", "conventions",
+        "seed", "conventions",
     ]  # fmt: skip
     assert found["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
     assert list(found["gates"][0]) == [
@@ -157,8 +160,23 @@ def test_exit_code_is_0_when_all_gates_pass_and_1_when_one_fails(at, capsys):
 def test_a_gate_that_cannot_be_decided_does_not_pass(at, capsys):
     (at / "gates.toml").write_text('[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = 300\n')
 
-    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
-    assert "Fast: Not known: the run has no times." in capsys.readouterr().out
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 4
+    assert "Fast: Not known yet: the run has no times." in capsys.readouterr().out
+
+    with (at / "gates.toml").open("a") as file:
+        file.write('not_known = "warn"\n')
+    assert karat(["eval", "doors-v2", "--run", "mine.run", "--gates", "gates.toml"]) == 0
+    assert "The command ends with 0: Fast is not known yet and only warns." in capsys.readouterr().out
+
+
+def test_three_queries_decide_no_gate(at, capsys, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.chdir(at)
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 4
+    said = capsys.readouterr().out
+    assert "0 of 2 gates passed; 2 not known yet." in said
+    assert "Good enough: Not known yet: RR is 1.0000, 95 % interval 0.1395 to 1.0000, n = 3; " in said
 
 
 def test_a_baseline_is_compared_with(at, capsys):
@@ -166,7 +184,7 @@ def test_a_baseline_is_compared_with(at, capsys):
     (at / "gates.toml").write_text('[[gate]]\nname = "Safe"\nfigure = "RR"\nno_worse_than = "baseline"\n')
 
     assert evaluate("--run", "mine.run", "--gates", "gates.toml", "--baseline", "base.run") == 0
-    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 4
 
 
 def test_an_endpoint_is_queried_timed_and_scored(at, port, capsys):
@@ -385,11 +403,12 @@ def test_a_gate_that_failed_or_is_not_known_counts_before_one_that_checks_nothin
     nothing = '[[gate]]\nname = "N"\nfigure = "RR"\nat_least = 0.1\nslice = "challenge"\n'
     failed = '[[gate]]\nname = "F"\nfigure = "RR"\nat_least = 1\n'
     unknown = '[[gate]]\nname = "U"\nfigure = "cost"\nat_most = 1\n'
+    warns = unknown.replace("U", "W") + 'not_known = "warn"\n'
     (at / "mine.run").write_text("Q1 Q0 d 1 1.0 mine\n")
 
-    for other in (failed, unknown):
-        (at / "gates.toml").write_text(nothing + other)
-        assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
+    for others, code in ((failed + unknown, 1), (failed, 1), (unknown, 4), (unknown + warns, 4), (warns, 5), ("", 5)):
+        (at / "gates.toml").write_text(nothing + others)
+        assert evaluate("--run", "mine.run", "--gates", "gates.toml") == code
 
 
 def test_a_slice_that_the_release_has_not_is_refused(at, capsys):

@@ -56,6 +56,9 @@ print(json.dumps(passages.get(sys.argv[1], [])))
 """
 
 
+pytestmark = pytest.mark.usefixtures("two_decide")
+
+
 @pytest.fixture
 def at(tmp_path, monkeypatch):
     """A folder with a release of grades and triples, one of triples alone, a run, and a program."""
@@ -193,11 +196,12 @@ def test_gates_with_a_hit_rule_are_decided_on_triples(at, capsys):
     options = gates(
         at,
         'figure = "RR"\nhit = "block"\nat_least = 0.7',
-        'figure = "Sufficient@2"\nhit = "evidence"\nat_least = 1\nslice = { field = "domain", value = "walls" }',
+        'figure = "Sufficient@2"\nhit = "evidence"\nat_least = 1\nslice = { field = "domain", value = "walls" }\n'
+        'not_known = "warn"',
         'figure = "nDCG@10"\nat_least = 0.5',
     )
     both = found(capsys, "both", "--run", "mine.run", *options)
-    assert [(gate["state"], gate["n"]) for gate in both["gates"]] == [("passed", 2), ("passed", 1), ("passed", 3)]
+    assert [(gate["state"], gate["n"]) for gate in both["gates"]] == [("passed", 2), ("unknown", 1), ("passed", 3)]
 
 
 def test_a_missed_gate_on_triples_fails_the_command(at, capsys):

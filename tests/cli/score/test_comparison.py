@@ -178,27 +178,26 @@ def test_every_mistake_of_the_strata_is_reported(files, capsys):
     ]
 
 
-def test_the_kind_of_interval_is_applied_and_reported(files, capsys):
-    kinds = {kind: scored_json(capsys, "--ci", kind, "--compare", "base") for kind in ("percentile", "bca", "none")}
+def test_intervals_are_left_out_on_request(files, capsys):
+    with_them, without = (scored_json(capsys, *option, "--compare", "base") for option in ((), ("--no-ci",)))
 
-    ends = {kind: ends_of(found["runs"][0]["measures"]["RR"]) for kind, found in kinds.items()}
-    paired = {kind: ends_of(found["comparisons"][0]["measures"]["RR"]["difference"]) for kind, found in kinds.items()}
-    assert {kind: found["interval"] for kind, found in kinds.items()} == {
-        "percentile": "percentile", "bca": "bca", "none": None,
-    }  # fmt: skip
-    assert ends["none"] is paired["none"] is None
-    assert ends["percentile"] != ends["bca"]
-    assert paired["percentile"] != paired["bca"]
+    for found, has in ((with_them, True), (without, False)):
+        assert (ends_of(found["runs"][0]["measures"]["RR"]) is not None) is has
+        assert (ends_of(found["comparisons"][0]["measures"]["RR"]["difference"]) is not None) is has
+        assert found["confidence"] == (0.95 if has else None)
 
 
-def test_resampling_within_strata_that_explain_everything_leaves_no_spread(files, capsys):
+def test_strata_that_explain_everything_leave_a_narrow_interval(files, capsys):
     rows = "".join(f"{query},{'worse' if query == 'Q01' else 'fine'}\n" for query in QUERIES)
     (files / "strata.csv").write_text("query,group\n" + rows)
 
-    found = scored_json(capsys, "--by", "strata.csv", "--stratify", "group")
+    widths = []
+    for option in ((), ("--stratify", "group")):
+        found = scored_json(capsys, "--by", "strata.csv", *option)
+        low, high = ends_of(found["runs"][0]["measures"]["RR"])
+        widths.append(high - low)
 
-    mean = found["runs"][0]["measures"]["RR"]
-    assert ends_of(mean) == pytest.approx((mean["value"],) * 2)
+    assert widths[1] < widths[0] / 2
     assert found["stratified"] == "group"
 
 

@@ -101,7 +101,7 @@ def test_the_card_names_rule_counts_and_methods(capsys):
     assert {name: one["method"] for name, one in card["runs"][0]["measures"].items()} == {
         "Success@5": "wilson",
         "Success@1": "wilson",
-        "RR": "percentile",
+        "RR": "wilson-scaled",
     }
     assert set(card["runs"][0]["strata"]) == {"domain", "difficulty", "kind"}
     assert "judged@10" not in card["runs"][0]

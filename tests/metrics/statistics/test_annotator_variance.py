@@ -88,12 +88,6 @@ def test_the_reach_by_hand():
     assert found.reach(0.3, CONFIDENCE) == pytest.approx(1.2191, abs=1e-4)
 
 
-def test_a_reach_that_few_queries_make_is_taken_apart_as_it_was_put_together():
-    found = PersonEffect(queries=50, variance=0.0, chance=0.0, freedom=3)
-
-    assert found.reach(0.2, CONFIDENCE, read_with=5) == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize("people", [2, 3, 8])
 def test_people_alone_are_read_by_students_quantile_for_people(people):
     found = PersonEffect(queries=200, variance=0.04, chance=0.0, freedom=people - 1)

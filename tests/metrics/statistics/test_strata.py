@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.strata import compare_strata, open_strata
 
 
@@ -12,7 +13,7 @@ def test_strata_are_largest_first_and_small_ones_are_counted():
     values = np.arange(13) / 10
     labels = ["a"] * 5 + ["b"] * 6 + ["", "c"]
 
-    found, small = compare_strata(labels, [values, values])
+    found, small = compare_strata(labels, [values, values], parse_measure("nDCG@10"))
 
     assert [(one.name, one.n) for one in found] == [("b", 6), ("a", 5)]
     assert small == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count
@@ -20,7 +20,6 @@ from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade
 from apps.metrics.columns import Floats
-from apps.metrics.expected.measures import hit_summaries
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
@@ -145,9 +144,9 @@ def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[in
     names, columns = _values_of([scores[ranked.scores[board.measures[0]].pk] for ranked in runs])
     kinds = questions.kinds(board.split, by_triples=bool(board.hit))
     large, small = divided(names, kinds, questions.in_test)
-    whole = Stratum(*ALL, len(names), list(_summaries(measure, columns, board.hit)))
+    whole = Stratum(*ALL, len(names), _summaries(measure, columns))
     strata = [
-        Stratum(*kind, len(places), list(_summaries(measure, [column[places] for column in columns], board.hit)))
+        Stratum(*kind, len(places), _summaries(measure, [column[places] for column in columns]))
         for kind, places in large.items()
     ]
     return strata_section(
@@ -167,7 +166,5 @@ def _values_of(scores: Sequence[Score]) -> tuple[list[str], list[Floats]]:
     return names, columns
 
 
-def _summaries(measure: Measure, columns: Sequence[Floats], hit: str) -> Iterator[Summary]:
-    for column in columns:
-        values = column[:, None]
-        yield hit_summaries([measure], values)[0] if hit else summaries(values)[0]
+def _summaries(measure: Measure, columns: Sequence[Floats]) -> list[Summary]:
+    return [summaries([measure], column[:, None])[0] for column in columns]
