@@ -12,6 +12,7 @@ mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), 
 stratified  the mean when three kinds of queries, of another level each, were sampled apart
 difference  two runs of which every second query is answered alike, the others drawn anew from a better population; that
             differ on a fifth, a tenth and 3 % of queries, and on three in ten, mostly to one side
+variants    the mean, and a difference of nothing, over queries that are four wordings each of a question
 people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each of a leniency of their own with a
             standard deviation of 0.03 or 0.1, with chance of 0.1 on every query, or of 0.3, as far as queries scatter
 gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
@@ -140,6 +141,27 @@ def anew(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 # What is asked
 
 
+VARIANTS = 4
+
+
+def of_variants(is_difference: bool) -> Maker:
+    """Intervals over n queries that are four wordings each of a quarter as many questions."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        originals = np.arange(n) // VARIANTS
+        level = like_ndcg(chance, (originals[-1] + 1, AT_ONCE))[originals]
+        values = np.clip(level + chance.normal(0, 0.05, (n, AT_ONCE)), level - 0.1, level + 0.1)
+        if is_difference:
+            other = like_ndcg(chance, (originals[-1] + 1, AT_ONCE))[originals]
+            for found in differences(values, other, seed=seed, resamples=0, originals=originals):
+                yield found.interval
+        else:
+            for summary in summaries([NDCG] * AT_ONCE, values, originals=originals):
+                yield summary.interval
+
+    return intervals
+
+
 def of_mean(draw: Callable[..., np.ndarray], measure: Measure = NDCG) -> Maker:
     """Intervals of the mean of scores that `draw` makes."""
 
@@ -236,6 +258,8 @@ def lines_of_means() -> dict[str, Line]:
             for share in (0.5, 0.9, 0.97)
         },
         "mean, three strata": Line("stratified", LEVELS.mean() * ndcg, of_strata),
+        "mean, four wordings of each question": Line("variants", ndcg, of_variants(False)),
+        "difference, four wordings of each question": Line("variants", 0.0, of_variants(True)),
         "difference, 50 % differ": Line("difference", 0.5 * (mean_like_ndcg(0.06) - ndcg), of_difference(anew)),
         "difference, 20 % differ": Line("difference", 0.01, of_difference(moved(0.2))),
         "difference, 10 % differ": Line("difference", 0.005, of_difference(moved(0.1))),

@@ -43,7 +43,8 @@ class Judged:
     """One row for each judgement; `queries[i]` is the id of query i. Results that all runs share are cached.
 
     `facets` is set when the file has several facets; the grade of a pair is then its best one. `ids` is set when the
-    number of a block is the row of its judgement: the same block under another query has another number.
+    number of a block is the row of its judgement: the same block under another query has another number. `originals`
+    has a number for each query, the same for a question and its variants; None where there are none.
     """
 
     queries: tuple[str, ...]
@@ -52,6 +53,7 @@ class Judged:
     grade: Ints
     facets: Facets | None = None
     ids: Ids | None = None
+    originals: Ints | None = None
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.intervals import by_original
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
@@ -253,18 +254,19 @@ def compare_runs(
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
     strata: Ints | None = None,
+    originals: Ints | None = None,
     bar: float = DROP_BAR,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
     Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
-    pair, is left out of that pair. `strata` are as in `differences`. A query that got worse by more than `bar` is a
-    drop. `items` is what the values are of, for sentences.
+    pair, is left out of that pair. `strata` and `originals` are as in `differences`. A query that got worse by
+    more than `bar` is a drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
-    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata))
+    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata, originals))
     return [
         RunComparison(
             baseline,
@@ -293,14 +295,16 @@ def _measure_comparisons(
     confidence: float,
     seed: int,
     strata: Ints | None,
+    originals: Ints | None,
 ) -> Iterator[MeasureComparison]:
     """The runs and measures of `pairs`, each against the baseline's column of the same measure."""
     if not pairs:
         return
     left = np.column_stack([baseline.values[name] for _, name in pairs])
     right = np.column_stack([run.values[name] for run, name in pairs])
-    by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata)
-    tests = paired_tests(change_of(left, right), confidence=confidence, seed=seed)
+    by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata, originals=originals)
+    change = np.column_stack([by_original(column, originals) for column in change_of(left, right).T])
+    tests = paired_tests(change, confidence=confidence, seed=seed)
     for at, (_, name) in enumerate(pairs):
         difference, spread = by_pair[at], tests[at].spread or 0.0
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry

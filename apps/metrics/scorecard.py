@@ -75,7 +75,7 @@ class Scorecard(NamedTuple):
     where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
 
     With a `hit` rule the queries are questions of triples, `undefined` those that the rule says nothing about, and
-    `unreadable` counts the returned passages without what it reads.
+    `unreadable` counts the returned passages without what it reads. `originals` are as in `summaries`.
     """
 
     measures: Mapping[str, Measure]
@@ -96,6 +96,7 @@ class Scorecard(NamedTuple):
     hit: HitRule | None = None
     undefined: Sequence[str] = ()
     unreadable: int = 0
+    originals: Ints | None = None
 
     @property
     def items(self) -> Items:
@@ -140,6 +141,7 @@ def compared_with_first(
     confidence: float,
     seed: int,
     strata: Ints | None = None,
+    originals: Ints | None = None,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
     """All runs but the first against it, as `comparison.compare_runs` does; columns are in the order of `measures`."""
@@ -155,6 +157,7 @@ def compared_with_first(
         confidence=confidence,
         seed=seed,
         strata=strata,
+        originals=originals,
         items=items,
     )
 
@@ -180,6 +183,9 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.hit is None:
         yield conventions(list(card.measures.values()))
         yield from _of_unjudged(card)
+    if card.originals is not None:
+        questions = plural(len(set(card.originals.tolist())), "question")
+        yield f"The queries word {questions}: intervals and p take the variants of a question as one."
     if card.with_intervals:
         within = f", within each stratum of {card.stratified}" if card.stratified else ""
         yield f"Intervals: Wilson's, scaled by the scatter over {card.items.many}{within} unless they are yes or no."

@@ -57,7 +57,14 @@ def score_run(
     defined = share[~np.isnan(share)]
     return RunScores(
         values=scores,
-        summaries=summaries(measures, scores, confidence=confidence, with_interval=with_intervals, strata=strata),
+        summaries=summaries(
+            measures,
+            scores,
+            confidence=confidence,
+            with_interval=with_intervals,
+            strata=strata,
+            originals=judged.originals,
+        ),
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),

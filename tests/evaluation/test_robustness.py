@@ -129,10 +129,10 @@ def test_tau_is_that_of_the_definition_and_its_interval_holds_it(values, data):
     inside = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
     signal = signal_of(values, inside)
 
-    if not inside.any():
-        assert signal == SliceSignal(None, None, 0, values.shape[1])
+    if not inside.any() or inside.all():
+        assert (signal.tau, signal.interval, signal.n) == (None, None, inside.sum())
         return
-    means = [np.round(part.mean(axis=0), 12) for part in (values, values[inside])]
+    means = [np.round(part.mean(axis=0), 12) for part in (values[~inside], values[inside])]
     expected = by_counting_pairs(*means)
     assert signal.tau == (None if expected is None else pytest.approx(expected))
     if signal.interval is not None:
@@ -140,11 +140,12 @@ def test_tau_is_that_of_the_definition_and_its_interval_holds_it(values, data):
         assert -1 <= low <= signal.tau <= high <= 1
 
 
-@given(SCORES)
-def test_the_full_set_keeps_its_own_order(values):
-    signal = signal_of(values, np.ones(len(values), dtype=bool))
+def test_a_slice_of_equal_runs_keeps_no_order():
+    """With the whole set, which contains the slice, τ was 0.57 to 0.69 on average."""
+    chance = np.random.default_rng(5)
+    taus = [signal_of(chance.random((100, 8)), np.arange(100) < 40).tau for _ in range(60)]
 
-    assert signal.tau is None or signal.tau == pytest.approx(1)
+    assert abs(np.mean(taus)) < 0.1
 
 
 def test_the_same_values_give_the_same_interval():
@@ -157,7 +158,8 @@ def test_the_same_values_give_the_same_interval():
 def test_questions_without_a_value_for_a_run_are_left_out():
     values = np.array([[1.0, 0.0], [np.nan, 1.0], [1.0, 0.0]])
 
-    assert signal_of(values, np.array([True, True, True])).n == 2
+    signal = signal_of(values, np.array([True, True, False]))
+    assert (signal.n, signal.others) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +178,10 @@ def test_the_order_is_said_in_words(tau, words):
 
 def test_a_few_questions_that_tell_runs_apart_give_no_interval():
     """All draws of one such question have the same order, or none: an interval would have no width."""
-    alike = np.ones((10, 3))
-    alike[0] = [1.0, 0.5, 0.0]
+    alike = np.ones((20, 3))
+    alike[0] = alike[19] = [1.0, 0.5, 0.0]
 
-    signal = signal_of(alike, np.ones(10, dtype=bool))
+    signal = signal_of(alike, np.arange(20) < 10)
 
     assert (signal.tau, signal.interval) == (1.0, None)
 

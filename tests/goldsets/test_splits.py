@@ -12,6 +12,7 @@ from apps.goldsets.core.splits import (
     groups,
     leaks,
     near_documents,
+    originals_of,
     split,
     split_by_time,
     time_of,
@@ -233,3 +234,29 @@ def test_no_other_number_of_the_newest_groups_meets_the_share_better(rows, share
 
 def _sides(items: list[SplitItem], splits: dict[str, str], side: str) -> list[list[SplitItem]]:
     return [group for group in groups(items) if splits[group[0].name] == side]
+
+
+# Variants
+
+
+@pytest.mark.parametrize(
+    ("named", "numbers"),
+    [
+        ({"Q1": "", "Q2": ""}, None),
+        ({}, None),
+        ({"Q1": "", "Q1t": "Q1", "Q2": "", "Q1l": "Q1"}, [0, 0, 1, 0]),
+        ({"Q1t": "Q1", "Q2": "", "Q1l": "Q1"}, [0, 1, 0]),
+        ({"Q1": "", "Q1t": "Q1", "Q1tt": "Q1t"}, [0, 0, 0]),
+        ({"Q1": "Q1", "Q2": ""}, [0, 1]),
+        ({"301": "", "x": 301}, [0, 0]),
+    ],
+    ids=["no variant", "nothing", "two variants", "an original elsewhere", "of a variant", "of itself", "a number"],
+)
+def test_a_question_and_all_its_variants_have_one_number(named, numbers):
+    found = originals_of({name: {"variant_of": original} for name, original in named.items()})
+
+    assert (None if found is None else found.tolist()) == numbers
+
+
+def test_variants_of_each_other_are_no_endless_loop():
+    assert len(originals_of({"a": {"variant_of": "b"}, "b": {"variant_of": "a"}})) == 2

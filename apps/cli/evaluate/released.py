@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from apps.cli.score.triples import entries_in, facts_in, kinds_in, question_of, 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.tabular import TableFile
+from apps.goldsets.core.splits import originals_of
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify
 from apps.metrics.columns import Judged, judged_columns
@@ -55,12 +57,15 @@ STRATA = ("domain", "query_type", "difficulty", "source")
 
 
 class ReleasedQuery(NamedTuple):
-    """A query of the release. `fields` has the labels of its strata; empty where the format has none."""
+    """A query of the release. `fields` has the labels of its strata, `metadata` the rest; empty where the format has
+    none.
+    """
 
     query_id: str
     text: str
     split: str
     fields: dict[str, str]
+    metadata: Mapping[str, Any] = {}
 
 
 class Grade(NamedTuple):
@@ -136,7 +141,8 @@ class ReleaseSplit(NamedTuple):
         for row in self.grades:
             by_query.setdefault(row.query_id, []).append(row)
         rows = ((q.query_id, row.block_id, row.grade) for q in self.queries for row in by_query[q.query_id])
-        return judged_columns(rows, blocks)
+        originals = originals_of({one.query_id: one.metadata for one in self.queries})
+        return replace(judged_columns(rows, blocks), originals=originals)
 
 
 TRIPLES = ("jsonl/triples.jsonl", "yaml/triples.yaml")
@@ -251,8 +257,10 @@ def _from_jsonl(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
     for number, line in files.lines("jsonl/queries.jsonl"):
         row = _object(files, "jsonl/queries.jsonl", number, line, "query_id", "text")
         fields = {key: str(row.get(key) or "") for key in STRATA}
-        split = str((row.get("metadata") or {}).get("split") or "")
-        queries.append(ReleasedQuery(str(row["query_id"]), str(row["text"]), split, fields))
+        about = row.get("metadata") or {}
+        queries.append(
+            ReleasedQuery(str(row["query_id"]), str(row["text"]), str(about.get("split") or ""), fields, about)
+        )
     for number, line in files.lines("jsonl/judgements.jsonl"):
         name = "jsonl/judgements.jsonl"
         row = _object(files, name, number, line, "query_id", "block_id", "grade")

@@ -60,6 +60,7 @@ def evidence_of(card: Scorecard, release: ReleaseSplit, fields: Sequence[Fields]
         strata=labels_of(fields),
         slices=release.slices,
         seed=seed,
+        originals=card.originals,
     )
 
 
@@ -302,7 +303,10 @@ def _graded(
         confidence=confidence,
         seed=seed,
         strata=strata,
-        comparisons=compared_with_first(runs, measures, judged.queries, confidence=confidence, seed=seed),
+        comparisons=compared_with_first(
+            runs, measures, judged.queries, confidence=confidence, seed=seed, originals=judged.originals
+        ),
+        originals=judged.originals,
         fewest=FEWEST_IN_STRATUM,
     )
 

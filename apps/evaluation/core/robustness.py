@@ -1,4 +1,4 @@
-"""What a run loses on degraded wording, such as typos or keywords only; and how much a slice tells of the full set.
+"""What a run loses on degraded wording, such as typos or keywords only; how much a slice tells of the other questions.
 
 A query is a variant when its metadata names the original (`variant_of`, an outside id) and the kind (`variant`, such as
 "typos"). Every original query is paired with its own variants, so the gap is a paired difference. No database.
@@ -30,16 +30,18 @@ EVERY_KIND = "all kinds"
 
 
 class SliceSignal(NamedTuple):
-    """Kendall's τ-b between the order of `runs` runs on the `n` questions of a slice and their order on all.
+    """Kendall's τ-b between the order of `runs` runs on the `n` questions of a slice and on the `others`.
 
-    None with fewer than two runs, or where one order is all ties. The interval needs six questions that tell runs
-    apart: of fewer, draws repeat one order or have none, and would look certain.
+    With all questions a slice would be compared with itself too: of equal runs such a τ is 0.6 where a fresh set has 0.
+    None with fewer than two runs, without other questions, or where one order is all ties. The interval needs six
+    questions that tell runs apart: of fewer, draws repeat one order or have none, and would look certain.
     """
 
     tau: float | None
     interval: Interval | None
     n: int
     runs: int
+    others: int = 0
 
     @property
     def words(self) -> str:
@@ -56,21 +58,23 @@ class SliceSignal(NamedTuple):
 def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_SEED) -> SliceSignal:
     """The signal of the questions `inside`; `values` has the shape (questions, runs).
 
-    The interval is over resampled questions of the slice; the order on the full set stays as it is. Questions without a
-    value for any run are left out.
+    The interval is over resampled questions of the slice and, apart from them, of the others. Questions without a value
+    for any run are left out.
     """
     complete = ~np.isnan(values).any(axis=1)
-    everything, part = values[complete], values[complete & inside]
+    part, rest = values[complete & inside], values[complete & ~inside]
     n, runs = part.shape
-    if n == 0 or runs < FEWEST_RUNS:
-        return SliceSignal(None, None, n, runs)
-    whole = _rounded(everything.mean(axis=0))[None]
-    tau = float(kendall_taus(whole, _rounded(part.mean(axis=0))[None])[0])
+    if n == 0 or len(rest) == 0 or runs < FEWEST_RUNS:
+        return SliceSignal(None, None, n, runs, len(rest))
+    tau = float(kendall_taus(*(_rounded(one.mean(axis=0))[None] for one in (rest, part)))[0])
     spread = None
     if _told_apart(part) >= FEWEST_FOR_A_VERDICT:
-        draws = _rounded(resampled_means(part, seed=seed, resamples=RESAMPLES))
-        spread = tau_interval(tau, kendall_taus(whole, draws), widened(DEFAULT_CONFIDENCE, n))
-    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs)
+        draws = (
+            _rounded(resampled_means(one, seed=one_seed, resamples=RESAMPLES))
+            for one, one_seed in ((rest, seed), (part, seed + 1))
+        )
+        spread = tau_interval(tau, kendall_taus(*draws), widened(DEFAULT_CONFIDENCE, n))
+    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs, len(rest))
 
 
 def _told_apart(values: Floats) -> int:

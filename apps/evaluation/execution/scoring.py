@@ -95,7 +95,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     ids = range(evaluation.version.snapshot.block_count)
     values = measure_run([*measures, *depths], judged, ranked, ids)
     scores, shares = values[:, : len(measures)], values[:, len(measures) :]
-    overall = summaries(measures, scores)
+    overall = summaries(measures, scores, originals=judged.originals)
     given = evaluations.given_in(evaluation.version, ground)
     alone = [summary.interval for summary in overall]
     people = among_people(measures, judged, given, ranked, ids, scores, alone)

@@ -252,9 +252,9 @@ class SlicesPage:
         if self.stored is None or row.signal is None:
             return f"{drawn}; no run is scored on all of them yet."
         if row.signal.tau is None:
-            return f"{drawn}; to compare orders takes two runs that differ."
-        n, runs, everything = row.signal.n, row.signal.runs, len(self.stored.questions)
-        return f"This quarter’s {n:,} questions put the {runs:,} runs {row.signal.words} all {everything:,} do."
+            return f"{drawn}; to compare orders takes two runs that differ, and other questions."
+        n, runs, others = row.signal.n, row.signal.runs, row.signal.others
+        return f"This quarter’s {n:,} questions put the {runs:,} runs {row.signal.words} the other {others:,} do."
 
     @property
     def advice(self) -> str:
@@ -281,10 +281,12 @@ class SlicesPage:
         row = self.rotating
         if row is None or row.signal is None or row.signal.tau is None or self.stored is None:
             return ""
-        low, high = row.signal.interval or (row.signal.tau, row.signal.tau)
+        tau = row.signal.tau
+        low, high = row.signal.interval or (tau, tau)
+        span = f"{number(tau, 2)}, {number(low, 2)} to {number(high, 2)}"
         on_slice, on_full = mean_words(row.summary), mean_words(self.full)
         return (
-            f"Rank correlation (Kendall’s τ) {number(row.signal.tau, 2)}, {number(low, 2)} to {number(high, 2)}. "
+            f"Rank correlation with the other questions (Kendall’s τ) {span}. "
             f"{self.best_name}’s {self.measure} on the slice: {on_slice}; on the full set: {on_full}."
         )
 
@@ -392,7 +394,7 @@ def _of(count: int, share: float) -> str:
 @require_safe
 @member_view()
 def slices_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """How much of the full set's signal each slice keeps, how the quarter's is balanced, and how it rotates."""
+    """How far each slice orders runs as the other questions do, how the quarter's is balanced, and how it rotates."""
     version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/slices.html", {"version": None})

@@ -52,6 +52,7 @@ class EvaluationPair:
             shared,
             self.candidate.query_ids,
             seed=self.candidate.seed,
+            originals=evaluations.originals_in(self.candidate),
             bar=self.bar,
             items=items_of(self.candidate.hit),
         )

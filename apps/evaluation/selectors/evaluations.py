@@ -19,8 +19,9 @@ from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
+from apps.goldsets.core.splits import VARIANT_OF, originals_of
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
+from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run
@@ -205,6 +206,15 @@ def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
     if any("values" in score.get_deferred_fields() for score in scores):
         scores = Score.objects.filter(evaluation=evaluation)
     return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
+
+
+def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:
+    """A number for each of `evaluation.query_ids`, the same for a question and its variants; None where none varies."""
+    if evaluation.hit:
+        return None
+    rows = VersionQuery.objects.filter(version=evaluation.version_id, fields__metadata__has_key=VARIANT_OF)
+    facts = {name: fields["metadata"] for name, fields in rows.values_list("outside_id", "fields")}
+    return originals_of({name: facts.get(name, {}) for name in evaluation.query_ids})
 
 
 def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:

@@ -8,6 +8,7 @@ from django.db.models import Exists, Max, OuterRef
 from django.http import Http404
 
 from apps.common.database.bulk import chunks
+from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.scoring import JUDGED_AT_10
@@ -88,7 +89,11 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
     )
     columns = columns.reshape(-1, 3)
     judged = Judged(
-        tuple(query.outside_id for query in queries), columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()
+        tuple(query.outside_id for query in queries),
+        columns[:, 0].copy(),
+        columns[:, 1].copy(),
+        columns[:, 2].copy(),
+        originals=originals_of({query.outside_id: query.fields.get("metadata") or {} for query in queries}),
     )
     return ScoringGround(judged, {query.query_id: number for number, query in enumerate(queries)})
 

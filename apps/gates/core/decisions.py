@@ -25,7 +25,7 @@ from apps.gates.core.rule import (
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items, items_of
-from apps.metrics.statistics.intervals import Interval, difference_interval, spread_at
+from apps.metrics.statistics.intervals import Interval, by_original, difference_interval, spread_at
 from apps.metrics.statistics.power import more_needed
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
@@ -51,7 +51,7 @@ class RunEvidence(NamedTuple):
     `values` and `baseline` have one column for each measure, under its canonical name; NaN is "no value". `latencies`
     are milliseconds, NaN where not measured; `cost` is that of 1,000 queries. `strata` has a label for each query under
     each field that rules may name, "" for none; `slices` has the queries of each slice of the version. `seed` is for
-    the sample of the smoke tier and the resamples.
+    the sample of the smoke tier and the resamples. `originals` are as in `summaries`.
     """
 
     query_ids: Sequence[str]
@@ -62,6 +62,11 @@ class RunEvidence(NamedTuple):
     strata: Mapping[str, Sequence[str]] = {}
     slices: Mapping[str, Collection[str]] = {}
     seed: int = DEFAULT_SEED
+    originals: Ints | None = None
+
+    def originals_at(self, rows: Ints) -> Ints | None:
+        """The numbers of these queries' original questions."""
+        return None if self.originals is None else self.originals[rows]
 
 
 class GateVerdict(NamedTuple):
@@ -171,11 +176,12 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
     assert rule.measure is not None
-    column = _column(evidence, rule, rows)
-    (summary,) = summaries([rule.measure], column[:, None])
+    column, originals = _column(evidence, rule, rows), evidence.originals_at(rows)
+    (summary,) = summaries([rule.measure], column[:, None], originals=originals)
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
-    spread = spread_at(column[~np.isnan(column)], bound_of(rule))
+    has = ~np.isnan(column)
+    spread = spread_at(column[has], bound_of(rule), None if originals is None else originals[has])
     return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread)
 
 
@@ -186,12 +192,13 @@ def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     if rule.figure not in evidence.baseline:
         raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
     change = change_of(evidence.baseline[rule.figure][rows], _column(evidence, rule, rows))
-    change = change[~np.isnan(change)]
+    has, originals = ~np.isnan(change), evidence.originals_at(rows)
+    change, originals = change[has], None if originals is None else originals[has]
     mean, n = mean_of(change), len(change)
     if mean is None:
         raise _NotKnown(NO_VALUES, f"no {_items(rule).one}{where(rule)} has {rule.figure} in both runs.")
-    interval = difference_interval(change, DEFAULT_CONFIDENCE)
-    spread = 0.0 if interval is None else float(np.append(change, np.abs(change).max() or 1.0).std())
+    interval = difference_interval(change, DEFAULT_CONFIDENCE, originals=originals)
+    spread = float(np.append(by_original(change, originals), np.abs(change).max() or 1.0).std())
     return _Figure(mean, interval, n, STUDENT, spread, handful_words(tally_of(change), _items(rule)))
 
 

@@ -163,6 +163,7 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
         strata=strata,
         slices=_slices(evaluation, undecided),
         seed=evaluation.seed,
+        originals=ground.judged.originals,
     )
     kinds = [[(name, value) for name in shown if (value := stratum_of(row, name))] for row in queries]
     told = _Told(kinds, [row.split == Split.TEST for row in queries], shown, evidence)

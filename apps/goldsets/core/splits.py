@@ -16,6 +16,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 ASKED_IN = ("asked_at", "recorded_at", "date")
 """The fields of a query's metadata that say when it was asked; the first one that is there counts."""
 
@@ -84,6 +87,28 @@ def boundary_words(facts: Mapping[str, Any]) -> str:
 DEV, TEST = "dev", "test"
 # In the metadata of a variant: the outside id of the original query.
 VARIANT_OF = "variant_of"
+
+
+def originals_of(metadata: Mapping[str, Mapping[str, Any]]) -> NDArray[np.int64] | None:
+    """A number for each query, the same for a question and all queries that word it in other ways, also by others.
+
+    `metadata` is by outside id, in the order of the result. An original that is not among the queries ties its variants
+    too. None where no query is a variant: each is its own.
+    """
+    named = {name: str(facts[VARIANT_OF]) for name, facts in metadata.items() if facts.get(VARIANT_OF)}
+    if not named:
+        return None
+    numbers: dict[str, int] = {}
+    found = []
+    for name in metadata:
+        passed = {name}
+        while (original := named.get(name, name)) not in passed:
+            passed.add(original)  # whoever names a circle of variants gets an end of it, not a hang
+            name = original
+        found.append(numbers.setdefault(name, len(numbers)))
+    return np.array(found, dtype=np.int64)
+
+
 NEAR_DOCUMENT_FROM = 0.8
 """The share of their runs of three words from which two documents are nearly the same."""
 NOT_A_WORD = re.compile(r"[^\w]+")

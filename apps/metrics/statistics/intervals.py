@@ -26,33 +26,53 @@ WHOLE_SCALE = 1.0
 """The pseudo-query of two runs that never differ: a difference from one end of the scale to the other."""
 
 
-def mean_interval(values: Floats, confidence: float, strata: Ints | None = None) -> Interval | None:
+def by_original(values: Floats, originals: Ints | None) -> Floats:
+    """One value for each original question: that of its variants together, with the mean of all values unchanged.
+
+    `originals` has a number for each value, the same for a question and the queries that word it in other ways: they
+    are one draw from the questions that there are. The values are linearised (Cochran, Sampling Techniques, 1977,
+    chapter 11), so one of many variants may be beyond the scale. None: each value is its own.
+    """
+    if originals is None or not len(values):
+        return values
+    _, member = np.unique(originals, return_inverse=True)
+    mean = math.fsum(values) / len(values)
+    sums = np.bincount(member, weights=values - mean)
+    return np.asarray(mean + sums * (len(sums) / len(values)), dtype=np.float64)
+
+
+def mean_interval(
+    values: Floats, confidence: float, strata: Ints | None = None, originals: Ints | None = None
+) -> Interval | None:
     """Wilson's interval for the mean of scores between 0 and 1, scaled by how far they scatter.
 
     Scores between 0 and 1 scatter at most as zeros and ones with the same mean do; Wilson's interval (see
     `proportions.wilson`) of those is narrowed by the ratio of the two sums of squares, and uses Student's quantile. It
     is never without width and always includes the mean. Where values are beyond 0 or 1 the scale ends at the furthest.
 
-    `strata`, a number for each value, are parts that were sampled apart: only the scatter within them counts. None with
-    fewer than two values, or where every stratum has one.
+    `strata`, a number for each value, are parts that were sampled apart: only the scatter within them counts. With
+    `originals` (see `by_original`), which go without strata, n is their number. None with fewer than two values or
+    originals, or where every stratum has one.
     """
-    n = len(values)
+    if not len(values):
+        return None
+    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
+    scaled = by_original((values - low) / (high - low), originals)
+    n = len(scaled)
     freedom = n - _parts(strata)
     if freedom < 1:
         return None
-    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    scaled = (values - low) / (high - low)
     share = _scatter_share(scaled, strata, (n - 1) / freedom)
     ends = wilson_at(math.fsum(scaled) / n, share * student_quantile(confidence, freedom) ** 2 / n)
     return low + ends[0] * (high - low), low + ends[1] * (high - low)
 
 
-def spread_at(values: Floats, bound: float) -> float:
+def spread_at(values: Floats, bound: float, originals: Ints | None = None) -> float:
     """The standard deviation of scores between 0 and 1 if their mean were at a bound, as `mean_interval` has it.
 
     To plan for how many queries keep a bound out of the interval. 0 at a bound of 0 or 1, and beyond.
     """
-    return math.sqrt(_scatter_share(values, None, 1.0) * max(0.0, bound * (1.0 - bound)))
+    return math.sqrt(_scatter_share(by_original(values, originals), None, 1.0) * max(0.0, bound * (1.0 - bound)))
 
 
 def _scatter_share(values: Floats, strata: Ints | None, factor: float) -> float:
@@ -62,24 +82,27 @@ def _scatter_share(values: Floats, strata: Ints | None, factor: float) -> float:
     """
     n = len(values)
     mean = math.fsum(values) / n
-    return min(1.0, (_scatter(values, strata) * factor + SOFTENING) / (n * mean * (1.0 - mean) + SOFTENING))
+    return (_scatter(values, strata) * factor + SOFTENING) / (n * mean * (1.0 - mean) + SOFTENING)
 
 
-def difference_interval(change: Floats, confidence: float, strata: Ints | None = None) -> Interval | None:
+def difference_interval(
+    change: Floats, confidence: float, strata: Ints | None = None, originals: Ints | None = None
+) -> Interval | None:
     """Student's interval for the mean of paired differences with one pseudo-query, half up and half down.
 
     The pseudo-query differs by the largest difference seen, or by the whole scale where none is: it stands for what
     these queries could not show. Where none of n queries differs the ends are about 2 / n from zero, in the spirit of
     the rule of three (Hanley and Lippman-Hand, JAMA 249, 1983). It always includes the mean, and ends with the scale.
 
-    `strata` and None are as in `mean_interval`.
+    `strata`, `originals` and None are as in `mean_interval`.
     """
+    pseudo = float(np.abs(change).max(initial=0.0)) or WHOLE_SCALE
+    change = by_original(change, originals)
     n = len(change)
     freedom = n - _parts(strata)
     if freedom < 1:
         return None
     total = math.fsum(change)
-    pseudo = float(np.abs(change).max()) or WHOLE_SCALE
     squares = _scatter(change, strata) * (n - 1) / freedom + total**2 / (n * (n + 1)) + pseudo**2
     half = student_quantile(confidence, freedom) * math.sqrt(squares / n / (n + 1))
     furthest = max(WHOLE_SCALE, pseudo)

@@ -73,23 +73,24 @@ def summaries(
     confidence: float = DEFAULT_CONFIDENCE,
     with_interval: bool = True,
     strata: Ints | None = None,
+    originals: Ints | None = None,
 ) -> list[Summary]:
     """Mean and interval of each column of a (queries, measures) array.
 
     The interval of a yes-or-no measure is Wilson's, of one query or more; that of any other, and of every one with
-    `strata`, a number for each query, `intervals.mean_interval`. NaN is "no value": such queries are left out of that
-    column. Means are exact sums, rounded once.
+    `strata` or `originals`, a number for each query, `intervals.mean_interval`. NaN is "no value": such queries are
+    left out of that column. Means are exact sums, rounded once.
     """
     by_column = []
     for measure, column in zip(measures, values.T, strict=True):
         has = ~np.isnan(column)
-        groups, known = None if strata is None else strata[has], column[has]
-        is_proportion = measure.is_yes_or_no and groups is None
+        groups, known = [None if one is None else one[has] for one in (strata, originals)], column[has]
+        is_proportion = measure.is_yes_or_no and strata is None and originals is None
         interval = None
         if with_interval and is_proportion:
             interval = wilson(int(known.sum()), len(known), confidence)
         elif with_interval:
-            interval = mean_interval(known, confidence, groups)
+            interval = mean_interval(known, confidence, *groups)
         by_column.append(Summary(mean_of(known), interval, len(known), WILSON if is_proportion else SCALED_WILSON))
     return by_column
 
@@ -194,11 +195,13 @@ def differences(
     seed: int = DEFAULT_SEED,
     resamples: int = RESAMPLES,
     strata: Ints | None = None,
+    originals: Ints | None = None,
 ) -> list[Difference]:
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
 
     With `strata`, a number for each query, only the scatter within them widens intervals; signs are flipped
-    independently of strata. Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
+    independently of strata. With `originals` the variants of a question are one draw: their signs flip together.
+    Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
 
     Raises ValueError when the arrays differ in shape, have no rows, or contain NaN: a pair needs both values.
     """
@@ -207,12 +210,12 @@ def differences(
     change = change_of(baseline, candidate)
     if np.isnan(change).any():
         raise ValueError("A paired difference needs a value for every query on both sides.")
-    p_values = sign_flip_p(change, seed=seed, resamples=resamples)
+    p_values = sign_flip_p(_sums_by(originals, change), seed=seed, resamples=resamples)
     corrected = holm(p_values)
     return [
         Difference(
             mean=mean_of(change[:, column]) or 0.0,
-            interval=difference_interval(change[:, column], confidence, strata),
+            interval=difference_interval(change[:, column], confidence, strata, originals),
             p=p_values[column],
             holm=corrected[column],
             **tally_of(change[:, column])._asdict(),
@@ -220,6 +223,14 @@ def differences(
         )
         for column in range(change.shape[1])
     ]
+
+
+def _sums_by(originals: Ints | None, change: Floats) -> Floats:
+    """The differences of each original question's variants together, by column."""
+    if originals is None:
+        return change
+    _, member = np.unique(originals, return_inverse=True)
+    return np.column_stack([np.bincount(member, weights=column) for column in change.T])
 
 
 def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RESAMPLES) -> list[float]:

@@ -17,6 +17,7 @@ from apps.evaluation.presenters.comparison import ComparisonSheet
 from apps.evaluation.presenters.hit_comparison import HitComparison
 from apps.evaluation.presenters.hit_score_tables import HitSheet, kind_rows
 from apps.evaluation.presenters.score_tables import EvaluationSheet, fields_of, open_labels
+from apps.evaluation.selectors.evaluations import originals_in
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
 from apps.metrics.measures.entries import Measure
@@ -86,6 +87,7 @@ def _card(sheets: Sequence[EvaluationSheet | HitSheet], tags: Sequence[str], nam
         seed=evaluation.seed,
         visible=last.visible,
         fewest=FEWEST_IN_STRATUM,
+        originals=originals_in(evaluation),
     )
     if isinstance(last, EvaluationSheet):
         return card._replace(strata=list(_strata(last, runs, list(card.measures.values()))))

@@ -138,6 +138,26 @@ def test_a_measure_that_reads_beyond_the_depth_gives_a_warning_before_the_first_
     )
 
 
+def test_variants_of_a_question_count_as_one(at, capsys):
+    content = many_questions(24)
+    rows = [
+        row._replace(metadata={"variant_of": f"Q{number - number % 4:03}"} if number % 4 else {})
+        for number, row in enumerate(content.query_rows)
+    ]
+    write_release(at / "worded", content=replace(content, query_rows=rows))
+    write_release(at / "plain", content=content)
+    (at / "half.run").write_text("".join(f"Q{number:03} Q0 {'ab'[number // 4 % 2]} 1 1.0 h\n" for number in range(24)))
+
+    told, options = {}, ["--run", "half.run", "--measures", "nDCG@10", "--format", "json"]
+    for release in ("plain", "worded"):
+        assert evaluate(*options, release=release) == 0
+        told[release] = printed(capsys)["runs"][0]["measures"]["nDCG@10"]
+
+    widths = {release: one["high"] - one["low"] for release, one in told.items()}
+    assert told["plain"]["value"] == told["worded"]["value"]
+    assert widths["worded"] > 1.5 * widths["plain"]
+
+
 def test_a_run_without_a_line_or_a_judged_query_is_refused(at, capsys):
     (at / "mine.run").write_text("")
     assert evaluate("--run", "mine.run") == 3

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from apps.metrics.statistics.intervals import difference_interval, mean_interval, spread_at
+from apps.metrics.statistics.intervals import by_original, difference_interval, mean_interval, spread_at
 from apps.metrics.statistics.proportions import student_quantile
 
 SCORES = st.lists(st.floats(0, 1), min_size=2, max_size=40).map(np.array)
@@ -178,3 +178,37 @@ def test_the_spread_to_plan_with_is_that_at_the_bound():
     assert spread_at(np.array([0.0, 1.0]), 0.5) == pytest.approx(0.5)
     assert spread_at(np.tile([0.4, 0.6], 50), 0.5) == pytest.approx(0.1, abs=0.001)
     assert spread_at(np.ones(12), 1.0) == spread_at(np.ones(12), 70.0) == 0.0
+
+
+# Variants of a question
+
+
+@pytest.mark.parametrize("interval", [mean_interval, difference_interval])
+def test_a_question_that_is_asked_four_times_alike_is_one_question(interval):
+    values = scores_like_ndcg(20)
+
+    assert interval(np.repeat(values, 4), 0.95, originals=np.repeat(np.arange(20), 4)) == pytest.approx(
+        interval(values, 0.95), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("interval", [mean_interval, difference_interval])
+def test_questions_without_variants_are_as_none(interval):
+    values = scores_like_ndcg(20)
+
+    assert interval(values, 0.95, originals=np.arange(20)[::-1]) == pytest.approx(interval(values, 0.95), abs=1e-12)
+
+
+def test_questions_with_more_variants_weigh_more_and_the_mean_stays():
+    values, originals = np.array([0.9, 0.9, 0.9, 0.1, 0.5, 0.4]), np.array([7, 7, 7, 3, 4, 5])
+
+    by_question = by_original(values, originals)
+
+    assert len(by_question) == 4
+    assert by_question.mean() == pytest.approx(values.mean())
+    low, high = mean_interval(values, 0.95, originals=originals)
+    assert 0 <= low < values.mean() < high <= 1
+
+
+def test_one_question_in_many_words_has_no_interval():
+    assert mean_interval(np.array([0.1, 0.4, 0.5]), 0.95, originals=np.zeros(3)) is None
