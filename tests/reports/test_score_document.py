@@ -76,7 +76,9 @@ def test_every_value_has_its_interval_its_n_and_the_share_judged():
 
 
 def test_what_has_no_value_says_so():
-    empty = run_of("base", np.full((20, 2), np.nan))
+    nothing = np.full((20, 2), np.nan)
+    scores = RunScores(nothing, summaries(list(MEASURES.values()), nothing), None, 0, 20)
+    empty = ScoredRun("base", scores, ())
 
     rows = rows_of(part(card_of(empty), "Measures"))
 

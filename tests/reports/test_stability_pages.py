@@ -129,12 +129,12 @@ def test_api_clients_read_letters_where_they_may_not_read_names(scene, client):
 def test_a_score_has_an_interval_over_people_that_ends_where_the_measure_does(scene):
     """Anna and Bert turn the order: two people who differ so much leave any mean possible.
 
-    All queries score alike: without people there is nothing to draw, and the interval has no width.
+    All queries score alike: without people the interval is narrow.
     """
     evaluation = score(scene, "base", measures=USUAL[StabilityReport]["measures"])
 
     row, judged = (evaluation.scores.get(measure=name) for name in ("nDCG@10", "Judged@10"))
-    assert [row.ci_low, row.ci_high, row.bca_low, row.bca_high] == pytest.approx([row.mean] * 4)
+    assert row.ci_low < row.mean < row.ci_high < row.ci_low + 0.4
     assert (row.people_low, row.people_high) == (0.0, 1.0)
     assert (judged.people_low, judged.people_high) == (None, None)
     assert (evaluation.counts["people"], evaluation.counts["shared"]) == (2, 18)
@@ -156,4 +156,4 @@ def test_without_a_second_grade_there_is_no_such_interval():
     row = score(scene, "base", measures="RR").scores.get(measure="RR")
 
     assert (row.people_low, row.people_high) == (None, None)
-    assert row.bca_low is not None
+    assert row.ci_low is not None
