@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.metrics.columns import Judged, Ranked
-from apps.metrics.measures.registry import parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
+from apps.metrics.statistics.intervals import difference_interval
 from apps.reports.core.bias import (
     BY_CHANCE,
     SEVERAL,
@@ -14,8 +15,9 @@ from apps.reports.core.bias import (
     Finds,
     LeftOutSystem,
     SystemMeans,
+    change_intervals,
     kendall_tau,
-    means_under,
+    means_of,
     moves,
     ranks,
     sole_finders,
@@ -25,6 +27,10 @@ from apps.reports.core.bias import (
 
 ALPHA, BETA = 1, 2
 P2 = parse_measures("P@2")
+
+
+def means_under(judgements, measures, run, ids):
+    return [means_of(measure_run(measures, judged, run, ids)) for judged in judgements]
 
 
 def ints(*values):
@@ -85,7 +91,7 @@ def test_leaving_a_system_out_by_hand():
     assert (first.change, first.rank_before, first.rank_after, first.others_most) == (-0.5, 1, 1, 0.0)
     assert (second.change, second.rank_before, second.rank_after) == (0.0, 2, 2)
     assert verdict([first, second], "P@2") == (
-        "No run changes its rank when its own system is left out; leaving out Alpha costs it 0.500 P@2."
+        "No run changes its rank when its own family is left out; leaving out Alpha costs it 0.500 P@2."
     )
 
 
@@ -142,17 +148,17 @@ def test_the_verdict_says_how_far_and_how_much():
 
     assert [(move.rank_before, move.rank_after) for move in found] == [(1, 2), (2, 2), (3, 3)]
     assert verdict(found, "nDCG@10") == (
-        "No run moves more than one place when its own system is left out; leaving out System 0 costs it 0.020 nDCG@10."
+        "No run moves more than one place when its own family is left out; leaving out System 0 costs it 0.020 nDCG@10."
     )
 
 
 def test_the_verdict_when_nothing_is_lost_or_nothing_can_be_computed():
     even = moves_of((0.5, 0.5), (0.4, 0.4))
 
-    assert verdict(even, "AP") == "No run changes its rank when its own system is left out, and none scores lower."
+    assert verdict(even, "AP") == "No run changes its rank when its own family is left out, and none scores lower."
     assert verdict(even[:1], "AP").startswith("One run has nothing")
     unshared = [move._replace(left_out=move.left_out._replace(pairs=0)) for move in even]
-    assert verdict(unshared, "AP").startswith("No graded pair was found by only one system")
+    assert verdict(unshared, "AP").startswith("No graded pair was found by one family alone")
 
 
 blocks = st.permutations(range(8)).map(lambda order: order[:4])
@@ -173,3 +179,20 @@ def test_leaving_out_a_system_that_brought_nothing_of_its_own_changes_nothing(al
         for run in (alpha, beta):
             first, second = means_under([ground, left], measures, ranked(*run), range(8))
             assert first == second
+
+
+def test_what_two_systems_of_a_family_found_only_that_family_found():
+    judged = Judged(("Q",), *(np.array(column) for column in ([0, 0, 0], [1, 2, 3], [1, 1, 0])))
+    finds = Finds(*(np.array(column) for column in ([0] * 5, [1, 1, 2, 2, 3], [7, 8, 7, 9, BY_CHANCE])))
+
+    assert sole_finders(judged, finds).tolist() == [SEVERAL, SEVERAL, BY_CHANCE]
+    assert sole_finders(judged, finds.by_family({7: 7, 8: 7})).tolist() == [7, SEVERAL, BY_CHANCE]
+
+
+def test_a_change_has_the_interval_of_a_paired_difference():
+    before, after = np.array([[0.5, 1.0], [0.7, np.nan], [0.4, 0.2]]), np.array([[0.4, 0.5], [0.7, np.nan], [0.1, 0.2]])
+
+    first, second = change_intervals(before, after)
+
+    assert first == pytest.approx(difference_interval(np.array([-0.1, 0.0, -0.3]), 0.95))
+    assert second == pytest.approx(difference_interval(np.array([-0.5, 0.0]), 0.95))

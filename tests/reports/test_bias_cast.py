@@ -7,9 +7,9 @@ import pytrec_eval
 from apps.metrics.columns import in_rank_order, place_within
 from apps.metrics.files.reading import load_qrels, load_run
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.registry import parse_measures
+from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.vocabulary import Vocabulary
-from apps.reports.core.bias import Finds, LeftOutSystem, SystemMeans, means_under, moves, sole_finders, verdict, without
+from apps.reports.core.bias import Finds, LeftOutSystem, SystemMeans, means_of, moves, sole_finders, verdict, without
 from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing
 
 pytestmark = pytest.mark.once
@@ -44,7 +44,7 @@ def left_out(cast, depth):
     )
     sole = sole_finders(judged, finds)
     grounds = [judged, *(without(judged, sole == system) for system in range(1, len(runs) + 1))]
-    means = [means_under(grounds, MEASURES, run, ids) for run in runs]
+    means = [[means_of(measure_run(MEASURES, ground, run, ids)) for ground in grounds] for run in runs]
     standings = [
         SystemMeans(name, system, rows[0]) for system, (name, rows) in enumerate(zip(NAMES, means, strict=True), 1)
     ]
@@ -58,7 +58,7 @@ def left_out(cast, depth):
 def test_what_nobody_judged_is_what_the_readme_counts(cast):
     judged, runs, ids, _ = cast
 
-    shares = [1 - means_under([judged], [Measure("Judged", 10)], run, ids)[0][0] for run in runs]
+    shares = [1 - means_of(measure_run([Measure("Judged", 10)], judged, run, ids))[0] for run in runs]
 
     assert [round(share, 2) for share in shares] == [0.30, 0.26, 0.23, 0.16, 0.14]
 
@@ -106,7 +106,7 @@ def test_leaving_one_out_is_what_plain_sets_and_trec_eval_find(cast, shared_data
     assert {move.tag: move.after for move in found} == pytest.approx(expected)
     assert [(move.rank_before, move.rank_after) for move in found] == [(5, 5), (3, 5), (2, 2), (1, 2), (4, 5)]
     assert verdict(found, "nDCG@10") == (
-        "No run moves more than 2 places when its own system is left out; "
+        "No run moves more than 2 places when its own family is left out; "
         "leaving out org_manual_bm25 costs it 0.129 nDCG@10."
     )
 

@@ -5,16 +5,19 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
+from apps.common.text.wording import signed
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
 from apps.reports.actions.analyses import choose_first
 from apps.reports.models import BiasReport
+from apps.reports.selectors.analyses import families_in
 from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import GOOD, make_scene
 from tests.factories import AT, make_member
 from tests.judging.factories import make_guideline
 from tests.reports.factories import compute, request_analysis
+from tests.retrieval.factories import make_system
 
 pytestmark = pytest.mark.django_db
 # Nobody judged d: were it relevant, "near" would have as many hits in its first two as "better".
@@ -234,3 +237,21 @@ def test_a_wrong_number_and_a_report_that_is_not_there_yet_are_refused_over_the_
 
     assert [(answer.status_code, answer.json()["code"]) for answer in waiting] == [(409, "first_refused")] * 2
     assert (none.status_code, list(none.json()["errors"])) == (400, ["most"])
+
+
+def test_systems_of_one_kind_are_a_family_and_outside_ones_their_own(project):
+    first, twin = make_system(project, k1=1.6), make_system(project, "BM25 too", k1=0.9)
+    other = make_system(project, "TF-IDF", "tfidf")
+
+    assert families_in(project) == {first.pk: first.pk, twin.pk: first.pk, other.pk: other.pk}
+
+
+def test_each_change_has_its_interval_on_the_page(scene, client):
+    report = compute(BiasReport, scene)
+    client.force_login(scene.lead)
+
+    said = " ".join(client.get(reverse("reports:bias", args=[scene.project.slug, report.pk])).content.decode().split())
+
+    low, high = report.result["runs"][1]["changes"][0]
+    assert low < 0
+    assert f"<small>{signed(low, 3)} to {signed(high, 3)}</small>" in said

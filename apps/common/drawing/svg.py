@@ -95,7 +95,7 @@ STATES = {
     "revoked": Glyph(_CROSS, "revoked"),
     # gates
     "passed": Glyph(_FULL, "passed", "good"),
-    "unknown": Glyph(_DOTTED, "not known"),
+    "unknown": Glyph(_DOTTED, "not known yet", "wait"),
     "nothing": Glyph(_RING, "nothing checked"),
 }
 

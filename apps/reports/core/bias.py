@@ -1,24 +1,25 @@
-"""How scores and ranks change without the grades that one system alone brought in.
+"""How scores and ranks change without the grades that one family of systems alone brought in.
 
 A system whose results were judged has an advantage over one whose results were not. To measure it, remove the grades of
 the pairs that this system alone brought in, and score every run again (Zobel, SIGIR 1998; Buckley and Voorhees, SIGIR
-2004). Knows no database.
+2004). Variants of one system find the same, so leaving out one of them would remove hardly anything: systems of a
+family are left out together (Büttcher, Clarke, Yeung and Soboroff, SIGIR 2007). Knows no database.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from apps.common.text.wording import number
-from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
-from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.registry import measure_run
+from apps.metrics.columns import Floats, Ints, Judged, pair_keys
+from apps.metrics.estimate import interval_of
+from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus
-from apps.metrics.statistics.significance import mean_of
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, change_of, mean_of
 
 SMALLEST_SHOWN = 0.0005
 
@@ -32,6 +33,11 @@ class Finds(NamedTuple):
     query: Ints
     block: Ints
     system: Ints
+
+    def by_family(self, families: Mapping[int, int]) -> Finds:
+        """The finds of whole families; a system that is in none stays by itself."""
+        own = [families.get(system, system) for system in self.system.tolist()]
+        return self._replace(system=np.array(own, dtype=np.int64))
 
 
 def sole_finders(judged: Judged, finds: Finds) -> Ints:
@@ -59,15 +65,15 @@ def without(judged: Judged, gone: np.ndarray) -> Judged:
     return Judged(judged.queries, judged.query[rest], judged.block[rest], judged.grade[rest])
 
 
-def means_under(
-    judgements: Sequence[Judged], measures: Sequence[Measure], ranked: Ranked, block_ids: BlockIds
-) -> list[list[float | None]]:
-    """The means of one run: a row for each set of judgements, a column for each measure. None for no query."""
-    rows = []
-    for judged in judgements:
-        values = measure_run(measures, judged, ranked, block_ids)
-        rows.append([mean_of(column[~np.isnan(column)]) for column in values.T])
-    return rows
+def means_of(values: Floats) -> list[float | None]:
+    """The mean of each column of (queries, measures). None for no query."""
+    return [mean_of(column[~np.isnan(column)]) for column in values.T]
+
+
+def change_intervals(before: Floats, after: Floats) -> list[Interval | None]:
+    """The interval of each measure's mean change, from values of the shape (queries, measures)."""
+    change = change_of(before, after)
+    return [difference_interval(column[~np.isnan(column)], DEFAULT_CONFIDENCE) for column in change.T]
 
 
 def ranks(means: Sequence[float | None]) -> list[int]:
@@ -88,15 +94,19 @@ def _comparable(means: Sequence[float | None]) -> Floats:
 
 
 class SystemMeans(NamedTuple):
-    """A run under all judgements: one mean for each measure. `system` is the key of its system."""
+    """A run under all judgements: one mean for each measure. `system` is the key of its family.
+
+    `changes` are the intervals of its changes without its own family, by measure; empty in reports from before.
+    """
 
     tag: str
     system: int
     means: list[float | None]
+    changes: Sequence[Interval | None] = ()
 
 
 class LeftOutSystem(NamedTuple):
-    """The scores without the grades that one system alone brought in; `means` has a row for each run."""
+    """The scores without the grades that one family alone brought in; `means` has a row for each run."""
 
     system: int
     name: str
@@ -106,7 +116,7 @@ class LeftOutSystem(NamedTuple):
 
 
 class RankMove(NamedTuple):
-    """How one measure of a run changes when its own system is left out."""
+    """How one measure of a run changes when its own family is left out, with the interval of the change."""
 
     left_out: LeftOutSystem
     tag: str
@@ -116,6 +126,7 @@ class RankMove(NamedTuple):
     rank_after: int
     others_most: float
     tau: float | None
+    interval: Interval | None = None
 
     @property
     def change(self) -> float:
@@ -128,7 +139,7 @@ class RankMove(NamedTuple):
 
 
 def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measure: int) -> list[RankMove]:
-    """One move for each run whose system was left out, in the order of the systems, then of the runs."""
+    """One move for each run whose family was left out, in the order of the families, then of the runs."""
     before = [run.means[measure] for run in runs]
     old = ranks(before)
     rows = []
@@ -141,7 +152,9 @@ def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measur
         most = max(changes, key=abs, default=0.0)
         for place, run in enumerate(runs):
             if run.system == out.system:
-                rows.append(RankMove(out, run.tag, before[place], after[place], old[place], new[place], most, tau))
+                low, high = (run.changes[measure] if run.changes else None) or (None, None)
+                own = (before[place], after[place], old[place], new[place])
+                rows.append(RankMove(out, run.tag, *own, most, tau, interval_of(low, high)))
     return rows
 
 
@@ -150,13 +163,13 @@ def verdict(rank_moves: Sequence[RankMove], measure: str) -> str:
     if len(rank_moves) < 2:
         return "One run has nothing to swap ranks with. Start a new report with two runs or more."
     if not any(move.left_out.pairs for move in rank_moves):
-        return "No graded pair was found by only one system, so leaving one out removes no grade."
+        return "No graded pair was found by one family alone, so leaving one out removes no grade."
     furthest = max(abs(move.places) for move in rank_moves)
     worst = min(rank_moves, key=lambda move: move.change)
     if furthest == 0:
-        words = "No run changes its rank when its own system is left out"
+        words = "No run changes its rank when its own family is left out"
     else:
-        words = f"No run moves more than {_places(furthest)} when its own system is left out"
+        words = f"No run moves more than {_places(furthest)} when its own family is left out"
     if worst.change > -SMALLEST_SHOWN:
         return f"{words}, and none scores lower."
     return f"{words}; leaving out {worst.left_out.name} costs it {number(-worst.change)} {measure}."

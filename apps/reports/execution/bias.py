@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.reports.core import unjudged_priority
-from apps.reports.core.bias import UNKNOWN, means_under, sole_finders, without
+from apps.reports.core.bias import UNKNOWN, change_intervals, means_of, sole_finders, without
 from apps.reports.core.negatives import alike_by, effects_of, find_hard, without_pairs
 from apps.reports.core.stability import HIGHER, PERSON, StabilityGround, facts_of, grounds_of, order_under
 from apps.reports.core.unjudged_priority import Top
@@ -137,7 +137,7 @@ def _between(measures: Sequence[Measure], grounds: Sequence[StabilityGround], va
     ]
 
 
-@job_kind("reports.bias", title="Leave one system out")
+@job_kind("reports.bias", title="Leave one family of systems out")
 def bias(ctx: JobContext) -> dict[str, Any]:
     return compute_report(ctx, BiasReport, _without_each)
 
@@ -147,8 +147,9 @@ def _without_each(
 ) -> dict[str, Any]:
     """The result of a bias report.
 
-    Its keys: `runs` (run, tag, system, means, unjudged), `left_out` (a `bias.LeftOutSystem` each), `grades`,
-    `unknown` (grades of pairs that no run is known to have found), and `first`, what to judge first, from `_first`.
+    Its keys: `runs` (run, tag, system, means, changes, unjudged; the system is that of its family), `left_out` (a
+    `bias.LeftOutSystem` each), `grades`, `unknown` (grades of pairs that no run is known to have found), and `first`,
+    what to judge first, from `_first`.
     """
     top_grade = _top_grade(report.version, ground.judged)
     weighing = unjudged_priority.weighing(parse_measures(" ".join(report.measures))[0], top_grade)
@@ -163,8 +164,9 @@ def _without_each(
         if report.depth
         else analyses.finds_of_pools(report.version, ground.numbers)
     )
-    sole = sole_finders(ground.judged, finds)
-    tables = _under_each(ctx, report, runs, ground, sole)
+    families = analyses.families_in(report.version.gold_set.project)
+    sole = sole_finders(ground.judged, finds.by_family(families))
+    tables = _under_each(ctx, report, runs, ground, sole, families)
     priority = unjudged_priority.UnjudgedPriority(ground.judged, tops, weighing)
     return {
         **tables,
@@ -181,32 +183,48 @@ def _top_grade(version: Version, judged: Judged) -> int:
 
 
 def _under_each(
-    ctx: JobContext, report: BiasReport, runs: Sequence[Run], ground: rankings.ScoringGround, sole: Ints
+    ctx: JobContext,
+    report: BiasReport,
+    runs: Sequence[Run],
+    ground: rankings.ScoringGround,
+    sole: Ints,
+    families: Mapping[int, int],
 ) -> dict[str, Any]:
-    """Every run scored with all judgements and without those of each system; one run in memory at a time."""
-    names = {run.system_id: run.system.name for run in runs}
-    grounds = [ground.judged, *(without(ground.judged, sole == system) for system in names)]
+    """Every run scored with all judgements and without those of each family; one run in memory at a time."""
+    names: dict[int, list[str]] = {}
+    for system in dict.fromkeys(run.system for run in runs):
+        names.setdefault(families.get(system.pk, system.pk), []).append(system.name)
+    grounds = [ground.judged, *(without(ground.judged, sole == family) for family in names)]
     measures = parse_measures(" ".join(report.measures))
     depths = [Measure("Judged", depth) for depth in UNJUDGED_AT]
     ids = range(report.version.snapshot.block_count)
     lines, means = [], []
     for done, run in enumerate(runs):
-        ctx.progress(len(runs) + done, 2 * len(runs), f"scoring {run.tag} with each system left out")
+        ctx.progress(len(runs) + done, 2 * len(runs), f"scoring {run.tag} with each family left out")
         ranked = rankings.ranked_of(run, ground.numbers)
-        judged = means_under([ground.judged], depths, ranked, ids)[0]
-        unjudged = [None if share is None else 1 - share for share in judged]
-        means.append(means_under(grounds, measures, ranked, ids))
-        line = {"run": run.pk, "tag": run.tag, "system": run.system_id, "means": means[-1][0], "unjudged": unjudged}
-        lines.append(line)
+        judged = means_of(measure_run(depths, ground.judged, ranked, ids))
+        values = [measure_run(measures, under, ranked, ids) for under in grounds]
+        means.append([means_of(under) for under in values])
+        family = families.get(run.system_id, run.system_id)
+        lines.append(
+            {
+                "run": run.pk,
+                "tag": run.tag,
+                "system": family,
+                "means": means[-1][0],
+                "changes": change_intervals(values[0], values[1 + list(names).index(family)]),
+                "unjudged": [None if share is None else 1 - share for share in judged],
+            }
+        )
     left_out = [
         {
-            "system": system,
-            "name": name,
-            "pairs": int((sole == system).sum()),
-            "relevant": int(((sole == system) & (ground.judged.grade > 0)).sum()),
+            "system": family,
+            "name": ", ".join(members),
+            "pairs": int((sole == family).sum()),
+            "relevant": int(((sole == family) & (ground.judged.grade > 0)).sum()),
             "means": [rows[number] for rows in means],
         }
-        for number, (system, name) in enumerate(names.items(), 1)
+        for number, (family, members) in enumerate(names.items(), 1)
     ]
     return {"runs": lines, "left_out": left_out}
 

@@ -64,12 +64,13 @@ class BiasSheet(ReportSheet[BiasReport]):
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """The name of each system, by its key."""
+        """The systems of each family, by its key."""
         return {out.system: out.name for out in self.left_out}
 
     @cached_property
     def system_means(self) -> list[SystemMeans]:
-        return [SystemMeans(run["tag"], run["system"], run["means"]) for run in self.report.result["runs"]]
+        rows = self.report.result["runs"]
+        return [SystemMeans(row["tag"], row["system"], row["means"], row.get("changes", ())) for row in rows]
 
     @cached_property
     def left_out(self) -> list[LeftOutSystem]:
@@ -77,7 +78,7 @@ class BiasSheet(ReportSheet[BiasReport]):
 
     @cached_property
     def moves(self) -> list[RankMove]:
-        """Every run with its own system left out, in the order of the measure."""
+        """Every run with its own family left out, in the order of the measure."""
         moves = bias.moves(self.system_means, self.left_out, self.measure_place)
         return sorted(moves, key=lambda move: (move.rank_before, move.tag))
 
@@ -148,7 +149,7 @@ class BiasSheet(ReportSheet[BiasReport]):
 
 
 def move_cell(move: RankMove, place: Scale) -> SafeString:
-    """A hollow dot for all judgements, a filled one without those of the run's own system, and a line between."""
+    """A hollow dot for all judgements, a filled one without those of the run's own family, and a line between."""
     y = CELL_HEIGHT / 2
     before, after = place(move.before or 0.0), place(move.after or 0.0)
     words = f"{move.tag}: {number(move.before)} with all judgements, {number(move.after)} without its own"

@@ -18,7 +18,8 @@ from apps.reports.models import NegativesReport, Report
 from apps.reports.rules import ReportHidden, people_refusal
 from apps.retrieval.core import ranking
 from apps.retrieval.core.sampling import EASY, RANDOM
-from apps.retrieval.models import PoolEntry, PoolRun, Ranking, Run
+from apps.retrieval.enums import INDEXED
+from apps.retrieval.models import PoolEntry, PoolRun, Ranking, Run, System
 
 # The ways in which a pair is sampled at random into a pool: see `PoolEntry.sampled`.
 CHANCE = frozenset({EASY, RANDOM})
@@ -54,6 +55,18 @@ def finds_of_pools(version: Version, numbers: dict[int, int]) -> Finds:
     """The systems of the runs recorded in the pools of the version's rounds; BY_CHANCE where a pair was sampled too."""
     table = np.array(list(_recorded(version, numbers)), dtype=np.int64).reshape(-1, 3)
     return Finds(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+
+
+def families_in(project: Project) -> dict[int, int]:
+    """By system that searches an index in Karat the first one of its kind: variants of BM25 find much the same.
+
+    Other systems are families of their own: Karat does not know what is in them.
+    """
+    families: dict[int, int] = {}
+    first: dict[str, int] = {}
+    for key, kind in System.objects.filter(project=project, kind__in=INDEXED).order_by("pk").values_list("pk", "kind"):
+        families[key] = first.setdefault(kind, key)
+    return families
 
 
 def has_finders(version: Version) -> bool:
