@@ -302,6 +302,7 @@ def _board_context(
     return {
         **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if hit else "",
+        "budgeted": evaluations.budget_words(version, hit),
         "board": board(version, split, hit, measure, page, part),
         "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),

@@ -98,6 +98,11 @@ class ScoredSheet:
         reasons = [why for why, seen in zip(self.hidden, self._seen, strict=True) if why and seen]
         return rules.hidden_words(reasons, self.noun)
 
+    @cached_property
+    def budgeted(self) -> str:
+        """What the figures are worth where a pool had a budget; "" where none had."""
+        return evaluations.budget_words(self.evaluation.version, self.evaluation.hit)
+
     @property
     def withheld(self) -> list[str]:
         """The sentences that say what is not shown one by one, and why."""

@@ -24,7 +24,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected.rules import BY_GRADES
-from apps.retrieval.models import Run
+from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.runs import complete_runs_on
 
 
@@ -206,6 +206,19 @@ def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
     if any("values" in score.get_deferred_fields() for score in scores):
         scores = Score.objects.filter(evaluation=evaluation)
     return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
+
+
+RANKS_ONLY = (
+    "A pool of this version had a budget of pairs, and what it left out counts as not relevant: these figures put the"
+    " pooled runs in order. As values they can be far off (AP by 0.1 and more), and a run that was not pooled looks"
+    " worse."
+)
+
+
+def budget_words(version: Version, hit: str) -> str:
+    """What figures by grades are worth where a pool of the version had a budget; "" where none had."""
+    budgeted = Pool.objects.filter(pk__in=version.rounds.values("pool"), plan__pairs__gt=0)
+    return RANKS_ONLY if not hit and budgeted.exists() else ""
 
 
 def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:

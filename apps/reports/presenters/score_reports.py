@@ -38,11 +38,16 @@ def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
     evaluation = sheet.evaluation
     card = _card([sheet], [evaluation.run.tag], evaluation.measures)._replace(with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground_of(evaluation)}"
-    document = scored_document(card, title=title, about=sheet.withheld, basis=_basis_of([evaluation]))
+    document = scored_document(card, title=title, about=_about(sheet), basis=_basis_of([evaluation]))
     if evaluation.hit:
         return document
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
+
+
+def _about(sheet: EvaluationSheet | HitSheet) -> list[str]:
+    """What its figures are worth, and what is not shown one by one."""
+    return [*filter(None, [sheet.budgeted]), *sheet.withheld]
 
 
 def _gate_result(result: GateResult) -> ReportedGate:
@@ -63,7 +68,7 @@ def comparison_report(sheet: ComparisonSheet | HitComparison) -> Document:
         card, about = card._replace(decisions=_decisions(sheet)), _closing(sheet)
     title = f"{sheet.names[1]} against {sheet.names[0]} on {_ground_of(sheet.candidate.evaluation)}"
     basis = _basis_of([side.evaluation for side in sides])
-    return scored_document(card, title=title, about=[*about, *sheet.candidate.withheld], basis=basis)
+    return scored_document(card, title=title, about=[*about, *_about(sheet.candidate)], basis=basis)
 
 
 def _closing(sheet: ComparisonSheet) -> list[str]:

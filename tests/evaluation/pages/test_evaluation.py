@@ -9,11 +9,12 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.evaluation.core import packing
-from apps.evaluation.selectors.evaluations import originals_in
+from apps.evaluation.selectors.evaluations import RANKS_ONLY, originals_in
 from apps.gates.selectors import gates
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.statistics.intervals import mean_interval
+from apps.retrieval.models import Pool
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import make_member
 from tests.gates.factories import add_gate
@@ -65,6 +66,24 @@ def test_variants_of_a_question_count_as_one_in_scores_comparisons_and_gates(wor
     assert ndcg.ci_high - ndcg.ci_low != pytest.approx(high - low, rel=0.05)
     assert gates.statuses([gate])[0].result.ci_low == ndcg.ci_low
     assert originals_in(evaluation).tolist() == [list(dict.fromkeys(questions)).index(one) for one in questions]
+
+
+def test_figures_of_a_pool_with_a_budget_say_that_they_are_an_order(client):
+    scene = make_scene(queries=6, test_share=0)
+    base, better = (score(scene, tag, measures="AP") for tag in ("base", "better"))
+    client.force_login(scene.lead)
+    pages = [
+        reverse("evaluation:evaluation", args=[scene.project.slug, base.pk]),
+        reverse("evaluation:compare", args=[scene.project.slug, base.pk, better.pk]),
+        reverse("evaluation:overview", args=[scene.project.slug]) + "?split=",
+    ]
+    assert not any(RANKS_ONLY in words(client.get(page)) for page in pages)
+
+    Pool.objects.filter(pk=scene.version.rounds.get().pool_id).update(
+        plan={"method": "bandit", "pairs": 60, "each": True}
+    )
+
+    assert all(RANKS_ONLY in words(client.get(page)) for page in pages)
 
 
 def test_both_intervals_are_shown_with_the_mean_where_two_people_judged(client):
