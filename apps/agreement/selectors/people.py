@@ -204,7 +204,7 @@ def _closeness(project: Project, rounds: Sequence[Round], people: Sequence[int])
         place = ratings.people.index(person)
         own = np.isfinite(differences[:, place])
         counts = category_counts(ratings.codes[own], len(ratings.grades))
-        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.queries[own])
+        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.clusters[own])
         found[person] = Closeness(lean_of(differences[:, place]), alpha)
     return found
 

@@ -168,7 +168,7 @@ def pair_table(first: Counts, second: Counts, size: int) -> Counts:
 
 
 class Cells(NamedTuple):
-    """For each item that two raters rated its cell in their table, counted row by row, and the label of its cluster."""
+    """For each item that two raters rated its cell in their table, row by row, and the labels of its clusters."""
 
     cells: Counts
     clusters: Counts

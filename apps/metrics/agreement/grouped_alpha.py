@@ -25,6 +25,7 @@ from apps.metrics.agreement.uncertainty import (
     Clusters,
     Estimator,
     clusters_from,
+    crossed,
     estimates,
     left_out,
     sample_of_counts,
@@ -73,7 +74,7 @@ class PatternCounts:
     """How often each pattern occurs in each part.
 
     `patterns` is patterns by grades, `weights` parts by patterns. Items of no part are not included. `of_items` has
-    pattern, part and query of each item.
+    pattern, part and clusters of each item.
     """
 
     grades: tuple[int, ...]
@@ -94,9 +95,9 @@ class PatternCounts:
 
     def alpha_of(self, part: int, *, is_one_query: bool = False) -> Coefficient:
         """Krippendorff's ordinal α of one part, with its interval: over its items where the part is one query."""
-        patterns, parts, queries = self.of_items
+        patterns, parts, labels = self.of_items
         inside = parts == part
-        clusters = None if is_one_query else queries[inside]
+        clusters = None if is_one_query else labels[inside]
         return krippendorff_alpha(self.patterns[patterns[inside]], level=LEVEL, values=self.grades, clusters=clusters)
 
 
@@ -110,7 +111,7 @@ def pattern_counts(ratings: Ratings, parts: NDArray[np.int64] | None = None, siz
     counted = (counts.sum(axis=1) >= 2) & (own >= 0)
     patterns, pattern = distinct_rows(counts[counted])
     weights = np.bincount(own[counted] * len(patterns) + pattern, minlength=size * len(patterns))
-    of_items = pattern, own[counted], ratings.queries[counted]
+    of_items = pattern, own[counted], ratings.clusters[counted]
     return PatternCounts(ratings.grades, patterns, weights.reshape(size, len(patterns)), of_items)
 
 
@@ -144,14 +145,14 @@ def change_without(counts: PatternCounts, part: int) -> Estimate:
     then undefined, or where either has only one.
     """
     parts = _alpha(counts)
-    patterns, own, queries = counts.of_items
+    patterns, own, labels = counts.of_items
     inside, total, size = counts.weights[part], counts.total, int(counts.weights[part].sum())
     value = float((_values(parts, (total - inside)[None, :]) - _values(parts, total[None, :]))[0])
     places = np.flatnonzero(inside)
     without_item = _values(parts, (total - inside)[None, :]) - _values(
         parts, total - np.eye(len(total), dtype=np.int64)[places]
     )
-    others = clusters_from(patterns[own != part], queries[own != part])
+    others = clusters_from(patterns[own != part], crossed(labels[own != part])[0])
     moved = np.concatenate([_changes(parts, others, inside, total), np.repeat(without_item, inside[places])])
     groups = np.repeat([0, 1], [others.size, size])
     return Estimate.of(value, _spread_interval(value, moved, groups), size, OVER_CLUSTERS, "")
@@ -200,10 +201,10 @@ def _values(parts: Parts, weights: Counts) -> Floats:
 def boundaries(ratings: Ratings) -> list[Boundary]:
     """Each boundary between neighbouring grades of the scale, lowest first; none for a scale of one grade."""
     counts = pattern_counts(ratings)
-    items, _, queries = counts.of_items
+    items, _, clusters = counts.of_items
     below, raters, astride = _astride(counts.patterns)
     comparisons = int(counts.total @ (raters * (raters - 1) // 2)) if len(raters) else 0
-    shares = _shares_of_crossings(counts.patterns[items], queries)
+    shares = _shares_of_crossings(counts.patterns[items], clusters)
     return [
         Boundary(
             below=ratings.grades[place],
@@ -212,7 +213,7 @@ def boundaries(ratings: Ratings) -> list[Boundary]:
             comparisons=comparisons,
             share=share,
             interval=interval,
-            alpha=_cut_in_two(below[items, place], raters[items], queries),
+            alpha=_cut_in_two(below[items, place], raters[items], clusters),
         )
         for place, (share, interval) in enumerate(shares)
     ]
@@ -224,9 +225,9 @@ def _astride(patterns: Counts) -> tuple[Counts, Counts, Counts]:
     return below, raters, below * (raters[:, None] - below)
 
 
-def _shares_of_crossings(counts: Counts, queries: Counts) -> list[tuple[float | None, tuple[float, float] | None]]:
+def _shares_of_crossings(counts: Counts, clusters: Counts) -> list[tuple[float | None, tuple[float, float] | None]]:
     """Each boundary's share of all crossings with its interval, from items by grades."""
-    sample = sample_of_counts(counts, clusters=queries)
+    sample = sample_of_counts(counts, clusters=clusters)
     astride = _astride(sample.patterns)[2].astype(float)
     if not (sample.total @ astride).sum():
         return [(None, None)] * astride.shape[1]
@@ -249,6 +250,6 @@ def _from_zero(interval: tuple[float, float] | None) -> tuple[float, float] | No
     return (max(0.0, interval[0]), interval[1]) if interval else None
 
 
-def _cut_in_two(below: Counts, raters: Counts, queries: Counts) -> Coefficient:
+def _cut_in_two(below: Counts, raters: Counts, clusters: Counts) -> Coefficient:
     """α of grades reduced to their side of a boundary."""
-    return krippendorff_alpha(np.column_stack([below, raters - below]), level="nominal", clusters=queries)
+    return krippendorff_alpha(np.column_stack([below, raters - below]), level="nominal", clusters=clusters)

@@ -47,6 +47,7 @@ from apps.metrics.agreement.uncertainty import (
     Sample,
     Settings,
     Spread,
+    crossed,
     estimate,
     estimate_each,
     from_clusters,
@@ -275,12 +276,12 @@ class Left(NamedTuple):
 
 def _every_pair_over_clusters(rated: Counts, scale: Scale, clusters: Counts, confidence: float) -> list[PairFigures]:
     """`every_pair` with intervals over clusters, those of one rater with all later ones at once."""
-    labels = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+    ways = [np.unique(labels, return_inverse=True)[1].reshape(-1) for labels in crossed(clusters)]
     pairs = []
     for first, others, tables, met in _tables(rated, scale.size):
         if not others:
             continue
-        left = _without_each_cluster(tables, met, labels[met.items])
+        left = [_without_each_cluster(tables, met, labels[met.items]) for labels in ways]
         figures = _figures_over_clusters(tables, left, scale, confidence)
         sums = tables.sum(axis=(1, 2)).tolist()
         pairs += [PairFigures(first, *row) for row in zip(others, sums, figures, strict=True)]
@@ -302,7 +303,9 @@ def _imagined(tables: Counts) -> Floats:
     return IMAGINED_ITEMS * sample_of_table(np.zeros(tables.shape[1:], dtype=np.int64)).imagined
 
 
-def _figures_over_clusters(tables: Counts, left: Left, scale: Scale, confidence: float) -> list[dict[str, Coefficient]]:
+def _figures_over_clusters(
+    tables: Counts, left: Sequence[Left], scale: Scale, confidence: float
+) -> list[dict[str, Coefficient]]:
     """`table_figures` of each table."""
     sums = tables.sum(axis=(1, 2)).tolist()
     columns = {"percent_agreement": _from_left(tables, left, PERCENT, alike_parts(scale.size), confidence)}
@@ -325,20 +328,25 @@ def _unless(reasons: list[str], figures: Figures) -> Figures:
 
 
 def _from_left(
-    tables: Counts, left: Left, name: str, parts: Parts, confidence: float, *, is_agreement: bool = True
+    tables: Counts, left: Sequence[Left], name: str, parts: Parts, confidence: float, *, is_agreement: bool = True
 ) -> Figures:
     """A coefficient of each table with its interval over clusters."""
     counts = tables.reshape(len(tables), -1).astype(float)
     observed, expected = parts(counts)
     points = map(Point, observed.tolist(), expected.tolist(), chance_corrected(observed, expected).tolist())
     centres = chance_corrected(*parts(counts + _imagined(tables))).tolist()
+    spreads = zip(*(_spreads(parts, own) for own in left), strict=True)
+    rows = zip(counts.sum(axis=1).astype(int).tolist(), points, centres, spreads, strict=True)
+    return [from_clusters(name, *row, is_agreement=is_agreement, confidence=confidence) for row in rows]
+
+
+def _spreads(parts: Parts, left: Left) -> list[Spread]:
+    """The spread of a coefficient of each table."""
     values = chance_corrected(*parts(left.rows))
     means = np.add.reduceat(values, left.starts) / left.clusters
     squares = (values - np.repeat(means, left.clusters)) ** 2
     sums = [np.add.reduceat(powers, left.starts).tolist() for powers in (squares, squares**2)]
-    spreads = map(Spread, left.clusters.tolist(), *sums)
-    rows = zip(counts.sum(axis=1).astype(int).tolist(), points, centres, spreads, strict=True)
-    return [from_clusters(name, *row, is_agreement=is_agreement, confidence=confidence) for row in rows]
+    return list(map(Spread, left.clusters.tolist(), *sums))
 
 
 def _pairs_sharing(rated: Counts) -> int:

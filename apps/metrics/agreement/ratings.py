@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from apps.metrics.statistics.proportions import wilson
 
 Row = tuple[int, int, int, int | None]
 ITEMS_AT_ONCE = 1_024
+MANY_QUERIES = 2
+"""From so many queries of a text on, on average, intervals are over texts too."""
 OF_EVERYBODY = (
     "percent_agreement",
     "fleiss_kappa",
@@ -58,13 +61,17 @@ class Ratings:
         return pair_table(*self._both(first, second), len(self.grades))
 
     def cells(self, first: int, second: int) -> Cells:
-        """For each item that both graded its cell in their table, and its query."""
-        return pair_cells(*self._both(first, second), len(self.grades), self.queries)
+        """For each item that both graded its cell in their table, and its clusters."""
+        return pair_cells(*self._both(first, second), len(self.grades), self.clusters)
 
-    @property
-    def queries(self) -> NDArray[np.int64]:
-        """The query of each item: the clusters that intervals are over."""
-        return self.items[:, 0]
+    @cached_property
+    def clusters(self) -> NDArray[np.int64]:
+        """What intervals are over: the query of each item, or query and text where texts have as many items as that.
+
+        A text that is graded for several queries may be clear or hard for all of them.
+        """
+        texts = len(np.unique(self.items[:, 1]))
+        return self.items if len(self.items) >= MANY_QUERIES * texts else self.items[:, 0]
 
     def _both(self, first: int, second: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self.codes[:, self.people.index(first)], self.codes[:, self.people.index(second)]
@@ -169,7 +176,7 @@ def _every_two(ratings: Ratings) -> list[PairAgreement]:
             kappa=pair.figures["cohen_kappa"],
             quadratic=pair.figures["weighted_kappa_quadratic"],
         )
-        for pair in every_pair(ratings.codes, _scale_of(ratings), clusters=ratings.queries)
+        for pair in every_pair(ratings.codes, _scale_of(ratings), clusters=ratings.clusters)
     ]
 
 
@@ -214,11 +221,11 @@ def coefficients_of(ratings: Ratings) -> list[Coefficient]:
 
     The same as in `karat agree --cluster` by query.
     """
-    coefficients = all_coefficients(ratings.codes, _scale_of(ratings), clusters=ratings.queries)
+    coefficients = all_coefficients(ratings.codes, _scale_of(ratings), clusters=ratings.clusters)
     return [coefficients[key] for key in OF_EVERYBODY]
 
 
 def alpha_of(ratings: Ratings) -> Coefficient:
     """Krippendorff's alpha at the ordinal level over everybody who graded."""
     counts = category_counts(ratings.codes, len(ratings.grades))
-    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.queries)
+    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.clusters)

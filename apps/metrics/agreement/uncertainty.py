@@ -21,7 +21,7 @@ there are few, and takes a seed; docs/reference/agreement.md has both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import atanh, gcd, isfinite, sqrt, tanh
 from typing import NamedTuple
@@ -81,6 +81,7 @@ def spread(count: int) -> Counts:
 IMAGINED_ITEMS = 0.5
 CELLS_AT_ONCE = 4_000_000
 MOST_CLUSTERS = 200
+CROSSED = 3
 
 
 @dataclass(frozen=True)
@@ -98,18 +99,23 @@ def clusters_from(patterns: Counts, labels: Counts) -> Clusters:
     return Clusters(patterns, clusters.reshape(-1) % MOST_CLUSTERS, min(len(found), MOST_CLUSTERS))
 
 
+def crossed(labels: Counts) -> list[Counts]:
+    """The labels that items are clustered by: one column, or two that cross, then followed by their intersection."""
+    return [labels] if labels.ndim == 1 else [*labels.T, distinct_rows(labels)[1]]
+
+
 @dataclass(frozen=True)
 class Sample:
     """Patterns, one a row, and how many items of each stratum have it: `weights` is strata by patterns.
 
     `imagined` is the share of each pattern in an imagined item; a pattern may occur in that one only. With `clusters`
-    intervals are over these, without over items.
+    intervals are over these, without over items; three are two that cross, and their intersection.
     """
 
     patterns: Counts
     weights: Counts
     imagined: Floats
-    clusters: Clusters | None = None
+    clusters: tuple[Clusters, ...] = ()
 
     @property
     def total(self) -> Counts:
@@ -133,7 +139,7 @@ def sample_of_counts(
 ) -> Sample:
     """The sample of items by categories; items with fewer than `least` ratings are left out.
 
-    `clusters` is the label of each item's cluster, any whole number.
+    `clusters` is the label of each item's cluster, any whole number, or has two columns of such labels that cross.
     """
     pairs, places = pairs_of_categories(counts.shape[1]), np.eye(counts.shape[1], dtype=np.int64)
     rows = places[pairs.first] + places[pairs.second]
@@ -153,7 +159,7 @@ def sample_of_table(table: Counts, cells: Cells | None = None) -> Sample:
     """The sample of two raters' table: its cells, row by row, are the patterns. `cells` are those of its items."""
     pairs, imagined = pairs_of_categories(len(table)), np.zeros(table.shape)
     imagined[pairs.first, pairs.second] = pairs.shares
-    clusters = clusters_from(*cells) if cells else None
+    clusters = tuple(clusters_from(cells.cells, labels) for labels in crossed(cells.clusters)) if cells else ()
     return Sample(np.arange(table.size)[:, None], table.reshape(1, -1), imagined.reshape(-1), clusters)
 
 
@@ -174,8 +180,8 @@ def _sample(
     weights = np.bincount(own * len(patterns) + places[:n], minlength=size * len(patterns))
     expected = np.zeros(len(patterns))
     np.add.at(expected, places[n:], shares)
-    grouped = None if clusters is None else clusters_from(places[:n], clusters[used])
-    return Sample(patterns, weights.reshape(size, len(patterns)), expected, grouped)
+    grouped = [] if clusters is None else [clusters_from(places[:n], labels) for labels in crossed(clusters[used])]
+    return Sample(patterns, weights.reshape(size, len(patterns)), expected, tuple(grouped))
 
 
 def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
@@ -288,18 +294,24 @@ class Estimator:
 def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Settings = DEFAULTS) -> list[Coefficient]:
     """Each coefficient with its interval, in order, from one set of resampled items, or without each cluster once."""
     if sample.clusters:
-        counts = without_each(sample, sample.clusters)
-    else:
-        counts = resampled(sample, seed=settings.seed, resamples=settings.resamples)
-    drawn: list[list[Floats]] = [[] for _ in estimators]
-    for draws in counts:
-        for values, estimator in zip(drawn, estimators, strict=True):
-            values.append(chance_corrected(*estimator.parts(draws)))
-    finish = _over_clusters if sample.clusters else _over_items
+        left = [_values(estimators, without_each(sample, clusters)) for clusters in sample.clusters]
+        own = zip(*left, strict=True)
+        rows = zip(estimators, own, strict=True)
+        return [_over_clusters(sample, estimator, each, settings.confidence) for estimator, each in rows]
+    drawn = _values(estimators, resampled(sample, seed=settings.seed, resamples=settings.resamples))
     return [
-        finish(sample, estimator, np.concatenate(values) if values else None, settings.confidence)
+        _over_items(sample, estimator, values if settings.resamples else None, settings.confidence)
         for estimator, values in zip(estimators, drawn, strict=True)
     ]
+
+
+def _values(estimators: Sequence[Estimator], counts: Iterable[Floats]) -> list[Floats]:
+    """The values of each coefficient for these counts of patterns, some of which come at a time."""
+    values: list[list[Floats]] = [[np.zeros(0)] for _ in estimators]
+    for draws in counts:
+        for own, estimator in zip(values, estimators, strict=True):
+            own.append(chance_corrected(*estimator.parts(draws)))
+    return [np.concatenate(own) for own in values]
 
 
 def estimate(sample: Sample, coefficient: Estimator | Coefficient, settings: Settings = DEFAULTS) -> Coefficient:
@@ -346,19 +358,22 @@ class Spread(NamedTuple):
     fourths: float
 
 
-def _over_clusters(sample: Sample, estimator: Estimator, drawn: Floats | None, confidence: float) -> Coefficient:
-    """Value, error and interval over clusters, from the values without each of them."""
-    values = np.zeros(0) if drawn is None else drawn
-    squares = (values - values.mean()) ** 2 if len(values) else values
+def _over_clusters(sample: Sample, estimator: Estimator, left: Sequence[Floats], confidence: float) -> Coefficient:
+    """Value, error and interval over clusters, from the values without each of them, by way of clustering."""
     return from_clusters(
         estimator.name,
         estimator.n,
         _point(estimator, sample.total.astype(float)),
         _point(estimator, with_imagined(sample)).value,
-        Spread(len(values), float(squares.sum()), float((squares**2).sum())),
+        [_spread(values) for values in left],
         is_agreement=estimator.is_agreement,
         confidence=confidence,
     )
+
+
+def _spread(values: Floats) -> Spread:
+    squares = (values - values.mean()) ** 2 if len(values) else values
+    return Spread(len(values), float(squares.sum()), float((squares**2).sum()))
 
 
 def from_clusters(
@@ -366,23 +381,28 @@ def from_clusters(
     n: int,
     point: Point,
     centre: float,
-    spread: Spread,
+    spreads: Sequence[Spread],
     *,
     is_agreement: bool = True,
     confidence: float = CONFIDENCE,
 ) -> Coefficient:
     """A coefficient with its interval over clusters around `centre`, its value with the imagined half item.
 
-    What that item moves is added as half a cluster's. Where every item agrees, Wilson's bound is that of as many
-    clusters.
+    What that item moves is added as half a cluster's. Where clusters cross, the variances of both are added less that
+    of their intersection (Cameron, Gelbach and Miller, Journal of Business & Economic Statistics 29, 2011), and the
+    degrees of freedom are the fewer ones. Where every item agrees, Wilson's bound is that of as many clusters.
     """
     if not isfinite(point.value):
         return undefined(name, BY_CHANCE, n)
-    size = spread.clusters
-    if size < 2 or not isfinite(spread.squares):
+    size, used = spreads[0].clusters, [one for one in spreads if one.clusters > 1]
+    if size < 2 or not all(isfinite(one.squares) for one in used):
         return Coefficient(name, point.value, n, method=ONE_CLUSTER if size < 2 else NEEDS_ALL, clusters=size)
-    error = round(sqrt((size - 1) / size * spread.squares + (point.value - centre) ** 2 / IMAGINED_ITEMS), DIGITS)
-    degrees = freedom_of_spread(size, spread.squares, spread.fourths)
+    variances = [(one.clusters - 1) / one.clusters * one.squares for one in used]
+    variance, ways = variances[0], used[:1]
+    if len(used) == CROSSED:
+        variance, ways = max(variance, variance + variances[1] - variances[2]), used[:2]
+    error = round(sqrt(variance + (point.value - centre) ** 2 / IMAGINED_ITEMS), DIGITS)
+    degrees = min(freedom_of_spread(*one) for one in ways)
     if all_agree(point, is_agreement=is_agreement):
         limits, method = interval_of_all(point, size, confidence), FULL
     else:

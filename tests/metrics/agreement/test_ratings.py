@@ -49,6 +49,6 @@ def test_coefficients_of_everybody_are_those_of_karat_agree():
 
     found = coefficients_of(grades)
 
-    theirs = all_coefficients(grades.codes, SCALE, clusters=grades.queries)
+    theirs = all_coefficients(grades.codes, SCALE, clusters=grades.clusters)
     assert found == [theirs[key] for key in ratings.OF_EVERYBODY]
     assert set(ratings.OF_EVERYBODY) < set(COEFFICIENTS)

@@ -102,6 +102,8 @@ def test_the_ratings_of_chorus_give_the_figures_of_their_readme(shared_data):
     project = round_.project
 
     found = overview_of(project, [round_])
+    assert found.alpha.interval == pytest.approx((0.709, 0.819), abs=5e-4)
+    assert found.alpha.clusters == 135
 
     values = values_of(found)
     assert found.shared == 3188
