@@ -106,26 +106,20 @@ def crossed(labels: Counts) -> list[Counts]:
 
 @dataclass(frozen=True)
 class Sample:
-    """Patterns, one a row, and how many items of each stratum have it: `weights` is strata by patterns.
+    """Patterns, one a row, and how many items have each: `total`.
 
     `imagined` is the share of each pattern in an imagined item; a pattern may occur in that one only. With `clusters`
     intervals are over these, without over items; three are two that cross, and their intersection.
     """
 
     patterns: Counts
-    weights: Counts
+    total: Counts
     imagined: Floats
     clusters: tuple[Clusters, ...] = ()
 
     @property
-    def total(self) -> Counts:
-        """How many items have each pattern."""
-        total: Counts = self.weights.sum(axis=0)
-        return total
-
-    @property
     def n(self) -> int:
-        return int(self.weights.sum())
+        return int(self.total.sum())
 
     @property
     def seen(self) -> NDArray[np.bool_]:
@@ -134,25 +128,21 @@ class Sample:
         return seen
 
 
-def sample_of_counts(
-    counts: Counts, *, least: int = 1, strata: Counts | None = None, clusters: Counts | None = None
-) -> Sample:
+def sample_of_counts(counts: Counts, *, least: int = 1, clusters: Counts | None = None) -> Sample:
     """The sample of items by categories; items with fewer than `least` ratings are left out.
 
     `clusters` is the label of each item's cluster, any whole number, or has two columns of such labels that cross.
     """
     pairs, places = pairs_of_categories(counts.shape[1]), np.eye(counts.shape[1], dtype=np.int64)
     rows = places[pairs.first] + places[pairs.second]
-    return _sample(counts, counts.sum(axis=1) >= least, rows, pairs.shares, strata=strata, clusters=clusters)
+    return _sample(counts, counts.sum(axis=1) >= least, rows, pairs.shares, clusters)
 
 
-def sample_of_codes(
-    rated: Counts, size: int, *, strata: Counts | None = None, clusters: Counts | None = None
-) -> Sample:
+def sample_of_codes(rated: Counts, size: int, *, clusters: Counts | None = None) -> Sample:
     """The sample of items by raters with `size` categories; items without a rating are left out."""
     present = rated != MISSING
     rows, shares = rows_of_pairs(np.flatnonzero(present.any(axis=0)), rated.shape[1], size, MISSING)
-    return _sample(rated, present.any(axis=1), rows, shares, strata=strata, clusters=clusters)
+    return _sample(rated, present.any(axis=1), rows, shares, clusters)
 
 
 def sample_of_table(table: Counts, cells: Cells | None = None) -> Sample:
@@ -160,53 +150,34 @@ def sample_of_table(table: Counts, cells: Cells | None = None) -> Sample:
     pairs, imagined = pairs_of_categories(len(table)), np.zeros(table.shape)
     imagined[pairs.first, pairs.second] = pairs.shares
     clusters = tuple(clusters_from(cells.cells, labels) for labels in crossed(cells.clusters)) if cells else ()
-    return Sample(np.arange(table.size)[:, None], table.reshape(1, -1), imagined.reshape(-1), clusters)
+    return Sample(np.arange(table.size)[:, None], table.reshape(-1), imagined.reshape(-1), clusters)
 
 
-def _sample(
-    rows: Counts,
-    used: NDArray[np.bool_],
-    imagined: Counts,
-    shares: Floats,
-    *,
-    strata: Counts | None,
-    clusters: Counts | None,
-) -> Sample:
-    """`strata` is the stratum of each row as a number from 0; `shares` are those of the imagined rows."""
+def _sample(rows: Counts, used: NDArray[np.bool_], imagined: Counts, shares: Floats, clusters: Counts | None) -> Sample:
+    """`shares` are those of the imagined rows."""
     n = int(used.sum())
     patterns, places = distinct_rows(np.concatenate([rows[used], imagined]))
-    own = np.zeros(n, dtype=np.int64) if strata is None else strata[used]
-    size = int(own.max(initial=0)) + 1
-    weights = np.bincount(own * len(patterns) + places[:n], minlength=size * len(patterns))
+    total = np.bincount(places[:n], minlength=len(patterns))
     expected = np.zeros(len(patterns))
     np.add.at(expected, places[n:], shares)
     grouped = [] if clusters is None else [clusters_from(places[:n], labels) for labels in crossed(clusters[used])]
-    return Sample(patterns, weights.reshape(size, len(patterns)), expected, tuple(grouped))
+    return Sample(patterns, total, expected, tuple(grouped))
 
 
 def resampled(sample: Sample, *, seed: int, resamples: int) -> Iterator[Floats]:
-    """Counts of patterns over resampled items, each stratum keeping its size; draws by patterns, some at a time.
+    """Counts of patterns over resampled items and IMAGINED_ITEMS; draws by patterns, some at a time.
 
-    Each stratum draws from its items and its part of IMAGINED_ITEMS. The draws depend on the seed alone, not on how
-    many are yielded at a time.
+    The draws depend on the seed alone, not on how many are yielded at a time.
     """
     if not resamples:
         return
-    strata = sample.weights[sample.weights.sum(axis=1) > 0]
-    seeds = [np.random.SeedSequence(seed)]
-    if len(strata) > 1:
-        seeds = seeds[0].spawn(len(strata))
-    chances = [np.random.Generator(np.random.PCG64(own)) for own in seeds]
-    sizes = strata.sum(axis=1)
-    shares = strata / sizes[:, None] + IMAGINED_ITEMS / sample.n * sample.imagined
-    shares /= shares.sum(axis=1, keepdims=True)
+    chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+    shares = sample.total / sample.n + IMAGINED_ITEMS / sample.n * sample.imagined
+    shares /= shares.sum()
     step = max(1, CELLS_AT_ONCE // max(len(sample.patterns), 10 * sample.patterns.shape[1], 1))
     for first in range(0, resamples, step):
-        rows = min(step, resamples - first)
-        drawn = np.zeros((rows, strata.shape[1]))
-        for chance, items, share in zip(chances, sizes, shares, strict=True):
-            drawn += chance.multinomial(items, share, size=rows)
-        yield drawn
+        drawn = chance.multinomial(sample.n, shares, size=min(step, resamples - first))
+        yield drawn.astype(float)
 
 
 def without_each(sample: Sample, clusters: Clusters) -> Iterator[Floats]:
@@ -341,7 +312,7 @@ def _over_items(sample: Sample, estimator: Estimator, drawn: Floats | None, conf
     )
     if drawn is None or plain.value is None or plain.method == FULL:
         return plain
-    interval = interval_with(plain.value, drawn, _reading_share(sample, confidence))
+    interval = interval_with(plain.value, drawn, _reading_share(sample.n, confidence))
     return replace(plain, interval=interval, method=BOOTSTRAP if interval else NONE)
 
 
@@ -453,11 +424,9 @@ def interval_of_all(point: Point, n: int, confidence: float) -> tuple[float, flo
     return max(-1.0, (bounds[0] - point.expected) / (1 - point.expected)), 1.0
 
 
-def _reading_share(sample: Sample, confidence: float) -> float:
-    """The confidence for the percentiles of the resampled values: widened, by the strata of two items or more."""
-    sizes = sample.weights.sum(axis=1)
-    sizes = sizes[sizes > 1]
-    return widened(confidence, int(sizes.sum()), len(sizes)) if len(sizes) else confidence
+def _reading_share(n: int, confidence: float) -> float:
+    """The confidence for the percentiles of the resampled values of n items: widened."""
+    return widened(confidence, n) if n > 1 else confidence
 
 
 def _standard_error(sample: Sample, estimator: Estimator) -> float:
