@@ -173,5 +173,6 @@ def test_api_names_nobody(client, team):
     answer = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()
 
     assert answer["pairs_judged_twice"] == 24
+    assert (answer["grades"]["queries"], answer["verdicts"]["queries"]) == (8, None)
     assert answer["grades"]["low"] < answer["grades"]["value"] < answer["grades"]["high"]
     assert not any(name in str(answer) for name in NAMES)

@@ -346,7 +346,7 @@ def _spreads(parts: Parts, left: Left) -> list[Spread]:
     means = np.add.reduceat(values, left.starts) / left.clusters
     squares = (values - np.repeat(means, left.clusters)) ** 2
     sums = [np.add.reduceat(powers, left.starts).tolist() for powers in (squares, squares**2)]
-    return list(map(Spread, left.clusters.tolist(), *sums))
+    return list(map(Spread, left.clusters.tolist(), *sums, left.clusters.tolist()))
 
 
 def _pairs_sharing(rated: Counts) -> int:

@@ -86,17 +86,19 @@ CROSSED = 3
 
 @dataclass(frozen=True)
 class Clusters:
-    """The pattern and the cluster of each item, clusters counted from 0 and each with an item."""
+    """The pattern and the cluster of each item, counted from 0: `size` of them, joined from `count`."""
 
     patterns: Counts
     clusters: Counts
     size: int
+    count: int
 
 
 def clusters_from(patterns: Counts, labels: Counts) -> Clusters:
     """The clusters of items by label. More than MOST_CLUSTERS are joined, so that many cost no more."""
     found, clusters = np.unique(labels, return_inverse=True)
-    return Clusters(patterns, clusters.reshape(-1) % MOST_CLUSTERS, min(len(found), MOST_CLUSTERS))
+    joined = clusters.reshape(-1) % MOST_CLUSTERS
+    return Clusters(patterns, joined, min(len(found), MOST_CLUSTERS), len(found))
 
 
 def crossed(labels: Counts) -> list[Counts]:
@@ -322,11 +324,19 @@ def _point(estimator: Estimator, counts: Floats) -> Point:
 
 
 class Spread(NamedTuple):
-    """Values without each cluster less their mean: sums of squares and of fourth powers; nan where one is undefined."""
+    """Values without each of `clusters` less their mean: sums of squares and of fourth powers, nan if undefined.
+
+    The clusters are joined from `counted` ones.
+    """
 
     clusters: int
     squares: float
     fourths: float
+    counted: int
+
+    @property
+    def degrees(self) -> int:
+        return freedom_of_spread(self.clusters, self.squares, self.fourths)
 
 
 def _over_clusters(sample: Sample, estimator: Estimator, left: Sequence[Floats], confidence: float) -> Coefficient:
@@ -336,15 +346,15 @@ def _over_clusters(sample: Sample, estimator: Estimator, left: Sequence[Floats],
         estimator.n,
         _point(estimator, sample.total.astype(float)),
         _point(estimator, with_imagined(sample)).value,
-        [_spread(values) for values in left],
+        [_spread(values, clusters.count) for values, clusters in zip(left, sample.clusters, strict=True)],
         is_agreement=estimator.is_agreement,
         confidence=confidence,
     )
 
 
-def _spread(values: Floats) -> Spread:
+def _spread(values: Floats, count: int) -> Spread:
     squares = (values - values.mean()) ** 2 if len(values) else values
-    return Spread(len(values), float(squares.sum()), float((squares**2).sum()))
+    return Spread(len(values), float(squares.sum()), float((squares**2).sum()), count)
 
 
 def from_clusters(
@@ -365,7 +375,7 @@ def from_clusters(
     """
     if not isfinite(point.value):
         return undefined(name, BY_CHANCE, n)
-    size, used = spreads[0].clusters, [one for one in spreads if one.clusters > 1]
+    size, used = spreads[0].counted, [one for one in spreads if one.clusters > 1]
     if size < 2 or not all(isfinite(one.squares) for one in used):
         return Coefficient(name, point.value, n, method=ONE_CLUSTER if size < 2 else NEEDS_ALL, clusters=size)
     variances = [(one.clusters - 1) / one.clusters * one.squares for one in used]
@@ -373,7 +383,7 @@ def from_clusters(
     if len(used) == CROSSED:
         variance, ways = max(variance, variance + variances[1] - variances[2]), used[:2]
     error = round(sqrt(variance + (point.value - centre) ** 2 / IMAGINED_ITEMS), DIGITS)
-    degrees = min(freedom_of_spread(*one) for one in ways)
+    degrees = min(one.degrees for one in ways)
     if all_agree(point, is_agreement=is_agreement):
         limits, method = interval_of_all(point, size, confidence), FULL
     else:

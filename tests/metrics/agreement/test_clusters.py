@@ -150,6 +150,7 @@ def test_very_many_clusters_are_joined_and_cost_no_more():
     sample = sample_of_counts(category_counts(rated, 4), clusters=queries)
 
     assert sample.clusters[0].size == MOST_CLUSTERS
+    assert ordinal(rated, queries).clusters == 3_000
     assert width(ordinal(rated, queries)) == pytest.approx(width(ordinal(rated, queries // 4)), rel=0.15)
 
 
