@@ -19,13 +19,14 @@ gates       how often a gate passes, fails and is not known yet, whose truth is 
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
 levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
 alpha       three such annotators as under kappa, every tenth cell empty
+clusters    two annotators who know the grade in a share of cases, the same on every query or not, and else guess it
 false       two runs whose values are swapped at random: share of p up to 0.05, which should be 5 %
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -303,6 +304,67 @@ def lines_of_levels() -> dict[str, Line]:
     return found
 
 
+# Pairs that belong to queries
+
+
+def clustered_grades(
+    chance: np.random.Generator,
+    queries: int,
+    each: int,
+    level: float,
+    *,
+    varies: bool,
+    people: int = 2,
+    prevalence: Sequence[float] = PREVALENCE,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Grades of pairs, items by people, and the query of each; `each` is the mean number of pairs of a query.
+
+    On a query everybody knows the grade in the same share of cases, and else guesses. That share squared is `level` on
+    average, so that every kappa and alpha of the population is `level`. Where it `varies`, it is from a beta
+    distribution, uniform for 0.5, grades of one query are more alike than those of all, and numbers of pairs differ.
+    """
+    everywhere = np.asarray(prevalence)
+    if varies:
+        known = np.sqrt(chance.beta(2 * level, 2 - 2 * level, queries))
+        own = chance.dirichlet(3 * everywhere, queries)
+        sizes = 2 + chance.geometric(1 / (each - 1), queries) - 1 if each > 2 else np.full(queries, each)
+    else:
+        known, own, sizes = np.full(queries, level**0.5), np.tile(everywhere, (queries, 1)), np.full(queries, each)
+    query = np.repeat(np.arange(queries), sizes)
+    true = (chance.random((len(query), 1)) > own.cumsum(axis=1)[query, :-1]).sum(axis=1)
+    guessed = chance.choice(len(everywhere), p=everywhere, size=(len(query), people))
+    return np.where(chance.random(guessed.shape) < known[query, None], true[:, None], guessed), query
+
+
+def of_clusters(level: float, each: int, *, varies: bool, share: float = 1.0, over: str = "queries") -> Maker:
+    """Intervals of ordinal alpha over queries, or over items; `share` of n queries are drawn, with `each` pairs."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        for trial in range(AT_ONCE):
+            grades, query = clustered_grades(chance, round(share * n), each, level, varies=varies)
+            clusters = query if over == "queries" else None
+            counts = category_counts(grades, len(PREVALENCE))
+            yield krippendorff_alpha(
+                counts, level="ordinal", settings=Settings(seed + trial), clusters=clusters
+            ).interval
+
+    return intervals
+
+
+def lines_of_clusters() -> dict[str, Line]:
+    """Alpha over queries for n of them, and for three tenths of n: 15, 30 and 60."""
+    lines = {}
+    for level in (0.2, 0.5, 0.8, 0.9):
+        for varies, words in ((False, "alike"), (True, "as varied as queries are")):
+            for each in (2, 8, 30):
+                for share, size in ((1.0, "n"), (0.3, "0.3 n")):
+                    name = f"α of {level}, {each} pairs of each of {size} queries, {words}"
+                    lines[name] = Line("clusters", level, of_clusters(level, each, varies=varies, share=share))
+            name = f"α of {level}, 8 pairs of each of n queries, {words}, over items"
+            lines[name] = Line("clusters", level, of_clusters(level, 8, varies=varies, over="items"))
+    return lines
+
+
 def coverage(truth: float, make: Maker, n: int, trials: int) -> float:
     """The share of intervals that hold the truth; one that is undefined does not."""
     held = 0
@@ -428,6 +490,7 @@ def main() -> int:
         print_head("of two runs that do not differ", SIZES)
         print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])
     print_table({**lines_of_agreement(), **lines_of_levels()}, OF_AGREEMENT, only, max(AT_ONCE, trials // 4))
+    print_table(lines_of_clusters(), OF_AGREEMENT, only, max(AT_ONCE, trials // 4))
     print(f"{trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0
 

@@ -54,6 +54,7 @@ COMMANDS = {
     "agree, long": ["agree", "long.csv", *AGREE, "--by", "halves.csv", "--label-model", "--format", "json"],
     "agree, wide": ["agree", "wide.csv", *AGREE, "--level", "ratio", "--format", "json"],
     "agree, table": ["agree", "wide.csv", *AGREE, "--level", "interval"],
+    "agree, clusters": ["agree", "grouped.csv", "--level", "ordinal", "--by", "halves.csv", "--format", "json"],
     "agree, csv": ["agree", "wide.csv", *AGREE, "--format", "csv"],
 }
 REPORTS = ("report.html", "report.md")
@@ -83,7 +84,7 @@ def write_collection(folder: Path, chance: np.random.Generator, queries: int = 9
 
 
 def write_labels(folder: Path, chance: np.random.Generator, items: int = 200, people: int = 5) -> None:
-    """Grades of five people with gaps and second passes, and measurements of the same items as a wide file."""
+    """Grades of five people with gaps and second passes; measurements of the same items, with and without queries."""
     true = chance.integers(0, 5, items)
     said = np.where(chance.random((items, people)) < 0.6, true[:, None], chance.integers(0, 5, (items, people)))
     missing = chance.random((items, people)) < 0.15
@@ -95,6 +96,8 @@ def write_labels(folder: Path, chance: np.random.Generator, items: int = 200, pe
     halves = [f"i{item},{HALVES[item % 2]}" for item in range(items)]
     (folder / "long.csv").write_text("\n".join(["item,annotator,label,pass", *long]) + "\n")
     (folder / "wide.csv").write_text("\n".join(["item,ann,bob,eva,kim,lou", *wide]) + "\n")
+    grouped = [row.replace(",", f",q{number // 4},", 1) for number, row in enumerate(wide)]
+    (folder / "grouped.csv").write_text("\n".join(["item,query,ann,bob,eva,kim,lou", *grouped]) + "\n")
     (folder / "halves.csv").write_text("\n".join(["item,half", *halves]) + "\n")
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from apps.common.text.wording import interval, number
+from apps.metrics.agreement.ratings import PairAgreement
 from apps.metrics.agreement.results import Coefficient
 
 FIGURE = re.compile(r'<td class="num"><b>(.+?)</b><br><span class="faint fine-print">(.+?)</span></td>')
@@ -13,8 +15,14 @@ def figures_by_row(page: str, label: str) -> list[list[tuple[str, str]]]:
     return [FIGURE.findall(row) for row in table.partition("<tbody>")[2].split("</tr>")[:-1]]
 
 
+def as_row(pair: PairAgreement, alpha: Coefficient) -> list[tuple[str, str]]:
+    """The row of two people: percent agreement, κ, quadratic κ and α, those that have an informative interval."""
+    values = [as_value(one) for one in (pair.kappa, pair.quadratic, alpha) if one.is_informative]
+    return [as_share(pair.percent), *values]
+
+
 def as_value(coefficient: Coefficient) -> tuple[str, str]:
-    return f"{coefficient.value:.2f}", "{:.2f} to {:.2f}".format(*coefficient.interval)
+    return number(coefficient.value, 2), interval(coefficient.interval)
 
 
 def as_share(coefficient: Coefficient) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from apps.judging.models import Round
 from apps.metrics.agreement.ratings import Rate
 from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, review_once
-from tests.agreement.tables import as_share, as_value, figures_by_row
+from tests.agreement.tables import as_row, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, give, judge_all, later, make_pool, make_round, people_of
 from tests.module_rows import rows_of_module
@@ -160,10 +160,7 @@ def test_the_table_of_others_shows_each_coefficient_with_its_interval(noisy, cli
 
     rows = figures_by_row(person_page(client, project, person), "Compared with each other person")
 
-    assert rows == [
-        [as_share(pair.percent), as_value(pair.kappa), as_value(pair.quadratic), as_value(alpha)]
-        for pair, alpha in zip(comparison.others, comparison.alphas, strict=True)
-    ]
+    assert rows == [as_row(*pair) for pair in zip(comparison.others, comparison.alphas, strict=True)]
     assert len(rows) == 2
 
 

@@ -20,6 +20,19 @@ def test_the_answer_comes_first_and_the_figure_with_it(value, ends, begins):
     assert verdict_of(Estimate.of(value, ends, 40)).startswith(begins)
 
 
+def test_below_fifteen_queries_the_interval_is_called_a_rough_guide():
+    figure = Estimate.of(0.66, (0.55, 0.74), 40)
+
+    assert verdict_of(figure, queries=14).endswith(
+        "The bar of 0.6 lies inside, so more queries judged twice would settle it. The interval comes from 14 queries"
+        " only; with fewer than 15 it is a rough guide."
+    )
+    assert "rough" not in verdict_of(figure, queries=15) + verdict_of(figure, "reviewers", "Q&As")
+    assert "so more Q&As judged twice" in verdict_of(figure, "reviewers", "Q&As")
+    few = verdict_of(Estimate.of(0.66, None, 40), queries=1)
+    assert few == "Not known yet: 40 pairs of 1 query are too few to tell how far annotators agree; so far it is 0.66."
+
+
 def test_an_undefined_figure_gives_its_reason():
     assert verdict_of(Estimate.of(None, None, 4, reason="Only one category.")) == "Not known yet: only one category."
     assert verdict_of(Estimate.of(None, None, 0)) == "Not known yet: no pair has two grades."

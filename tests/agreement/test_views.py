@@ -8,7 +8,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.judging.actions.rounds import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
-from tests.agreement.tables import as_share, as_value, figures_by_row
+from tests.agreement.tables import as_row, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give
 from tests.module_rows import rows_of_module
@@ -62,11 +62,20 @@ def test_the_table_of_pairs_shows_each_coefficient_with_its_interval(client, tea
 
     rows = figures_by_row(overview(client, team), "Figures by pair of annotators")
 
-    assert rows == [
-        [as_share(pair.percent), as_value(pair.kappa), as_value(pair.quadratic), as_value(alpha)]
-        for pair, alpha in zip(grades.pairs, grades.pair_alphas, strict=True)
-    ]
+    assert rows == [as_row(*pair) for pair in zip(grades.pairs, grades.pair_alphas, strict=True)]
     assert len(rows) == 3
+
+
+def test_agreement_is_over_queries_and_few_of_them_are_named_here_and_on_home(client, team):
+    alpha = overview_of(team, list(team.rounds.all())).alpha
+    client.force_login(lead_of(team))
+
+    home = client.get(reverse("dashboard:home", args=[team.slug])).content.decode()
+    for page in (overview(client, team), home):
+        assert "The interval comes from 8 queries only; with fewer than 15 it is a rough guide." in page
+    assert (alpha.clusters, alpha.method) == (8, "jackknife over clusters")
+    assert "95 % intervals over queries" in overview(client, team)
+    assert "Krippendorff asks for α of 0.8, and 0.667 for tentative conclusions" in overview(client, team)
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
@@ -164,5 +173,6 @@ def test_api_names_nobody(client, team):
     answer = client.get(reverse("agreement-api:agreement", args=[project.slug])).json()
 
     assert answer["pairs_judged_twice"] == 24
+    assert (answer["grades"]["queries"], answer["verdicts"]["queries"]) == (8, None)
     assert answer["grades"]["low"] < answer["grades"]["value"] < answer["grades"]["high"]
     assert not any(name in str(answer) for name in NAMES)

@@ -36,9 +36,12 @@ class CoefficientSerializer(EstimateSerializer):
     """An estimate with the name of the coefficient."""
 
     name = serializers.CharField()
+    queries = serializers.IntegerField(
+        allow_null=True, help_text="The queries that the interval is over; null where it is over items."
+    )
 
     def to_representation(self, coefficient: Coefficient) -> dict[str, Any]:
-        return as_facts(coefficient)
+        return as_facts(coefficient) | {"queries": coefficient.clusters}
 
 
 class PairAgreementOut(serializers.Serializer):

@@ -8,8 +8,9 @@ from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
-from apps.common.text.wording import count, interval, number, percent
+from apps.common.text.wording import count, interval, number, percent, plural
 from apps.judging.core.eta import Workload
+from apps.metrics.agreement.results import FEWEST_CLUSTERS
 from apps.metrics.estimate import Estimate, excludes_zero
 
 BAR = 0.6
@@ -19,22 +20,36 @@ EQUAL_BAR = 0.7
 NO_PAIR = "No pair has two grades."
 
 
-def verdict_of(figure: Estimate, who: str = "annotators", items: str = "pairs") -> str:
-    """Yes, not yet, perhaps or not known, with the figure, its interval and the bar."""
+def verdict_of(figure: Estimate, who: str = "annotators", items: str = "pairs", queries: int | None = None) -> str:
+    """Yes, not yet, perhaps or not known, with the figure, its interval and the bar.
+
+    `queries` counts those that the interval is over; None where it is over items.
+    """
     if figure.value is None:
         reason = figure.reason or NO_PAIR
         return f"Not known yet: {reason[0].lower()}{reason[1:]}"
     value = number(figure.value, 2)
     if figure.interval is None:
-        return (
-            f"Not known yet: {count(figure.n)} {items} are too few to tell how far {who} agree; so far it is {value}."
-        )
+        few = f"{count(figure.n)} {items}" + ("" if queries is None else f" of {plural(queries, 'query', 'queries')}")
+        return f"Not known yet: {few} are too few to tell how far {who} agree; so far it is {value}."
     at = f"{who} agree at {value}, {interval(figure.interval)}"
+    rough = rough_interval(queries)
     if figure.value < BAR:
-        return f"Not yet: {at}. The bar is {BAR}."
+        return f"Not yet: {at}. The bar is {BAR}.{rough}"
     if figure.interval[0] < BAR:
-        return f"Perhaps: {at}. The bar of {BAR} lies inside, so more pairs judged twice would settle it."
-    return f"Yes: {at}. The bar is {BAR}."
+        more = items if queries is None else "queries"
+        return f"Perhaps: {at}. The bar of {BAR} lies inside, so more {more} judged twice would settle it.{rough}"
+    return f"Yes: {at}. The bar is {BAR}.{rough}"
+
+
+def rough_interval(queries: int | None) -> str:
+    """That an interval is over too few queries, as a further sentence; "" where it is not."""
+    if queries is None or queries >= FEWEST_CLUSTERS:
+        return ""
+    return (
+        f" The interval comes from {plural(queries, 'query', 'queries')} only; with fewer than {FEWEST_CLUSTERS} it is"
+        " a rough guide."
+    )
 
 
 def tightening_of(equal: Estimate) -> str:

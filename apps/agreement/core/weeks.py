@@ -152,7 +152,7 @@ def weeks_of(
     for week in sorted({*paces, *graded})[-most:]:
         inside = begun == (week - EPOCH).days
         counts = category_counts(ratings.codes[inside], len(ratings.grades))
-        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
+        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.clusters[inside])
         weeks.append(AnnotatorWeek(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
     return weeks
 

@@ -32,7 +32,7 @@ from apps.common.drawing.charts import plot, svg
 from apps.common.drawing.svg import DrawnEstimate, Scale, clip, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import interval, number
 from apps.metrics.agreement.pairs import cohen_kappa, kappa_of_maximum, pair_gwet_ac
-from apps.metrics.agreement.ratings import Ratings, alpha_of_table, pair_agreement
+from apps.metrics.agreement.ratings import Ratings, alpha_of_two, pair_agreement
 from apps.metrics.agreement.results import ACCEPTABLE, TOO_NOISY, Coefficient
 from apps.metrics.estimate import Estimate
 
@@ -196,7 +196,7 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
     ]
     return {
         "coefficients": [(one, _band(one)) for one in grades.coefficients],
-        "verdict": verdict_of(grades.alpha.informative),
+        "verdict": verdict_of(grades.alpha.informative, queries=grades.alpha.clusters),
         "tightening": "".join(tightening_of(one.estimate) for one in grades.coefficients if one.name == PERCENT),
         "headline_chart": coefficient_chart("Agreement of all annotators", [estimate("α ordinal", "", grades.alpha)]),
         "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
@@ -256,8 +256,8 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
     if first == second or not {first, second} <= set(ratings.people):
         raise Http404("These two share no round.")
     names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
-    table = ratings.table(first, second)
-    figures = pair_agreement(table, first, second, ratings.grades)
+    table, cells = ratings.table(first, second), ratings.cells(first, second)
+    figures = pair_agreement(table, cells, first, second, ratings.grades)
     context = {
         **frame(member, "overview", selected),
         "first": names[first],
@@ -273,11 +273,11 @@ def pair(request: HttpRequest, project: Project, first: int, second: int) -> Htt
             for one in (
                 figures.percent,
                 figures.kappa,
-                cohen_kappa(table, kind="linear", values=ratings.grades),
+                cohen_kappa(table, kind="linear", values=ratings.grades, cells=cells),
                 figures.quadratic,
-                kappa_of_maximum(table),
-                pair_gwet_ac(table),
-                alpha_of_table(table, ratings.grades),
+                kappa_of_maximum(table, cells),
+                pair_gwet_ac(table, cells),
+                alpha_of_two(ratings, first, second),
             )
         ],
     }

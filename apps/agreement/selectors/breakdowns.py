@@ -39,7 +39,6 @@ from apps.metrics.agreement.ratings import (
     shared_items,
 )
 from apps.metrics.agreement.results import Coefficient
-from apps.metrics.agreement.uncertainty import ANALYTIC
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Query
 from apps.queries.selectors import STRATA
@@ -118,11 +117,6 @@ class Overview(NamedTuple):
     people_count: int
     pairs: list[PairAgreement]
     pair_alphas: list[Coefficient]
-
-    @property
-    def is_resampled(self) -> bool:
-        """Whether the intervals over everybody come from the bootstrap."""
-        return all(one.method != ANALYTIC for one in self.coefficients)
 
 
 class Tight(NamedTuple):
@@ -214,12 +208,12 @@ def _parts(dated: Dated, by: str, of_query: Mapping[int, Label]) -> Parts:
         ordered = filled[-SHOWN:]
     else:
         ordered = sorted(filled, key=lambda place: (-counts.sizes[place], labels[place].name))
-    rows = [_part(counts, labels[place], apart[place], place) for place in ordered[:SHOWN]]
+    rows = [_part(counts, labels[place], apart[place], place, is_query=by == QUERY) for place in ordered[:SHOWN]]
     return Parts(rows, len(filled), len(filled) - len(ordered) if by == QUERY else 0)
 
 
-def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> AlphaPart:
-    return AlphaPart(label, counts.sizes[place], apart, counts.alpha_of(place))
+def _part(counts: PatternCounts, label: Label, apart: Differing, place: int, *, is_query: bool) -> AlphaPart:
+    return AlphaPart(label, counts.sizes[place], apart, counts.alpha_of(place, is_one_query=is_query))
 
 
 def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], NDArray[np.int64]]:
@@ -292,7 +286,7 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> tuple[Tight, list
     order.sort(key=lambda place: (-round(costs[place], places), -unclear(place).hits, -costs[place]))
     costs_of = [
         Cost(
-            part=_part(counts, labels[place], apart[place], place),
+            part=_part(counts, labels[place], apart[place], place, is_query=True),
             change=change_without(counts, place),
             worst=_most_crossed(ratings, of_items == place),
             unclear=unclear(place),

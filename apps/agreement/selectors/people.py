@@ -111,8 +111,8 @@ OTHERS = 20
 WEEKS = 26
 PEOPLE = 100
 
-Rows = list[tuple[int, int, int]]
-"""Person, the grade they gave, and the one it is compared with."""
+Rows = list[tuple[int, int, int, int]]
+"""Person, the grade they gave, the one it is compared with, and the query."""
 
 
 class PersonLine(NamedTuple):
@@ -165,7 +165,10 @@ class People(NamedTuple):
 def people_of(member: Member, rounds: Sequence[Round]) -> People:
     """Whoever graded in these rounds, most pairs first; members who are no leads see themselves alone."""
     ratings = ratings_in(member.project, rounds)
-    repeats, decisions = same_answers(_repeats(rounds)), same_answers(_decisions(member, rounds))
+    repeats, decisions = (
+        same_answers((person, own, other) for person, own, other, _ in rows)
+        for rows in (_repeats(rounds), _decisions(member, rounds))
+    )
     own_leans = leans(ratings)
     is_graded = ratings.codes != MISSING
     is_shared = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
@@ -201,7 +204,7 @@ def _closeness(project: Project, rounds: Sequence[Round], people: Sequence[int])
         place = ratings.people.index(person)
         own = np.isfinite(differences[:, place])
         counts = category_counts(ratings.codes[own], len(ratings.grades))
-        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
+        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.clusters[own])
         found[person] = Closeness(lean_of(differences[:, place]), alpha)
     return found
 
@@ -234,8 +237,8 @@ def _graded_by(ratings: Ratings, person: int) -> int:
     return int((ratings.codes[:, ratings.people.index(person)] != MISSING).sum())
 
 
-def _graded_pairs(rows: Rows) -> list[tuple[int, int]]:
-    return [(own, other) for _, own, other in rows]
+def _graded_pairs(rows: Rows) -> list[tuple[int, int, int]]:
+    return [(query, own, other) for _, own, other, query in rows]
 
 
 def has_part(project: Project, person: int) -> bool:
@@ -265,8 +268,8 @@ def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
         .values_list("round", "entry", "annotator", "grade")
     )
     first = {original[:3]: original[3] for original in originals}
-    rows: Any = repeats.order_by("pk").values_list("round", "entry", "annotator", "grade")
-    return [(row[2], first[row[:3]], row[3]) for row in rows if row[:3] in first]
+    rows: Any = repeats.order_by("pk").values_list("round", "entry", "annotator", "grade", "entry__query")
+    return [(row[2], first[row[:3]], row[3], row[4]) for row in rows if row[:3] in first]
 
 
 def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
@@ -282,9 +285,9 @@ def _decisions(member: Member, rounds: Sequence[Round], person: int | None = Non
         _graded(rounds, person)
         .filter(pass_number=1, entry__in=decided.values("entry"))
         .order_by("pk")
-        .values_list("round", "entry", "annotator", "grade")
+        .values_list("round", "entry", "annotator", "grade", "entry__query")
     )
-    return [(row[2], row[3], grades[row[:2]]) for row in rows if row[:2] in grades]
+    return [(row[2], row[3], grades[row[:2]], row[4]) for row in rows if row[:2] in grades]
 
 
 def _may_be_assigned(member: Member) -> Q:

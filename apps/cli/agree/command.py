@@ -16,7 +16,7 @@ from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
-from apps.common.files.tables import ITEM
+from apps.common.files.tables import ITEM, QUERY
 from apps.metrics.agreement.counting import LEVELS
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.files.labels.columns import REPEATS, ROLES, ColumnLayout, LabelLayout
@@ -49,6 +49,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     _add_reading(parser)
     parser.add_argument(
         "--by", metavar="FILE", help="strata: a table with the columns item and stratum, or several; each by itself too"
+    )
+    clusters = parser.add_mutually_exclusive_group()
+    clusters.add_argument(
+        "--cluster",
+        metavar="COLUMN",
+        help=f"column of FILE whose values group items: intervals are over them (default: {', '.join(QUERY)}, if any)",
+    )
+    clusters.add_argument(
+        "--no-cluster",
+        dest="cluster",
+        action="store_const",
+        const="",
+        help="intervals over items, whatever the columns",
     )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
     parser.add_argument("--label-model", action="store_true", help="also diagnose annotators by a label model")
@@ -117,12 +130,14 @@ def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
         repeats=args.repeats,
         level=args.level,
         categories=tuple(args.categories),
+        cluster=args.cluster,
     )
     form = labelling = None
     try:
         form, labels = read_labels(args.file, reading, errors)
         if not errors:
-            labelling = labelling_of(name_of(args.file), labels, errors, reading, [name for _, name in form.raters])
+            raters = [name for _, name in form.raters]
+            labelling = labelling_of(name_of(args.file), labels, errors, reading, raters, form.cluster_name)
             if errors and not args.columns and (message := misread(form, labels)):
                 raise InputErrors([InputError(name_of(args.file), None, "", "", message)])
     except InputError as error:

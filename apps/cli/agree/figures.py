@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.metrics.agreement.counting import MISSING, category_counts, pair_table
+from apps.metrics.agreement.counting import MISSING, category_counts, pair_cells, pair_table
 from apps.metrics.agreement.label_model import Diagnosis, Labels, diagnose
 from apps.metrics.agreement.overall import (
     CategoryAgreement,
@@ -76,9 +76,9 @@ def figures_of(
     return Figures(
         labelling=labelling,
         settings=settings,
-        coefficients=all_coefficients(labelling.rated, labelling.scale, settings),
-        pairs=every_pair(labelling.rated, labelling.scale, settings),
-        categories=by_category(counts, labelling.categories, settings),
+        coefficients=all_coefficients(labelling.rated, labelling.scale, settings, clusters=labelling.clusters),
+        pairs=every_pair(labelling.rated, labelling.scale, settings, clusters=labelling.clusters),
+        categories=by_category(counts, labelling.categories, settings, clusters=labelling.clusters),
         again=_again(labelling, settings),
         model=_model(labelling, settings) if with_model else None,
         strata=None if strata is None else _by_stratum(labelling, strata, settings),
@@ -101,6 +101,7 @@ def _stratum(
     rated = labelling.rated[inside]
     rated = rated[:, (rated != MISSING).any(axis=0)]
     by_item = (rated != MISSING).sum(axis=1)
+    clusters = None if labelling.clusters is None else labelling.clusters[inside]
     return StratumFigures(
         field=field,
         stratum=name,
@@ -108,7 +109,7 @@ def _stratum(
         shared=int((by_item >= 2).sum()),
         annotators=rated.shape[1],
         labels=int(by_item.sum()),
-        coefficients=all_coefficients(rated, labelling.scale, settings),
+        coefficients=all_coefficients(rated, labelling.scale, settings, clusters=clusters),
     )
 
 
@@ -128,8 +129,10 @@ def _again(labelling: Labelling, settings: Settings) -> list[SelfAgreement]:
 
 
 def _self_agreement(labelling: Labelling, rows: Counts, who: int | None, settings: Settings) -> SelfAgreement:
-    table = pair_table(rows[:, 2], rows[:, 3], len(labelling.categories))
-    figures = table_figures(table, labelling.scale, settings)
+    size, clusters = len(labelling.categories), labelling.clusters
+    table = pair_table(rows[:, 2], rows[:, 3], size)
+    cells = None if clusters is None else pair_cells(rows[:, 2], rows[:, 3], size, clusters[rows[:, 0]])
+    figures = table_figures(table, labelling.scale, settings, cells)
     return SelfAgreement(who, len(rows), {key: figures[key] for key in SELF})
 
 

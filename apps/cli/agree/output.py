@@ -35,6 +35,8 @@ def as_object(figures: Figures) -> dict[str, Any]:
         "n_labels": labelling.labels,
         "n_items_shared": labelling.shared,
         "n_labels_again": len(labelling.again),
+        "cluster": labelling.cluster_name or None,
+        "n_clusters": labelling.cluster_count,
         "level": labelling.level,
         "categories": list(labelling.categories),
         "headline": figures.headline,
@@ -72,6 +74,7 @@ def coefficient_as_object(coefficient: Coefficient, confidence: float) -> dict[s
         **coefficient.estimate.as_json,
         "standard_error": coefficient.standard_error,
         "analytic": list(analytic) if analytic else None,
+        "clusters": coefficient.clusters,
     }
 
 
@@ -308,12 +311,21 @@ def _notes(figures: Figures) -> Iterator[str]:
     for reason, keys in _undefined(figures).items():
         yield f"{', '.join(keys)}: undefined. {reason}"
     yield f"* fits {figures.labelling.level} labels, any number of annotators, and missing ones."
-    yield (
-        f"Intervals: percentile bootstrap over items and half an imagined one, with outer percentiles for few items, "
-        f"{settings.resamples:,} resamples, seed {settings.seed}; percent agreement of two annotators, and where every "
-        "item agrees: Wilson. Standard errors are analytic."
-    )
-    if len(figures.pairs) > MOST_RESAMPLED:
+    labelling = figures.labelling
+    if labelling.clusters is not None:
+        yield (
+            f"Intervals and standard errors: over the {labelling.cluster_count:,} clusters of column "
+            f"{labelling.cluster_name}, by leaving out each in turn (jackknife), with half an imagined item; where "
+            "every item agrees: Wilson."
+        )
+    else:
+        yield (
+            "Intervals: percentile bootstrap over items and half an imagined one, with outer percentiles for few "
+            f"items, {settings.resamples:,} resamples, seed {settings.seed}; percent agreement of two annotators, and "
+            "where every item agrees: Wilson. Standard errors are analytic. Where several items belong to one query, "
+            "they are too narrow: --cluster COLUMN names the column of the query."
+        )
+    if len(figures.pairs) > MOST_RESAMPLED and labelling.clusters is None:
         yield f"Of more than {MOST_RESAMPLED} pairs, intervals come from the standard error."
     if len(figures.labelling.annotators) > 2 and len(figures.pairs) > MOST_ROWS:
         yield f"{len(figures.pairs) - MOST_ROWS:,} more pairs: --format json, csv or tsv has all of them."

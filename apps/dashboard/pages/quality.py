@@ -209,7 +209,7 @@ def quality(member: Member, rounds: Sequence[Round], gates: Sequence[GateStatus]
     by_name = {name: coefficient for people, name, coefficient in lines if not people}
     alpha, kappa = by_name.get(progress.ALPHA), by_name[progress.FLEISS]
     return Quality(
-        verdict=verdict_of(_known(member, alpha)),
+        verdict=verdict_of(_known(member, alpha), queries=alpha.clusters if alpha else None),
         reviewers=verdict_of(kappa.informative, "reviewers", "Q&As") if kappa.n else "",
         chart=_chart(alpha),
         shared=alpha.n if alpha else 0,

@@ -24,13 +24,19 @@ from apps.metrics.agreement.uncertainty import (
 
 
 def krippendorff_alpha(
-    counts: Counts, *, level: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
+    counts: Counts,
+    *,
+    level: str = "nominal",
+    values: Sequence[float] | None = None,
+    settings: Settings = DEFAULTS,
+    clusters: Counts | None = None,
 ) -> Coefficient:
     """Krippendorff's alpha from items by categories; items with one rating do not count.
 
-    `values` are those of the categories, ascending; by default their positions.
+    `values` are those of the categories, ascending; by default their positions. `clusters` labels the cluster of each
+    item, such as its query; the interval is then over clusters.
     """
-    sample = sample_of_counts(counts, least=2)
+    sample = sample_of_counts(counts, least=2, clusters=clusters)
     points = [float(value) for value in (range(counts.shape[1]) if values is None else values)]
     return estimate(sample, alpha(sample, level, points), settings)
 

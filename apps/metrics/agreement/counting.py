@@ -6,6 +6,7 @@ Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +167,19 @@ def pair_table(first: Counts, second: Counts, size: int) -> Counts:
     return flat.reshape(size, size)
 
 
+class Cells(NamedTuple):
+    """For each item that two raters rated its cell in their table, row by row, and the labels of its clusters."""
+
+    cells: Counts
+    clusters: Counts
+
+
+def pair_cells(first: Counts, second: Counts, size: int, clusters: Counts) -> Cells:
+    """The cells of the items that both rated; `clusters` labels all items."""
+    both = (first != MISSING) & (second != MISSING)
+    return Cells(first[both] * size + second[both], clusters[both])
+
+
 def category_counts(rated: Counts, size: int) -> Counts:
     """Items by categories: how many raters chose each."""
     counts = np.zeros((len(rated), size), dtype=np.int64)
@@ -174,10 +188,11 @@ def category_counts(rated: Counts, size: int) -> Counts:
     return counts
 
 
-def table_counts(table: Counts) -> Counts:
-    """The table of two raters as items by categories."""
+def table_counts(table: Counts, cells: Cells | None = None) -> Counts:
+    """The table of two raters as items by categories, in the order of `cells` where they are given."""
     size = len(table)
-    rows, columns = np.divmod(np.repeat(np.arange(size * size), table.reshape(-1)), size)
+    each = cells.cells if cells else np.repeat(np.arange(size * size), table.reshape(-1))
+    rows, columns = np.divmod(each, size)
     return category_counts(np.column_stack([rows, columns]), size)
 
 

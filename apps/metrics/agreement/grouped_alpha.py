@@ -1,14 +1,15 @@
 """Where people agree and where they do not: by any parts of the items, and by the boundary between two grades.
 
 Items are counted by pattern: how many people gave each grade. Only items graded by two people or more count. All
-results are functions of the counts of patterns, so a bootstrap over items is one multinomial draw. No database.
+results are functions of the counts of patterns. Intervals are over queries, as in
+`apps.metrics.agreement.uncertainty`; those of one query alone over its items. No database.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, log10, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,19 @@ from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import Floats, Parts, alpha_parts, category_counts, chance_corrected, distinct_rows
 from apps.metrics.agreement.ratings import Ratings
 from apps.metrics.agreement.results import Coefficient
-from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES
+from apps.metrics.agreement.uncertainty import (
+    CONFIDENCE,
+    OVER_CLUSTERS,
+    Clusters,
+    Estimator,
+    clusters_from,
+    crossed,
+    estimates,
+    left_out,
+    sample_of_counts,
+)
 from apps.metrics.estimate import Estimate
-from apps.metrics.statistics.bootstrap import DEFAULT_SEED, interval_of_defined
+from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile
 
 Counts = NDArray[np.int64]
 PARTS_AT_ONCE = 2_000
@@ -55,19 +66,21 @@ class Boundary:
     def estimate(self) -> Estimate:
         """The share with its interval."""
         reason = "" if self.comparisons else "Nobody differs."
-        return Estimate.of(self.share, self.interval, self.comparisons, "bootstrap", reason)
+        return Estimate.of(self.share, self.interval, self.comparisons, OVER_CLUSTERS, reason)
 
 
 @dataclass(frozen=True)
 class PatternCounts:
     """How often each pattern occurs in each part.
 
-    `patterns` is patterns by grades, `weights` parts by patterns. Items of no part are not included.
+    `patterns` is patterns by grades, `weights` parts by patterns. Items of no part are not included. `of_items` has
+    pattern, part and clusters of each item.
     """
 
     grades: tuple[int, ...]
     patterns: Counts
     weights: Counts
+    of_items: tuple[Counts, Counts, Counts]
 
     @property
     def total(self) -> Counts:
@@ -80,10 +93,12 @@ class PatternCounts:
         """The number of items of each part."""
         return [int(n) for n in self.weights.sum(axis=1)]
 
-    def alpha_of(self, part: int) -> Coefficient:
-        """Krippendorff's ordinal α of one part, with its interval."""
-        counts = np.repeat(self.patterns, self.weights[part], axis=0)
-        return krippendorff_alpha(counts, level=LEVEL, values=self.grades)
+    def alpha_of(self, part: int, *, is_one_query: bool = False) -> Coefficient:
+        """Krippendorff's ordinal α of one part, with its interval: over its items where the part is one query."""
+        patterns, parts, labels = self.of_items
+        inside = parts == part
+        clusters = None if is_one_query else labels[inside]
+        return krippendorff_alpha(self.patterns[patterns[inside]], level=LEVEL, values=self.grades, clusters=clusters)
 
 
 def pattern_counts(ratings: Ratings, parts: NDArray[np.int64] | None = None, size: int = 1) -> PatternCounts:
@@ -96,7 +111,8 @@ def pattern_counts(ratings: Ratings, parts: NDArray[np.int64] | None = None, siz
     counted = (counts.sum(axis=1) >= 2) & (own >= 0)
     patterns, pattern = distinct_rows(counts[counted])
     weights = np.bincount(own[counted] * len(patterns) + pattern, minlength=size * len(patterns))
-    return PatternCounts(ratings.grades, patterns, weights.reshape(size, len(patterns)))
+    of_items = pattern, own[counted], ratings.clusters[counted]
+    return PatternCounts(ratings.grades, patterns, weights.reshape(size, len(patterns)), of_items)
 
 
 def differing(counts: PatternCounts) -> list[Differing]:
@@ -123,17 +139,43 @@ def changes_without(counts: PatternCounts) -> Floats:
 
 
 def change_without(counts: PatternCounts, part: int) -> Estimate:
-    """The change of α without a part: above 0 where the part lowers it. `n`: items of the part.
+    """The change of α without a part, one query: above 0 where the part lowers it. `n`: items of the part.
 
-    The interval resamples the items of the part and the others separately; None where most resamples are undefined.
+    The interval is Student's, from leaving out each other query, and each item of the part; None where the change is
+    then undefined, or where either has only one.
     """
     parts = _alpha(counts)
-    inside, outside = counts.weights[part], counts.total - counts.weights[part]
-    value = float((_values(parts, outside[None, :]) - _values(parts, counts.total[None, :]))[0])
-    dice = np.random.Generator(np.random.PCG64(DEFAULT_SEED))
-    own, others = (dice.multinomial(n.sum(), n / max(1, n.sum()), size=RESAMPLES) for n in (inside, outside))
-    values = _values(parts, others) - _values(parts, own + others)
-    return Estimate.of(value, interval_of_defined(values, CONFIDENCE), int(inside.sum()), "bootstrap", "")
+    patterns, own, labels = counts.of_items
+    inside, total, size = counts.weights[part], counts.total, int(counts.weights[part].sum())
+    value = float((_values(parts, (total - inside)[None, :]) - _values(parts, total[None, :]))[0])
+    places = np.flatnonzero(inside)
+    without_item = _values(parts, (total - inside)[None, :]) - _values(
+        parts, total - np.eye(len(total), dtype=np.int64)[places]
+    )
+    others = clusters_from(patterns[own != part], crossed(labels[own != part])[0])
+    moved = np.concatenate([_changes(parts, others, inside, total), np.repeat(without_item, inside[places])])
+    groups = np.repeat([0, 1], [others.size, size])
+    return Estimate.of(value, _spread_interval(value, moved, groups), size, OVER_CLUSTERS, "")
+
+
+def _changes(parts: Parts, others: Clusters, inside: Counts, total: Counts) -> Floats:
+    """The change of α without a part when each other query is left out too."""
+    pieces = [
+        _values(parts, total - inside - own) - _values(parts, total - own) for own in left_out(others, len(total))
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0)
+
+
+def _spread_interval(value: float, moved: Floats, groups: Counts) -> tuple[float, float] | None:
+    """Student's interval from the values without each one of two groups, each of which has a spread of its own."""
+    sizes = np.bincount(groups, minlength=2)
+    if sizes.min() < 2 or not np.isfinite(moved).all():
+        return None
+    means = np.bincount(groups, weights=moved) / sizes
+    squares = (moved - means[groups]) ** 2 * ((sizes - 1) / sizes)[groups]
+    degrees = freedom_of_spread(len(moved), float(squares.sum()), float((squares**2).sum()), groups=2)
+    reach = student_quantile(CONFIDENCE, degrees) * sqrt(float(squares.sum()))
+    return value - reach, value + reach
 
 
 def places_for(values: Sequence[float]) -> int:
@@ -159,11 +201,10 @@ def _values(parts: Parts, weights: Counts) -> Floats:
 def boundaries(ratings: Ratings) -> list[Boundary]:
     """Each boundary between neighbouring grades of the scale, lowest first; none for a scale of one grade."""
     counts = pattern_counts(ratings)
-    below = np.cumsum(counts.patterns, axis=1)[:, :-1]
-    raters = counts.patterns.sum(axis=1, keepdims=True)
-    astride = below * (raters - below)
-    comparisons = int(counts.total @ (raters[:, 0] * (raters[:, 0] - 1) // 2)) if len(raters) else 0
-    shares = _shares_of_crossings(astride, counts.total)
+    items, _, clusters = counts.of_items
+    below, raters, astride = _astride(counts.patterns)
+    comparisons = int(counts.total @ (raters * (raters - 1) // 2)) if len(raters) else 0
+    shares = _shares_of_crossings(counts.patterns[items], clusters)
     return [
         Boundary(
             below=ratings.grades[place],
@@ -172,26 +213,43 @@ def boundaries(ratings: Ratings) -> list[Boundary]:
             comparisons=comparisons,
             share=share,
             interval=interval,
-            alpha=_cut_in_two(below[:, place], raters[:, 0], counts.total),
+            alpha=_cut_in_two(below[items, place], raters[items], clusters),
         )
         for place, (share, interval) in enumerate(shares)
     ]
 
 
-def _shares_of_crossings(astride: Counts, total: Counts) -> list[tuple[float | None, tuple[float, float] | None]]:
-    """Each boundary's share of all crossings with its bootstrap interval over items."""
-    crossings = total @ astride
-    if not crossings.sum():
+def _astride(patterns: Counts) -> tuple[Counts, Counts, Counts]:
+    """By pattern: grades below each boundary, all grades, and comparisons across each boundary."""
+    below, raters = np.cumsum(patterns, axis=1)[:, :-1], patterns.sum(axis=1)
+    return below, raters, below * (raters[:, None] - below)
+
+
+def _shares_of_crossings(counts: Counts, clusters: Counts) -> list[tuple[float | None, tuple[float, float] | None]]:
+    """Each boundary's share of all crossings with its interval, from items by grades."""
+    sample = sample_of_counts(counts, clusters=clusters)
+    astride = _astride(sample.patterns)[2].astype(float)
+    if not (sample.total @ astride).sum():
         return [(None, None)] * astride.shape[1]
-    dice = np.random.Generator(np.random.PCG64(DEFAULT_SEED))
-    drawn = dice.multinomial(total.sum(), total / total.sum(), size=RESAMPLES) @ astride
-    sums = drawn.sum(axis=1, keepdims=True)
-    shares = np.where(sums > 0, drawn / np.maximum(sums, 1), np.nan)
-    values = (crossings / crossings.sum()).tolist()
-    return [(value, interval_of_defined(shares[:, place], CONFIDENCE)) for place, value in enumerate(values)]
+
+    def share_of(place: int) -> Parts:
+        def parts(draws: Floats) -> tuple[Floats, Floats]:
+            crossings = draws @ astride
+            return crossings[:, place] / crossings.sum(axis=1), np.zeros(len(draws))
+
+        return parts
+
+    shares = [
+        Estimator("share", share_of(place), np.zeros(len(astride)), sample.n, sample.n, is_agreement=False)
+        for place in range(astride.shape[1])
+    ]
+    return [(one.value, _from_zero(one.interval)) for one in estimates(sample, shares)]
 
 
-def _cut_in_two(below: Counts, raters: Counts, total: Counts) -> Coefficient:
+def _from_zero(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return (max(0.0, interval[0]), interval[1]) if interval else None
+
+
+def _cut_in_two(below: Counts, raters: Counts, clusters: Counts) -> Coefficient:
     """α of grades reduced to their side of a boundary."""
-    sides = np.column_stack([below, raters - below])
-    return krippendorff_alpha(np.repeat(sides, total, axis=0), level="nominal")
+    return krippendorff_alpha(np.column_stack([below, raters - below]), level="nominal", clusters=clusters)

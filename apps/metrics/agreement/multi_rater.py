@@ -1,5 +1,7 @@
 """Any number of raters, missing cells allowed: Fleiss, Conger, Gwet, Brennan and Prediger, percent agreement.
 
+`clusters` labels the cluster of each item where intervals are over clusters.
+
 Agreement is averaged over items with two raters or more; chance is computed from all rated items. Standard errors are
 those of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 5, for items sampled from a large
 population.
@@ -33,35 +35,47 @@ Estimable = Estimator | Coefficient
 
 
 def fleiss_kappa(
-    counts: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
+    counts: Counts,
+    *,
+    kind: str = "nominal",
+    values: Sequence[float] | None = None,
+    settings: Settings = DEFAULTS,
+    clusters: Counts | None = None,
 ) -> Coefficient:
     """Fleiss' kappa from items by categories (Fleiss 1971), for two raters Scott's pi.
 
     Where the number of raters differs between items this is Gwet's generalisation: agreement is averaged over items
     with two raters or more, the share of a category over all rated items.
     """
-    sample = sample_of_counts(counts)
+    sample = sample_of_counts(counts, clusters=clusters)
     return estimate(sample, fleiss(sample, _weights(counts, kind, values), kind), settings)
 
 
 def gwet_ac(
-    counts: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
+    counts: Counts,
+    *,
+    kind: str = "nominal",
+    values: Sequence[float] | None = None,
+    settings: Settings = DEFAULTS,
+    clusters: Counts | None = None,
 ) -> Coefficient:
     """Gwet's AC1, or AC2 with weights, from items by categories (Gwet 2008; 2014, chapters 4 and 5).
 
     Chance depends on the number of categories: include a column for each possible one.
     """
-    sample = sample_of_counts(counts)
+    sample = sample_of_counts(counts, clusters=clusters)
     return estimate(sample, gwet(sample, _weights(counts, kind, values), kind), settings)
 
 
-def conger_kappa(rated: Counts, size: int, *, settings: Settings = DEFAULTS) -> Coefficient:
+def conger_kappa(
+    rated: Counts, size: int, *, settings: Settings = DEFAULTS, clusters: Counts | None = None
+) -> Coefficient:
     """Conger's kappa (1980): Cohen's for more than two raters, each with their own totals; for two it is Cohen's.
 
     `rated` is items by raters as `codes` returns them, `size` the number of categories. The standard error is the
     spread of the linearised values, where a rater's shares are over the items that they rated.
     """
-    sample = sample_of_codes(rated, size)
+    sample = sample_of_codes(rated, size, clusters=clusters)
     return estimate(sample, conger(sample, agreement_weights("nominal", range(size)), "nominal"), settings)
 
 
@@ -193,7 +207,7 @@ def item_agreement(patterns: Counts, closeness: Floats) -> Floats:
 def mean_over(draws: Floats, agreed: Floats, shared: Counts) -> Floats:
     """The mean agreement of the items with two raters in each draw; nan where a draw has none."""
     items = draws @ shared.astype(float)
-    mean: Floats = np.where(items > 0, np.einsum("bp,p->b", draws, agreed) / np.maximum(items, 1), np.nan)
+    mean: Floats = np.where(items > 0, np.einsum("bp,p->b", draws, agreed) / np.where(items > 0, items, 1), np.nan)
     return mean
 
 
@@ -259,11 +273,13 @@ def _added_by_rater(draws: Floats, chosen: list[tuple[Counts, Floats]]) -> Float
 def _met(by_rater: Floats, closeness: Floats) -> Floats:
     """Agreement by chance of each draw: the mean over all pairs of different raters of their shares' agreement.
 
-    `by_rater` has draws by raters by categories; raters without a rating in a draw do not count in it.
+    `by_rater` has draws by raters by categories; raters without a whole rating in a draw do not count in it, since
+    nobody knows them by their part of the imagined item.
     """
     totals = by_rater.sum(axis=2, keepdims=True)
-    shares = by_rater / np.maximum(totals, 1)
-    raters = (totals[:, :, 0] > 0).sum(axis=1)
+    counted = totals >= 1
+    shares = np.where(counted, by_rater, 0.0) / np.maximum(totals, 1)
+    raters = counted[:, :, 0].sum(axis=1)
     everybody = shares.sum(axis=1)
     all_pairs = (np.einsum("bi,ij->bj", everybody, closeness) * everybody).sum(axis=1)
     with_self = (np.einsum("bgi,ij->bgj", shares, closeness) * shares).sum(axis=(1, 2))

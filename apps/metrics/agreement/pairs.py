@@ -1,4 +1,7 @@
-"""Two raters, from their table of counts: rows are the first one's categories, columns the second's."""
+"""Two raters, from their table of counts: rows are the first one's categories, columns the second's.
+
+With the `cells` of its items intervals are over the clusters of these.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.metrics.agreement.counting import Counts, Parts, table_counts
+from apps.metrics.agreement.counting import Cells, Counts, Parts, table_counts
 from apps.metrics.agreement.multi_rater import gwet_ac
 from apps.metrics.agreement.results import CERTAIN, Coefficient, agreement_weights, undefined
 from apps.metrics.agreement.uncertainty import (
@@ -22,54 +25,80 @@ from apps.metrics.agreement.uncertainty import (
 )
 from apps.metrics.statistics.proportions import wilson
 
+PERCENT = "percent agreement"
 OF_MAXIMUM = "Cohen's κ / its maximum"
 NO_ITEM = "They share no item."
 ONE_ITEM = "They share only one item, too few to estimate agreement by chance."
 ONE_CATEGORY = "Both used only one category; chance explains all of their agreement."
 
 
-def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coefficient:
-    """Share of items that two raters labelled alike, with Wilson's interval."""
+def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE, cells: Cells | None = None) -> Coefficient:
+    """Share of items that two raters labelled alike, with Wilson's interval where items have no clusters."""
     n = int(table.sum())
     if n == 0:
-        return undefined("percent agreement", NO_ITEM)
+        return undefined(PERCENT, NO_ITEM)
+    if cells:
+        return estimate(sample_of_table(table, cells), share_alike(table), Settings(confidence=confidence))
     alike = int(np.trace(table))
     error = float(np.sqrt(alike * (n - alike) / n**3))
-    return Coefficient(
-        "percent agreement", alike / n, n, wilson(alike, n, confidence), method="Wilson", standard_error=error
-    )
+    return Coefficient(PERCENT, alike / n, n, wilson(alike, n, confidence), method="Wilson", standard_error=error)
+
+
+def share_alike(table: Counts) -> Estimator:
+    """Percent agreement of the table's sample."""
+    n, size = int(table.sum()), len(table)
+    influence = np.eye(size).reshape(-1) - float(np.trace(table)) / n
+    return Estimator(PERCENT, alike_parts(size), influence, n, n, is_of_table=True)
+
+
+def alike_parts(size: int) -> Parts:
+    """Percent agreement from draws of the cells of a table."""
+
+    def parts(draws: Floats) -> tuple[Floats, Floats]:
+        return np.trace(_shares(draws, size), axis1=1, axis2=2), np.zeros(len(draws))
+
+    return parts
 
 
 def cohen_kappa(
-    table: Counts, *, kind: str = "nominal", values: Sequence[float] | None = None, settings: Settings = DEFAULTS
+    table: Counts,
+    *,
+    kind: str = "nominal",
+    values: Sequence[float] | None = None,
+    settings: Settings = DEFAULTS,
+    cells: Cells | None = None,
 ) -> Coefficient:
     """Cohen's kappa of two raters (Cohen 1960; weighted: Cohen 1968), error by Fleiss, Cohen and Everitt 1969.
 
     `values` are the categories' values for linear and quadratic weights; by default their positions.
     """
-    return cohen_kappas(table, kinds=[kind], values=range(len(table)) if values is None else values, settings=settings)[
-        0
-    ]
+    values = range(len(table)) if values is None else values
+    return cohen_kappas(table, kinds=[kind], values=values, settings=settings, cells=cells)[0]
 
 
 def cohen_kappas(
-    table: Counts, *, kinds: Sequence[str], values: Sequence[float], settings: Settings = DEFAULTS
+    table: Counts,
+    *,
+    kinds: Sequence[str],
+    values: Sequence[float],
+    settings: Settings = DEFAULTS,
+    cells: Cells | None = None,
 ) -> list[Coefficient]:
     """Kappa with each kind of weights over one set of resampled items; the same figures as when computed singly."""
     coefficients = [kappa(table, agreement_weights(kind, values), kappa_name(kind)) for kind in kinds]
-    return estimate_each(sample_of_table(table), coefficients, settings)
+    return estimate_each(sample_of_table(table, cells), coefficients, settings)
 
 
 def kappa_name(kind: str) -> str:
     return "Cohen's κ" if kind == "nominal" else f"Cohen's κ, {kind}"
 
 
-def kappa_of_maximum(table: Counts) -> Coefficient:
+def kappa_of_maximum(table: Counts, cells: Cells | None = None) -> Coefficient:
     """Cohen's kappa as a share of the highest that the two raters' totals allow (Cohen 1960, p. 42).
 
     Undefined where the totals allow no agreement beyond chance.
     """
-    return estimate(sample_of_table(table), share_of_maximum(table), DEFAULTS)
+    return estimate(sample_of_table(table, cells), share_of_maximum(table), DEFAULTS)
 
 
 def share_of_maximum(table: Counts) -> Estimator | Coefficient:
@@ -105,10 +134,10 @@ def maximum_parts(size: int) -> Parts:
     return parts
 
 
-def pair_gwet_ac(table: Counts) -> Coefficient:
-    """Gwet's AC1 of two raters. Error by the Handbook's formula for tables, over n."""
-    coefficient = gwet_ac(table_counts(table))
-    if coefficient.standard_error is None:
+def pair_gwet_ac(table: Counts, cells: Cells | None = None) -> Coefficient:
+    """Gwet's AC1 of two raters. Error over items by the Handbook's formula for tables, over n."""
+    coefficient = gwet_ac(table_counts(table, cells), clusters=cells.clusters if cells else None)
+    if coefficient.standard_error is None or cells:
         return coefficient
     error = coefficient.standard_error * float(np.sqrt((coefficient.n - 1) / coefficient.n))
     return replace(coefficient, standard_error=error)

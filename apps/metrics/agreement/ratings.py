@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
-from apps.metrics.agreement.counting import MISSING, category_counts, distinct_rows, pair_table, table_counts
+from apps.metrics.agreement.counting import (
+    MISSING,
+    Cells,
+    category_counts,
+    distinct_rows,
+    pair_cells,
+    pair_table,
+    table_counts,
+)
 from apps.metrics.agreement.overall import Scale, all_coefficients, every_pair
 from apps.metrics.agreement.pairs import cohen_kappas, percent_agreement
 from apps.metrics.agreement.results import Coefficient
-from apps.metrics.agreement.uncertainty import DEFAULTS
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import wilson
 
 Row = tuple[int, int, int, int | None]
 ITEMS_AT_ONCE = 1_024
-MOST_CELLS = 500_000
+MANY_QUERIES = 2
+"""From so many queries of a text on, on average, intervals are over texts too."""
 OF_EVERYBODY = (
     "percent_agreement",
     "fleiss_kappa",
@@ -49,8 +58,23 @@ class Ratings:
 
     def table(self, first: int, second: int) -> NDArray[np.int64]:
         """Counts of grade pairs: rows are the grades of `first`, columns those of `second`."""
-        places = {person: place for place, person in enumerate(self.people)}
-        return pair_table(self.codes[:, places[first]], self.codes[:, places[second]], len(self.grades))
+        return pair_table(*self._both(first, second), len(self.grades))
+
+    def cells(self, first: int, second: int) -> Cells:
+        """For each item that both graded its cell in their table, and its clusters."""
+        return pair_cells(*self._both(first, second), len(self.grades), self.clusters)
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int64]:
+        """What intervals are over: the query of each item, or query and text where texts have as many items as that.
+
+        A text that is graded for several queries may be clear or hard for all of them.
+        """
+        texts = len(np.unique(self.items[:, 1]))
+        return self.items if len(self.items) >= MANY_QUERIES * texts else self.items[:, 0]
+
+    def _both(self, first: int, second: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.codes[:, self.people.index(first)], self.codes[:, self.people.index(second)]
 
 
 @dataclass(frozen=True)
@@ -137,11 +161,11 @@ def pairs_of(ratings: Ratings, pairs: Iterable[tuple[int, int]] | None = None) -
     """The agreement of these pairs; by default of every two people who share an item, most items first."""
     if pairs is None:
         return _every_two(ratings)
-    return [pair_agreement(ratings.table(*pair), *pair, ratings.grades) for pair in pairs]
+    return [pair_agreement(ratings.table(*pair), ratings.cells(*pair), *pair, ratings.grades) for pair in pairs]
 
 
 def _every_two(ratings: Ratings) -> list[PairAgreement]:
-    """All pairs in one pass: with many people, a bootstrap for each pair is too slow."""
+    """All pairs in one pass: with many people, one by one is too slow."""
     people = ratings.people
     return [
         PairAgreement(
@@ -152,7 +176,7 @@ def _every_two(ratings: Ratings) -> list[PairAgreement]:
             kappa=pair.figures["cohen_kappa"],
             quadratic=pair.figures["weighted_kappa_quadratic"],
         )
-        for pair in every_pair(ratings.codes, _scale_of(ratings))
+        for pair in every_pair(ratings.codes, _scale_of(ratings), clusters=ratings.clusters)
     ]
 
 
@@ -161,42 +185,47 @@ def _scale_of(ratings: Ratings) -> Scale:
     return Scale(len(values), values, is_numeric=True)
 
 
-def pair_agreement(table: NDArray[np.int64], first: int, second: int, grades: Sequence[int]) -> PairAgreement:
-    kappa, quadratic = cohen_kappas(table, values=grades, kinds=("nominal", "quadratic"))
-    return PairAgreement(first, second, int(table.sum()), percent_agreement(table), kappa, quadratic)
+def pair_agreement(
+    table: NDArray[np.int64], cells: Cells, first: int, second: int, grades: Sequence[int]
+) -> PairAgreement:
+    kappa, quadratic = cohen_kappas(table, values=grades, kinds=("nominal", "quadratic"), cells=cells)
+    return PairAgreement(first, second, int(table.sum()), percent_agreement(table, cells=cells), kappa, quadratic)
 
 
 def alphas_of(ratings: Ratings, pairs: Iterable[PairAgreement]) -> list[Coefficient]:
     """Ordinal α of each pair, in order: comparable with the coefficient over everybody."""
-    return [alpha_of_table(ratings.table(pair.first, pair.second), ratings.grades) for pair in pairs]
+    return [alpha_of_two(ratings, pair.first, pair.second) for pair in pairs]
 
 
-def alpha_of_table(table: NDArray[np.int64], grades: Sequence[int]) -> Coefficient:
-    """Krippendorff's ordinal alpha of two people, from how often they gave which two grades."""
-    return krippendorff_alpha(table_counts(table), level="ordinal", values=grades)
+def alpha_of_two(ratings: Ratings, first: int, second: int) -> Coefficient:
+    """Krippendorff's ordinal alpha of two people."""
+    cells = ratings.cells(first, second)
+    counts = table_counts(ratings.table(first, second), cells)
+    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=cells.clusters)
 
 
-def agreement_of(rows: Iterable[tuple[int, int]], scale: Sequence[int], person: int) -> PairAgreement:
-    """The agreement of the two grades in each row: a person's own, and that of a decision or of their second look."""
-    given = np.array(list(rows), dtype=np.int64).reshape(-1, 2)
-    grades = np.array(sorted({*scale, *np.unique(given).tolist()}), dtype=np.int64)
-    places = np.searchsorted(grades, given)
-    table = pair_table(places[:, 0], places[:, 1], len(grades))
-    return pair_agreement(table, person, person, grades.tolist())
+def agreement_of(rows: Iterable[tuple[int, int, int]], scale: Sequence[int], person: int) -> PairAgreement:
+    """The agreement of the two grades in each row: a person's own, and that of a decision or of their second look.
+
+    Each row begins with the query.
+    """
+    given = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+    grades = np.array(sorted({*scale, *np.unique(given[:, 1:]).tolist()}), dtype=np.int64)
+    own, other = np.searchsorted(grades, given[:, 1:]).T
+    cells = pair_cells(own, other, len(grades), given[:, 0])
+    return pair_agreement(pair_table(own, other, len(grades)), cells, person, person, grades.tolist())
 
 
 def coefficients_of(ratings: Ratings) -> list[Coefficient]:
     """Every coefficient for any number of raters, from plain agreement to the ordinal ones.
 
-    The same as in `karat agree`. A page computes them on request: for more than MOST_CELLS possible grades, intervals
-    come from the standard error, which hardly differs from the bootstrap at that size.
+    The same as in `karat agree --cluster` by query.
     """
-    settings = DEFAULTS if ratings.codes.size <= MOST_CELLS else replace(DEFAULTS, resamples=0)
-    coefficients = all_coefficients(ratings.codes, _scale_of(ratings), settings)
+    coefficients = all_coefficients(ratings.codes, _scale_of(ratings), clusters=ratings.clusters)
     return [coefficients[key] for key in OF_EVERYBODY]
 
 
 def alpha_of(ratings: Ratings) -> Coefficient:
     """Krippendorff's alpha at the ordinal level over everybody who graded."""
     counts = category_counts(ratings.codes, len(ratings.grades))
-    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
+    return krippendorff_alpha(counts, level="ordinal", values=ratings.grades, clusters=ratings.clusters)

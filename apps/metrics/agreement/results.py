@@ -42,6 +42,8 @@ TOO_NOISY = 0.4
 ACCEPTABLE = 0.6
 EVERY_BAND = 1.0
 CERTAIN = 1e-12
+FEWEST_CLUSTERS = 15
+"""From here on intervals over clusters covered as often as they claim, in simulations."""
 UNINFORMATIVE = "too little to tell"
 
 
@@ -50,7 +52,8 @@ class Coefficient:
     """A value with its uncertainty, or the reason why there is none.
 
     `n` counts the items behind the value. `method` names the kind of interval. `standard_error` is the analytic one;
-    with `degrees` its interval uses Student's t instead of the normal distribution.
+    with `degrees` its interval uses Student's t instead of the normal distribution. `clusters` counts what the interval
+    and its error are over where that is not items.
     """
 
     name: str
@@ -61,6 +64,12 @@ class Coefficient:
     method: str = ""
     standard_error: float | None = None
     degrees: int | None = None
+    clusters: int | None = None
+
+    @property
+    def has_few_clusters(self) -> bool:
+        """Whether there are so few clusters that the interval is too uncertain itself."""
+        return self.clusters is not None and self.clusters < FEWEST_CLUSTERS
 
     @property
     def estimate(self) -> Estimate:

@@ -2,6 +2,7 @@ import csv
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_what_is_undefined_is_null_with_a_reason(file, capsys):
     found = agree_json(capsys, file(KRIPPENDORFF), "--missing", "*")
 
     assert found["coefficients"]["cohen_kappa"] == {
-        **dict.fromkeys(["value", "low", "high", "standard_error", "analytic"]),
+        **dict.fromkeys(["value", "low", "high", "standard_error", "analytic", "clusters"]),
         "n": 0,
         "method": "",
         "reason": "Cohen's κ is for two annotators and here are 4: see each pair, or Conger's κ for all together.",
@@ -116,6 +117,15 @@ def test_the_table_marks_the_fitting_coefficient_and_states_how(file, capsys):
     assert "krippendorff_alpha_ordinal *     0.8154" in shown
     assert "cohen_kappa, weighted_kappa_linear, weighted_kappa_quadratic: undefined." in shown
     assert "percentile bootstrap over items and half an imagined one" in " ".join(shown.split())
+    assert "--cluster COLUMN names the column of the query" in " ".join(shown.split())
+
+
+def test_the_table_states_which_column_clusters(file, capsys):
+    assert agree(file("item,query,ann,bob\na,q1,1,2\nb,q1,0,0\nc,q2,1,1\nd,q3,2,2\n")) == 0
+
+    shown, told = capsys.readouterr()
+    assert "over the 3 clusters of column query, by leaving out each in turn" in " ".join(shown.split())
+    assert "labels.csv: 3 clusters are too few for a trustworthy interval; 15 or more are enough." in told
 
 
 def test_the_label_model_is_a_diagnosis_by_request(file, capsys):
@@ -157,6 +167,30 @@ def test_ratings_of_chorus_equal_their_readme(shared_data, capsys):
     assert own["krippendorff_alpha_nominal"] == 0.6426
     assert own["krippendorff_alpha_ordinal"] == 0.7695
     assert own["krippendorff_alpha_interval"] == 0.7707
+    assert (found["cluster"], found["n_clusters"]) == ("query", 135)
+    assert ends_of(found) == (0.709, 0.819)
+
+
+def test_ratings_of_chorus_are_less_certain_over_queries_than_over_pairs(shared_data, file, capsys):
+    """A bootstrap over queries by others: .704 to .821; of the first 20 queries: .36 to .91."""
+    ratings = shared_data / "chorus_ratings" / "Broad_Query_Set_individual_ratings.csv"
+    columns = ("--columns", "item,item,skip,skip,rating,rating,rating,skip")
+
+    over_pairs = agree_json(capsys, str(ratings), *columns, "--no-cluster")
+    rows = list(csv.reader(ratings.read_text().splitlines()))
+    first = list(dict.fromkeys(row[0] for row in rows[1:]))[:20]
+    with Path("first.csv").open("w", newline="") as out:
+        csv.writer(out).writerows(row for row in rows if row[0] in {"query", *first})
+    of_few = agree_json(capsys, "first.csv", *columns)
+
+    assert ends_of(over_pairs) == pytest.approx((0.754, 0.785), abs=0.002)
+    low, high = ends_of(of_few)
+    assert low < 0.36 < 0.91 < high
+
+
+def ends_of(found: dict) -> tuple[float, float]:
+    alpha = found["coefficients"]["krippendorff_alpha_ordinal"]
+    return round(alpha["low"], 3), round(alpha["high"], 3)
 
 
 # The machine

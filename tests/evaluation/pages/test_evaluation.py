@@ -79,9 +79,8 @@ def test_figures_of_a_pool_with_a_budget_say_that_they_are_an_order(client):
     ]
     assert not any(RANKS_ONLY in words(client.get(page)) for page in pages)
 
-    Pool.objects.filter(pk=scene.version.rounds.get().pool_id).update(
-        plan={"method": "bandit", "pairs": 60, "each": True}
-    )
+    pool = Pool.objects.filter(pk=scene.version.rounds.get().pool_id)
+    pool.update(plan={"method": "bandit", "pairs": 60, "each": True})
 
     assert all(RANKS_ONLY in words(client.get(page)) for page in pages)
 

@@ -87,16 +87,6 @@ def test_half_an_imagined_item_is_added_to_the_resampled_items():
     assert unseen.mean() == pytest.approx(50 * 0.5 / 50.5 * 5 / 9, rel=0.05)
 
 
-def test_each_stratum_draws_its_part_of_it():
-    counts = np.tile([2, 0, 0], (40, 1))
-    sample = sample_of_counts(counts, strata=np.repeat([0, 1], [10, 30]))
-
-    drawn = np.concatenate(list(resampled(sample, seed=1, resamples=4_000)))
-
-    assert (drawn.sum(axis=1) == 40).all()
-    assert drawn[:, ~sample.seen].sum(axis=1).mean() == pytest.approx(40 * 0.5 / 40.5 * 7 / 9, rel=0.1)
-
-
 def test_it_is_in_no_value_no_error_and_no_count():
     rated = np.array([[0, 0, 1], [1, 1, 1], [0, MISSING, 0], [2, 1, 2], [1, 1, MISSING]])
     few, many = category_counts(rated, 3), category_counts(rated, 9)

@@ -11,7 +11,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts, pair_table, table_counts
-from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_ac, pairwise
+from apps.metrics.agreement.multi_rater import conger_kappa, fleiss_kappa, gwet_ac
 from apps.metrics.agreement.overall import (
     COEFFICIENTS,
     FURTHER,
@@ -23,7 +23,7 @@ from apps.metrics.agreement.overall import (
 )
 from apps.metrics.agreement.pairs import kappa_of_maximum
 from apps.metrics.agreement.results import Coefficient, standard_interval
-from apps.metrics.agreement.uncertainty import Settings, estimate, sample_of_counts
+from apps.metrics.agreement.uncertainty import Settings
 
 NUMBERS = Scale(4, (0.0, 1.0, 2.0, 3.0), is_numeric=True)
 FAST = Settings(resamples=200)
@@ -199,22 +199,6 @@ def test_one_item_has_a_share_and_nothing_else():
     assert found["percent_agreement"].value == pytest.approx(1 / 3)
     assert found["percent_agreement"].interval is None
     assert {found[key].value for key in COEFFICIENTS[1:]} == {None}
-
-
-# Strata
-
-
-def test_strata_that_differ_narrow_the_interval():
-    """Half of the items are easy and half hard; resampled within their half, agreement varies less."""
-    easy, hard = np.tile([3, 0], (200, 1)), np.tile([2, 1], (200, 1))
-    hard[::3] = [1, 2]
-    counts, strata = np.vstack([easy, hard]), np.repeat([0, 1], 200)
-
-    samples = (sample_of_counts(counts), sample_of_counts(counts, strata=strata))
-    plain, within = (estimate(sample, pairwise(sample), Settings(resamples=500)) for sample in samples)
-
-    assert within.value == plain.value
-    assert np.ptp(within.interval) < np.ptp(plain.interval)
 
 
 # Against the highest that the totals allow

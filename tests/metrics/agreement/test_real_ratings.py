@@ -92,7 +92,7 @@ def test_the_votes_of_the_trec_crowd_give_the_figures_of_their_readme(shared_dat
     assert "2,165 pairs graded by two people or more" in page
     assert "<b>0.17</b>" in page
     assert "<b>58\N{NO-BREAK SPACE}%</b>" in page
-    assert "95 % intervals, from standard errors" in page
+    assert "95 % intervals over queries" in page
     assert parts_in(project, [round_], "query").total == 20
 
 
@@ -102,6 +102,8 @@ def test_the_ratings_of_chorus_give_the_figures_of_their_readme(shared_data):
     project = round_.project
 
     found = overview_of(project, [round_])
+    assert found.alpha.interval == pytest.approx((0.709, 0.819), abs=5e-4)
+    assert found.alpha.clusters == 135
 
     values = values_of(found)
     assert found.shared == 3188

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import sys
 
 import pytest
@@ -50,13 +51,93 @@ def test_a_query_and_a_block_together_are_the_item(file, capsys, heading):
     plain = agree_json(capsys, file(LONG))
     rows = "".join(f"q1,{line}\n" for line in LONG.splitlines()[1:])
 
-    assert agree_json(capsys, file(f"{heading}\n{rows}", "other")) == plain
+    assert agree_json(capsys, file(f"{heading}\n{rows}", "other"), "--no-cluster") == plain
 
 
 def test_a_wide_file_may_name_query_and_block_too(file, capsys):
     plain = agree_json(capsys, file("item,ann,bob\nq1 / 7,1,2\nq1 / 8,0,0\n"))
 
-    assert agree_json(capsys, file("query,doc,ann,bob\nq1,7,1,2\nq1,8,0,0\n", "other")) == plain
+    assert agree_json(capsys, file("query,doc,ann,bob\nq1,7,1,2\nq1,8,0,0\n", "other"), "--no-cluster") == plain
+
+
+# The clusters of items
+
+
+GROUPED = "query,doc,ann,bob,topic area\nq1,a,1,2,x\nq1,b,0,0,x\nq2,a,2,2,y\nq3,c,0,1,y\nq3,d,1,1,y\n"
+AREA = ("--columns", "item,item,rating,rating,skip", "--cluster", "topic area")
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "name", "count"),
+    [
+        (GROUPED, ("--columns", "item,item,rating,rating,skip"), "query", 3),
+        (GROUPED, AREA, "topic area", 2),
+        ("item,query,ann,bob\na,q1,1,2\nb,q1,0,0\nc,q2,1,1\n", (), "query", 2),
+        ("item,topic_id,ann,bob\na,q1,1,2\nb,q1,0,0\nc,q2,1,1\n", ("--cluster", "TOPIC_ID"), "topic_id", 2),
+        ("query,ann,bob\na,1,2\nb,0,0\nc,1,1\n", (), None, None),
+        ("item,query,topic,annotator,label\na,q,t,ann,1\na,q,t,bob,1\nb,q,t,ann,0\n", (), None, None),
+        (LONG, (), None, None),
+    ],
+)
+def test_the_column_of_the_clusters_is_the_named_one_or_has_a_querys_name(file, capsys, text, more, name, count):
+    path = file(text)
+
+    assert agree(path, *more, "--format", "json") == 0
+    out, told = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["cluster"], found["n_clusters"]) == (name, count)
+    assert (f"over the {count} clusters of column {name}" in told) == (name is not None)
+    assert ("too few for a trustworthy interval" in told) == (name is not None)
+    methods = {one["method"] for one in found["coefficients"].values()}
+    assert ("jackknife over clusters" in methods) == (name is not None)
+
+
+def test_a_column_may_be_the_cluster_where_the_file_has_no_heading(file, capsys):
+    text = GROUPED.split("\n", 1)[1]
+    columns = ("--no-heading", "--columns", "item,item,rating,rating,skip")
+
+    assert agree_json(capsys, file(text), *columns, "--cluster", "column 5")["n_clusters"] == 2
+    assert agree_json(capsys, file(text), *columns)["n_clusters"] is None
+
+
+def test_an_item_without_a_cluster_is_one_of_its_own(file, capsys):
+    text = "item,query,ann,bob\na,q1,1,2\nb,q1,0,0\nc,,1,1\nd,,1,2\n"
+
+    assert agree_json(capsys, file(text))["n_clusters"] == 3
+
+
+def test_values_do_not_depend_on_clusters(file, capsys):
+    with_clusters, without = (agree_json(capsys, file(GROUPED), *AREA[:2], *more) for more in ((), ("--no-cluster",)))
+
+    for key, one in with_clusters["coefficients"].items():
+        assert one["value"] == pytest.approx(without["coefficients"][key]["value"])
+        assert one["reason"] == without["coefficients"][key]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [
+        (
+            GROUPED,
+            ("--cluster", "qery"),
+            "labels.csv, line 1, --cluster: no column is called 'qery'; the file has query, doc, ann, bob, topic area.",
+        ),
+        (LONG, ("--cluster", "label"), "labels.csv, line 1, --cluster: 'label' has another role already;"),
+        (
+            "item,query,ann,bob\na,q1,1,2\n",
+            ("--columns", "item,rating,rating,rating", "--cluster", "query"),
+            "labels.csv, line 1, --cluster: 'query' has another role already;",
+        ),
+        (
+            "item,query,annotator,label\na,q1,ann,1\na,q2,bob,1\n",
+            (),
+            "labels.csv, line 3, query: 'a' has 'q2' here and 'q1' in line 2; an item is in one cluster",
+        ),
+        ("item,query,ann\na,q1,1\nb,q1,0\n", (), "labels.csv, line 1: agreement takes two annotators:"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_is_refused_with_its_place(file, capsys, text, more, said):
+    assert refused(capsys, file(text), *more).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy.special import ndtr, stdtrit
 
-from apps.metrics.statistics.proportions import student_quantile, widened, wilson
+from apps.metrics.statistics.proportions import freedom_of_spread, student_quantile, widened, wilson
 
 
 def test_wilson_equals_the_published_example():
@@ -47,10 +47,39 @@ def test_a_bootstrap_of_few_is_read_further_out():
 
     assert widened(0.95, 10) == pytest.approx(1 - 2 * tail, abs=1e-12)
     assert widened(0.95, 100_000) == pytest.approx(0.95, abs=1e-5)
-    assert widened(0.95, 50) < widened(0.95, 50, groups=10) < 1
 
 
-@pytest.mark.parametrize(("n", "groups"), [(1, 1), (0, 1), (5, 5)])
-def test_an_interval_needs_more_items_than_groups(n, groups):
+@pytest.mark.parametrize("n", [0, 1])
+def test_an_interval_needs_two_items(n):
+    with pytest.raises(ValueError, match="two items"):
+        widened(0.95, n)
+
+
+def sums_of(values: list[float]) -> tuple[int, float, float]:
+    mean = math.fsum(values) / len(values)
+    return len(values), sum((value - mean) ** 2 for value in values), sum((value - mean) ** 4 for value in values)
+
+
+def test_a_spread_that_few_values_make_is_known_with_few_degrees_of_freedom():
+    """Shoemaker (2003): 2n / (kurtosis - (n - 3) / (n - 1)); one value in ten stands out, so the kurtosis is 8.11."""
+    assert freedom_of_spread(*sums_of([1.0] * 5 + [0.0] * 45)) == math.floor(100 / (8.1111 - 47 / 49))
+
+
+def test_a_normal_spread_is_known_with_n_less_one():
+    assert freedom_of_spread(50, 50.0, 150.0) == 49
+    assert freedom_of_spread(50, 50.0, 150.0, groups=3) == 47
+
+
+def test_no_spread_is_known_better_than_a_normal_one():
+    assert freedom_of_spread(*sums_of([0.0, 1.0] * 25)) == 49
+    assert freedom_of_spread(*sums_of([0.0, 1.0])) == 1
+    assert freedom_of_spread(*sums_of([0.3] * 9)) == 8
+
+
+def test_one_outlier_leaves_two_degrees_of_freedom_of_many():
+    assert freedom_of_spread(*sums_of([1.0] + [0.0] * 999)) == 2
+
+
+def test_a_spread_needs_more_values_than_groups():
     with pytest.raises(ValueError, match="more items than groups"):
-        widened(0.95, n, groups)
+        freedom_of_spread(3, 1.0, 1.0, groups=3)

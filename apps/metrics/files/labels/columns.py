@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from apps.common.errors import InputError
@@ -28,13 +28,14 @@ REPEATS = ("refuse", "passes", "first", "last")
 
 
 class LabelColumn(NamedTuple):
-    """One label in a file. Passes count from 1; 0 where the file has no such column."""
+    """One label in a file. Passes count from 1; 0 where the file has no such column. `cluster` is that of the item."""
 
     line: int
     item: str
     annotator: str
     label: str
     pass_number: int
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class LabelLayout:
     `columns` gives a role to each column, from the left; by default the heading does. `missing` are the cells that mean
     no label, besides empty ones. `repeats` decides about an annotator's second label of an item without a pass: refuse,
     read them as passes in file order, keep the first or the last. `level` is that of the labels, and `categories` all
-    possible ones; None and empty where both are derived from the labels.
+    possible ones; None and empty where both are derived from the labels. `cluster` is the name of the column that items
+    are clustered by: None for the one that has a query's name, "" for none.
     """
 
     columns: tuple[str, ...] = ()
@@ -53,13 +55,15 @@ class LabelLayout:
     repeats: str = "refuse"
     level: str | None = None
     categories: tuple[str, ...] = ()
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)
 class ColumnLayout:
     """The columns of a file. A long file has one label a row, a wide one a column for each of its `raters`.
 
-    `unread` names the columns of a long file without a role in its heading, except those marked to skip.
+    `unread` names the columns of a long file without a role in its heading, except those marked to skip. `cluster` is
+    the column that items are clustered by, as `cluster_name`.
     """
 
     width: int
@@ -69,6 +73,8 @@ class ColumnLayout:
     passed: int | None = None
     raters: tuple[tuple[int, str], ...] = ()
     unread: tuple[str, ...] = ()
+    cluster: int | None = None
+    cluster_name: str = ""
 
     @property
     def is_long(self) -> bool:
@@ -87,6 +93,38 @@ class ColumnLayout:
 def form_of(name: str, line: int, first: Sequence[str], reading: LabelLayout) -> ColumnLayout:
     """The layout of a file, from its first row. Raises InputError where that is incomplete or ambiguous."""
     cells = [cell.strip() for cell in first]
+    names = cells if reading.has_heading else [f"column {place}" for place in range(1, len(cells) + 1)]
+    return _clustered(name, line, names, _form(name, line, cells, reading), reading)
+
+
+def _clustered(name: str, line: int, names: Sequence[str], form: ColumnLayout, reading: LabelLayout) -> ColumnLayout:
+    """The layout with the column of the clusters, which is then nobody's label."""
+    taken = {form.annotator, form.label, form.passed} - {None}
+    if reading.columns:
+        taken |= {place for place, _ in form.raters}
+    if reading.cluster:
+        places = [place for place, own in enumerate(names) if own.lower() == reading.cluster.lower()]
+        if not places:
+            message = f"no column is called '{reading.cluster}'; the file has {', '.join(names)[:200]}."
+            raise InputError(name, line, "--cluster", reading.cluster, message)
+        if places[0] in taken:
+            message = f"'{reading.cluster}' has another role already; --cluster names a column of queries or the like."
+            raise InputError(name, line, "--cluster", reading.cluster, message)
+    else:
+        is_asked = reading.cluster is None
+        places = [place for place, own in enumerate(names) if is_asked and own.lower() in tables.QUERY]
+        if len(places) != 1 or places[0] in taken or form.items == (places[0],):
+            return form
+    return replace(
+        form,
+        cluster=places[0],
+        cluster_name=names[places[0]],
+        raters=_enough(name, line, tuple(rater for rater in form.raters if rater[0] != places[0]), form),
+        unread=tuple(own for own in form.unread if own != names[places[0]]),
+    )
+
+
+def _form(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> ColumnLayout:
     if reading.columns:
         return _from_roles(name, line, cells, reading)
     if not reading.has_heading:
@@ -157,16 +195,25 @@ def _from_roles(name: str, line: int, cells: Sequence[str], reading: LabelLayout
 def _wide(
     name: str, line: int, width: int, items: tuple[int, ...], raters: tuple[tuple[int, str], ...]
 ) -> ColumnLayout:
-    if len(raters) < 2:
+    form = ColumnLayout(width, items, raters=raters)
+    _enough(name, line, raters, form)
+    unnamed = next((place for place, rater in raters if not rater), None)
+    if unnamed is not None:
+        raise InputError(name, line, "", "", f"column {unnamed + 1} has no name.")
+    return form
+
+
+def _enough(
+    name: str, line: int, raters: tuple[tuple[int, str], ...], form: ColumnLayout
+) -> tuple[tuple[int, str], ...]:
+    """The raters of a wide file. Raises InputError for fewer than two."""
+    if len(raters) < 2 and not form.is_long:
         message = (
             "agreement takes two annotators: a long file has the columns item, annotator, label, a wide one the item "
             "first and then a column for each annotator. --columns names others."
         )
         raise InputError(name, line, "", "", message)
-    unnamed = next((place for place, rater in raters if not rater), None)
-    if unnamed is not None:
-        raise InputError(name, line, "", "", f"column {unnamed + 1} has no name.")
-    return ColumnLayout(width, items, raters=raters)
+    return raters
 
 
 Texts = Sequence[tuple[int, str]]

@@ -12,6 +12,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
 from apps.metrics.agreement.counting import MISSING
 from apps.metrics.agreement.overall import Scale
+from apps.metrics.agreement.results import FEWEST_CLUSTERS
 from apps.metrics.files.labels.columns import LabelColumn, LabelLayout, meaning_of
 from apps.metrics.files.labels.reading import NO_HEADING, names_are_labels
 
@@ -25,6 +26,8 @@ class Labelling:
 
     `rated` is items by annotators with the first label of each, as positions in `categories`. `again` has a row for
     each later label of the same item by the same annotator: item, annotator, first position, later position.
+    `clusters` has the number of each item's cluster where the column `cluster_name` names one; an item without is one
+    of its own.
     """
 
     items: tuple[str, ...]
@@ -34,6 +37,12 @@ class Labelling:
     scale: Scale
     rated: Counts
     again: Counts
+    clusters: Counts | None = None
+    cluster_name: str = ""
+
+    @property
+    def cluster_count(self) -> int | None:
+        return None if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
     def labels(self) -> int:
@@ -47,12 +56,17 @@ class Labelling:
 
 
 def labelling_of(
-    name: str, labels: Sequence[LabelColumn], errors: ErrorList, reading: LabelLayout, annotators: Iterable[str] = ()
+    name: str,
+    labels: Sequence[LabelColumn],
+    errors: ErrorList,
+    reading: LabelLayout,
+    annotators: Iterable[str] = (),
+    cluster_name: str = "",
 ) -> Labelling | None:
     """The labelling of a file's labels; None where they have errors, which are added to `errors`.
 
     Items and annotators are in order of first mention in the file. `annotators` are those of its heading, with or
-    without labels. Raises InputError without any label.
+    without labels; `cluster_name` is that of the column of clusters, if any. Raises InputError without any label.
     """
     if not labels:
         raise InputError(name, None, "", "", "contains no label.")
@@ -71,7 +85,25 @@ def labelling_of(
         scale=meaning.scale,
         rated=_matrix(first, items, people),
         again=np.array(later, dtype=np.int64).reshape(-1, 4),
+        clusters=_clusters(name, labels, items, errors, cluster_name) if cluster_name else None,
+        cluster_name=cluster_name,
     )
+
+
+def _clusters(
+    name: str, labels: Sequence[LabelColumn], items: Iterable[str], errors: ErrorList, cluster_name: str
+) -> Counts:
+    """The number of each item's cluster, in order of first mention."""
+    first: dict[str, LabelColumn] = {}
+    for label in labels:
+        known = first.setdefault(label.item, label)
+        if label.cluster != known.cluster:
+            both = f"'{label.cluster}' here and '{known.cluster}' in line {known.line}"
+            message = f"'{label.item}' has {both}; an item is in one cluster, or --no-cluster."
+            errors.add(fault(name, label.line, cluster_name, label.cluster, message))
+    owns = [first[item].cluster or (item,) for item in items]
+    places = {own: place for place, own in enumerate(dict.fromkeys(owns))}
+    return np.array([places[own] for own in owns], dtype=np.int64)
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
@@ -116,8 +148,8 @@ def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators
 
 
 def remarks_on(labelling: Labelling) -> list[str]:
-    """Warnings about what limits the figures."""
-    remarks = []
+    """What intervals are over, and warnings about what limits the figures."""
+    remarks = _cluster_remarks(labelling)
     for category in labelling.categories:
         if category.lower() in NO_ANSWER:
             message = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."
@@ -134,6 +166,20 @@ def remarks_on(labelling: Labelling) -> list[str]:
         if other != name:
             remarks.append(f"'{other}' and '{name}' differ in upper and lower case only, and count as two.")
             break
+    return remarks
+
+
+def _cluster_remarks(labelling: Labelling) -> list[str]:
+    count = labelling.cluster_count
+    if count is None:
+        return []
+    remarks = [
+        f"intervals are over the {count:,} clusters of column {labelling.cluster_name}; --no-cluster: over items."
+    ]
+    if count < FEWEST_CLUSTERS:
+        remarks.append(
+            f"{count} clusters are too few for a trustworthy interval; {FEWEST_CLUSTERS} or more are enough."
+        )
     return remarks
 
 

@@ -121,7 +121,11 @@ def _long_label(
     if form.passed is not None and number < 1:
         errors.add(source.error(line, "pass", passed, f"'{passed}' is not a whole number from 1."))
         return []
-    return [] if _is_missing(label, reading) else [LabelColumn(line, item, annotator, label, number)]
+    return (
+        []
+        if _is_missing(label, reading)
+        else [LabelColumn(line, item, annotator, label, number, _cluster(cells, form))]
+    )
 
 
 def _wide_labels(
@@ -134,10 +138,14 @@ def _wide_labels(
     errors: ErrorList,
 ) -> list[LabelColumn]:
     return [
-        LabelColumn(line, item, rater, cells[place], 0)
+        LabelColumn(line, item, rater, cells[place], 0, _cluster(cells, form))
         for place, rater in form.raters
         if not _is_missing(cells[place], reading)
     ]
+
+
+def _cluster(cells: Sequence[str], form: ColumnLayout) -> str:
+    return "" if form.cluster is None else cells[form.cluster]
 
 
 def _is_missing(cell: str, reading: LabelLayout) -> bool:
