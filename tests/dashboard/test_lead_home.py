@@ -153,7 +153,7 @@ class TestOrder:
 
 
 class TestBlocking:
-    def test_a_failed_gate_is_the_first_row_with_its_figure(self, client, scene):
+    def test_a_failed_gate_is_the_first_row_with_its_figure(self, client, scene, two_decide):
         facts = {"name": "Release", "figure": "nDCG@10", "at_least": 0.99}
         base = scene.runs["base"].system_id
         create_gate(gold_set=scene.version.gold_set, system_id=base, facts=facts, actor=scene.lead, at=AT)
