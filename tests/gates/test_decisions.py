@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from apps.gates import enums
-from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, state_that_counts, worst_state
+from apps.gates.core.decisions import (
+    GAPS,
+    GateVerdict,
+    RunEvidence,
+    decide,
+    joint_confidence,
+    state_that_counts,
+    worst_state,
+)
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of, rules_in, sample
 from apps.metrics.estimate import SCALED_WILSON
 from apps.metrics.statistics.intervals import mean_interval
@@ -291,6 +299,27 @@ def test_cost_is_one_number():
 
     assert verdict.words == "The cost of 1,000 queries is 2.75; the gate requires at most 2.5."
     assert (verdict.state, verdict.interval) == (FAILED, None)
+
+
+# Several gates of one decision ---------------------------------------------------------------------------------------
+
+
+def test_gates_that_share_the_chance_of_an_error_have_wider_intervals():
+    rules = [
+        threshold(on="interval"),
+        against_baseline(margin=0.1),
+        threshold(),
+        against_baseline(),
+        threshold(on="interval"),
+    ]
+
+    confidence = joint_confidence(rules)
+    verdict = decide(rules[0], evidence(confidence=confidence))
+
+    assert confidence == pytest.approx(1 - 0.05 / 4)
+    assert verdict.interval == mean_interval(VALUES, confidence)
+    assert ", 98.8 % interval " in verdict.words
+    assert joint_confidence([threshold()]) == 0.95
 
 
 # Tiers -------------------------------------------------------------------------------------------------------------

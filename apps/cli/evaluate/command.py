@@ -206,6 +206,7 @@ def _sheet(
         cost=args.cost,
         seed=args.seed,
         confidence=args.confidence,
+        corrects_gates=args.correct_gates,
     )
     misses = misses_of(release, judged, answered, scored, wanted.hit)
     steps = None

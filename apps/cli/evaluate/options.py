@@ -61,6 +61,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
+    what.add_argument(
+        "--correct-gates",
+        action="store_true",
+        help="wider intervals for gates, so that all together are wrong in one case of twenty, not each of them",
+    )
     what.add_argument("--baseline", metavar="FILE", help="the run that no_worse_than compares with")
     what.add_argument(
         "--fit-ids", action="store_true", help="read ids that nearly fit as those of the release, by one rule"

@@ -16,6 +16,7 @@ from apps.gates.core.decisions import (
     GateVerdict,
     RunEvidence,
     decide,
+    joint_confidence,
     not_known,
     state_that_counts,
     worst_state,
@@ -28,6 +29,7 @@ from apps.metrics.files.reading import missing_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first, stratum_scores
 from apps.metrics.scoring import queries_with_relevant, score_run
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
 from apps.metrics.vocabulary import Vocabulary
 
@@ -50,8 +52,13 @@ def fields_of(release: ReleaseSplit, card: Scorecard) -> list[Fields]:
     return [fields[name] for name in card.queries]
 
 
-def evidence_of(card: Scorecard, release: ReleaseSplit, fields: Sequence[Fields], seed: int) -> RunEvidence:
-    """The figures of the last run of a card; of two runs the first is the baseline. `fields` are of its questions."""
+def evidence_of(
+    card: Scorecard, release: ReleaseSplit, fields: Sequence[Fields], seed: int, confidence: float
+) -> RunEvidence:
+    """The figures of the last run of a card; of two runs the first is the baseline. `fields` are of its questions.
+
+    `confidence` is that of the gates' intervals.
+    """
     baseline = card.runs[0].scores.columns(card.measures) if len(card.runs) > 1 else None
     return RunEvidence(
         query_ids=card.queries,
@@ -61,6 +68,7 @@ def evidence_of(card: Scorecard, release: ReleaseSplit, fields: Sequence[Fields]
         slices=release.slices,
         seed=seed,
         originals=card.originals,
+        confidence=confidence,
     )
 
 
@@ -235,6 +243,7 @@ def evaluate(
     cost: float | None = None,
     seed: int,
     confidence: float,
+    corrects_gates: bool = False,
 ) -> Evaluated:
     """Score the run by grades and on triples, then check the rules; measures that only rules name are scored too.
 
@@ -242,11 +251,12 @@ def evaluate(
     """
     state = None if rules is None else NOTHING
     rules = rules or ()
+    joint = joint_confidence(rules) if corrects_gates else DEFAULT_CONFIDENCE
     answered = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
     by_grades, on_triples, evidence = None, None, {}
     if judged is not None and run.ranked is not None:
         by_grades = _graded(release, judged, answered, _named(wanted.by_grades, rules, BY_GRADES), seed, confidence)
-        evidence[BY_GRADES] = evidence_of(by_grades, release, [one.fields for one in release.queries], seed)
+        evidence[BY_GRADES] = evidence_of(by_grades, release, [one.fields for one in release.queries], seed, joint)
     if release.triples:
         own = str(wanted.hit)
         for hit in dict.fromkeys([own, *(rule.hit for rule in rules if rule.hit)]):
@@ -255,7 +265,7 @@ def evaluate(
                 release, answered, parse_hit_rule(hit), measures, seed=seed, confidence=confidence
             )
             on_triples = on_triples or card
-            evidence[hit] = evidence_of(card, release, fields_of(release, card), seed)
+            evidence[hit] = evidence_of(card, release, fields_of(release, card), seed, joint)
     times = RunEvidence(
         query_ids=[query.query_id for query in release.asked],
         values={},
@@ -264,6 +274,7 @@ def evaluate(
         strata=labels_of([query.fields for query in release.asked]),
         slices=release.slices,
         seed=seed,
+        confidence=joint,
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
     state = worst_state(state_that_counts(one.rule, one.verdict.state) for one in gates) if gates else state

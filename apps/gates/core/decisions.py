@@ -42,7 +42,6 @@ ROUNDING = 1e-9
 PLACES = {"measure": 4, "latency": 0, "cost": 2}
 MOST_PLACES = 12
 CELLS_AT_ONCE = 500_000
-TAILS = (0.025, 0.975)
 
 
 class RunEvidence(NamedTuple):
@@ -52,6 +51,7 @@ class RunEvidence(NamedTuple):
     are milliseconds, NaN where not measured; `cost` is that of 1,000 queries. `strata` has a label for each query under
     each field that rules may name, "" for none; `slices` has the queries of each slice of the version. `seed` is for
     the sample of the smoke tier and the resamples. `originals` are as in `summaries`.
+    `confidence` is that of every interval.
     """
 
     query_ids: Sequence[str]
@@ -63,6 +63,7 @@ class RunEvidence(NamedTuple):
     slices: Mapping[str, Collection[str]] = {}
     seed: int = DEFAULT_SEED
     originals: Ints | None = None
+    confidence: float = DEFAULT_CONFIDENCE
 
     def originals_at(self, rows: Ints) -> Ints | None:
         """The numbers of these queries' original questions."""
@@ -99,8 +100,8 @@ def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
     try:
         rows = _rows(rule, evidence)
         if rule.is_against_baseline:
-            return _decided(rule, _difference(rule, evidence, rows))
-        return _decided(rule, _figure(rule, evidence, rows))
+            return _decided(rule, _difference(rule, evidence, rows), evidence.confidence)
+        return _decided(rule, _figure(rule, evidence, rows), evidence.confidence)
     except _NotKnown as gap:
         return not_known(rule, gap.code, str(gap))
 
@@ -117,6 +118,16 @@ def worst_state(states: Iterable[str]) -> str:
     """
     present = set(states) or {NOTHING}
     return next(state for state in (FAILED, UNKNOWN, NOTHING, PASSED) if state in present)
+
+
+def joint_confidence(rules: Sequence[GateRule], confidence: float = DEFAULT_CONFIDENCE) -> float:
+    """The confidence of each interval so that all of those that decide one of these rules hold together.
+
+    Bonferroni's inequality (Dunn, JASA 56, 1961): they share the chance of an error. Rules on the figure itself take no
+    part.
+    """
+    deciding = sum(rule.is_against_baseline or rule.on == INTERVAL for rule in rules)
+    return 1.0 - (1.0 - confidence) / max(1, deciding)
 
 
 def state_that_counts(rule: GateRule, state: str) -> str:
@@ -177,7 +188,7 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         return _latency(rule, evidence, rows)
     assert rule.measure is not None
     column, originals = _column(evidence, rule, rows), evidence.originals_at(rows)
-    (summary,) = summaries([rule.measure], column[:, None], originals=originals)
+    (summary,) = summaries([rule.measure], column[:, None], confidence=evidence.confidence, originals=originals)
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
     has = ~np.isnan(column)
@@ -197,7 +208,7 @@ def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     mean, n = mean_of(change), len(change)
     if mean is None:
         raise _NotKnown(NO_VALUES, f"no {_items(rule).one}{where(rule)} has {rule.figure} in both runs.")
-    interval = difference_interval(change, DEFAULT_CONFIDENCE, originals=originals)
+    interval = difference_interval(change, evidence.confidence, originals=originals)
     spread = float(np.append(by_original(change, originals), np.abs(change).max() or 1.0).std())
     return _Figure(mean, interval, n, STUDENT, spread, handful_words(tally_of(change), _items(rule)))
 
@@ -228,11 +239,12 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         )
         for first in range(0, RESAMPLES, step)
     ]
-    low, high = np.quantile(np.concatenate(drawn), TAILS)
+    tail = (1.0 - evidence.confidence) / 2.0
+    low, high = np.quantile(np.concatenate(drawn), (tail, 1.0 - tail))
     return _Figure(value, (float(low), float(high)), len(taken))
 
 
-def _decided(rule: GateRule, figure: _Figure) -> GateVerdict:
+def _decided(rule: GateRule, figure: _Figure, confidence: float) -> GateVerdict:
     """The verdict on a figure: by itself, or by its whole interval where the rule says so."""
     state, gap, reason = PASSED if _meets(rule, figure.value) else FAILED, "", ""
     if rule.figure != COST and figure.n < FEWEST_FOR_A_VERDICT:
@@ -246,7 +258,7 @@ def _decided(rule: GateRule, figure: _Figure) -> GateVerdict:
             state, gap, reason = UNKNOWN, UNDECIDED, _range_words(rule, figure)
     bound = bound_of(rule)
     opening = "Not known yet: " if state == UNKNOWN else ""
-    words = f"{opening}{_figure_words(rule, figure, bound)}; the gate requires {requirement(rule)}.{reason}"
+    words = f"{opening}{_figure_words(rule, figure, bound, confidence)}; the gate requires {requirement(rule)}.{reason}"
     return GateVerdict(state, figure.value, bound, words, figure.interval, figure.n, gap, figure.method)
 
 
@@ -270,12 +282,12 @@ def _range_words(rule: GateRule, figure: _Figure) -> str:
     return f" If the true figure is this one, about {span} more {many} decide it (half of all cases, nine in ten)."
 
 
-def _figure_words(rule: GateRule, figure: _Figure, bound: float) -> str:
+def _figure_words(rule: GateRule, figure: _Figure, bound: float, confidence: float) -> str:
     if rule.is_against_baseline:
         change = f"{rule.figure}{where(rule)} differs from the baseline by {signed(figure.value, 4)}"
-        return f"{change}{_interval_words(rule, figure, bound)}{figure.remark}"
+        return f"{change}{_interval_words(rule, figure, bound, confidence)}{figure.remark}"
     value = f"{_called(rule)}{where(rule)} is {_rounded(rule, figure.value, bound)}{unit(rule)}"
-    return f"{value}{_interval_words(rule, figure, bound)}"
+    return f"{value}{_interval_words(rule, figure, bound, confidence)}"
 
 
 def bound_of(rule: GateRule) -> float:
@@ -316,13 +328,13 @@ def _called(rule: GateRule) -> str:
     return words if rule.measure else f"The {words}"
 
 
-def _interval_words(rule: GateRule, figure: _Figure, bound: float) -> str:
+def _interval_words(rule: GateRule, figure: _Figure, bound: float, confidence: float) -> str:
     if rule.figure == COST:
         return ""
     if figure.interval is None:
         return f", n = {figure.n:,}"
     ends = (signed(end, 4) if rule.is_against_baseline else _rounded(rule, end, bound) for end in figure.interval)
-    return f", 95 % interval {' to '.join(ends)}{unit(rule)}, n = {figure.n:,}"
+    return f", {confidence * 100:.3g} % interval {' to '.join(ends)}{unit(rule)}, n = {figure.n:,}"
 
 
 def formatted_value(rule: GateRule, value: float) -> str:
