@@ -305,13 +305,8 @@ def test_cost_is_one_number():
 
 
 def test_gates_that_share_the_chance_of_an_error_have_wider_intervals():
-    rules = [
-        threshold(on="interval"),
-        against_baseline(margin=0.1),
-        threshold(),
-        against_baseline(),
-        threshold(on="interval"),
-    ]
+    whole = threshold(on="interval")
+    rules = [whole, against_baseline(margin=0.1), threshold(), against_baseline(), whole]
 
     confidence = joint_confidence(rules)
     verdict = decide(rules[0], evidence(confidence=confidence))

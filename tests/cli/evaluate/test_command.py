@@ -189,6 +189,13 @@ def test_a_gate_that_cannot_be_decided_does_not_pass(at, capsys):
     assert "The command ends with 0: Fast is not known yet and only warns." in capsys.readouterr().out
 
 
+def test_gates_are_corrected_for_their_number_on_request(at, capsys):
+    (at / "gates.toml").write_text(GATES.replace("at_least", 'on = "interval"\nat_least'))
+    for options, words in (((), ", 95 % interval "), (("--correct-gates",), ", 97.5 % interval ")):
+        evaluate("--run", "mine.run", "--gates", "gates.toml", *options)
+        assert words in capsys.readouterr().out
+
+
 def test_three_queries_decide_no_gate(at, capsys, monkeypatch):
     monkeypatch.undo()
     monkeypatch.chdir(at)
