@@ -101,13 +101,19 @@ def test_scores_that_differ_only_as_doubles_are_not_a_tie():
     assert values("RR", {"q": {"a": 1}}, run)["q"]["RR"] == 1.0
 
 
-def test_a_negative_grade_is_judged_and_not_relevant_and_gains_nothing():
-    qrels = {"q": {"a": -1, "b": 2}}
-    run = {"q": {"a": 2.0, "b": 1.0}}
+def test_a_negative_grade_is_not_judged_by_any_measure():
+    """It marks a block of the pool that nobody judged; infAP alone reads the pool."""
+    run = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    grades = {"b": 2, "c": 0}
+    entries = [entry for entry in REGISTRY.values() if entry.needs == GRADES_ALONE and entry.name != "infAP"]
+    names = [str(entry.example) for entry in entries]
+    names += [str(entry.example._replace(judged_only=True)) for entry in entries if "judged_only" in entry.takes]
 
-    row = values("P@2 nDCG RR Judged@2", qrels, run)["q"]
+    marked, plain = (values(" ".join(names), {"q": grades | more}, run)["q"] for more in ({"a": -1, "x": -2}, {}))
 
-    assert row == {"P@2": 0.5, "nDCG": 1 / math.log2(3), "RR": 0.5, "Judged@2": 1.0}
+    assert marked == plain
+    assert marked["Judged@10"] == 0.5
+    assert (marked["Bpref"], marked["RR@10"], marked["RR(judged_only=True)@10"]) == (1.0, 0.5, 1.0)
 
 
 def test_a_cutoff_beyond_the_run_divides_precision_by_the_cutoff():

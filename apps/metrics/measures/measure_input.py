@@ -70,10 +70,12 @@ class Attributes(NamedTuple):
 
 
 class Pass:
-    """The judged rows of a ranking, by query and rank.
+    """The judged rows of a ranking, by query and rank. A negative grade is trec_eval's mark for a block of the pool
+    that was not judged: such a row is not among them.
 
     Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
-    its block; `returned`, the number of results of each query; `size`, the number of judged queries.
+    its block; `pooled`, how many rows of the pool are above it; `returned`, the number of results of each query;
+    `size`, the number of queries.
     """
 
     def __init__(
@@ -86,7 +88,10 @@ class Pass:
         self._ordered = in_rank_order(ranked, block_ids)
         self.returned = np.bincount(self._ordered.query, minlength=self.size)
         self._starts = np.cumsum(self.returned) - self.returned
-        self._found, self.row = _looked_up(judged, self._ordered)
+        found, row = _looked_up(judged, self._ordered)
+        is_judged = judged.grade[row] >= 0
+        self.pooled = place_within(self._ordered.query[found], self.size)[is_judged]
+        self._found, self.row = found[is_judged], row[is_judged]
         self.query = self._ordered.query[self._found]
         self.rank = self._found - self._starts[self.query]
         self.grade = judged.grade[self.row]
