@@ -126,6 +126,19 @@ class Pass:
         """How many relevant blocks each query has down to the cutoff."""
         return np.bincount(self.rows(rel, cutoff, judged_only=judged_only)[0], minlength=self.size)
 
+    def relevant(self, rel: int, most: int | None = None) -> Ints:
+        """How many relevant blocks each query has, returned or not; counted up to `most`."""
+        relevant = self.judged.relevant(rel)
+        return relevant if most is None else np.minimum(relevant, most)
+
+    def unjudged(self, cutoff: int | None) -> tuple[Ints, Ints, Ints]:
+        """Query, rank (from 0) and block of the unjudged rows down to the cutoff, by query and rank."""
+        query = self._ordered.query
+        rank = np.arange(len(query)) - self._starts[query]
+        chosen = np.ones(len(query), dtype=bool) if cutoff is None else rank < cutoff
+        chosen[self._found] = False
+        return query[chosen], rank[chosen], self._ordered.block[chosen]
+
     def top(self, cutoff: int) -> tuple[Ints, Ints]:
         """Query and block of every row down to the cutoff, judged or not, by query and rank."""
         query = self._ordered.query
@@ -134,6 +147,15 @@ class Pass:
 
     def sums(self, query: Ints, weights: Floats) -> Floats:
         return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
+
+    def with_grade(self, query: Ints, block: Ints, grade: int) -> Pass:
+        """The same ranking where these unjudged blocks were judged too, all with one grade."""
+        judged, rest = self.judged, self.judged.grade >= 0
+        grades = np.full(len(query), grade)
+        columns = ((judged.query, query), (judged.block, block), (judged.grade, grades))
+        all_queries, all_blocks, all_grades = (np.concatenate((column[rest], more)) for column, more in columns)
+        rows = Judged(judged.queries, all_queries, all_blocks, all_grades)
+        return Pass(rows, self._ordered, self.block_ids, self.attributes)
 
 
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:

@@ -9,6 +9,7 @@ from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 
 CONDENSABLE = frozenset({"rel", "judged_only"})
+CAPPABLE = CONDENSABLE | {"capped"}
 
 
 def _hits(run: Pass, measure: Measure) -> Ints:
@@ -20,7 +21,7 @@ def _precision(run: Pass, measure: Measure) -> Floats:
 
 
 def _recall(run: Pass, measure: Measure) -> Floats:
-    return ratio(_hits(run, measure), run.judged.relevant(measure.rel))
+    return ratio(_hits(run, measure), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
 
 
 def _f1(run: Pass, measure: Measure) -> Floats:
@@ -47,7 +48,7 @@ def _reciprocal_rank(run: Pass, measure: Measure) -> Floats:
 def _average_precision(run: Pass, measure: Measure) -> Floats:
     query, rank = run.rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
     precision = (place_within(query, run.size) + 1) / (rank + 1)
-    return ratio(run.sums(query, precision), run.judged.relevant(measure.rel))
+    return ratio(run.sums(query, precision), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
 
 
 def _r_precision(run: Pass, measure: Measure) -> Floats:
@@ -78,11 +79,12 @@ ENTRIES = (
     ),
     Entry(
         "Recall",
-        "Relevant blocks in the first k, divided by all relevant blocks; 0 when there is none.",
-        "trec_eval recall_k",
+        "Relevant blocks in the first k, divided by all relevant blocks; 0 when there is none. With capped=True "
+        "divided by k where more are relevant.",
+        "trec_eval recall_k; capped: R_cap@k of BEIR and MTEB",
         _recall,
         "needed",
-        takes=CONDENSABLE,
+        takes=CAPPABLE,
         aliases=("R",),
     ),
     Entry(
@@ -122,11 +124,12 @@ ENTRIES = (
     ),
     Entry(
         "AP",
-        "Precision at the rank of each relevant block found, summed, divided by all relevant blocks.",
-        "trec_eval map, map_cut_k",
+        "Precision at the rank of each relevant block found, summed, divided by all relevant blocks. With capped=True "
+        "divided by k where more are relevant.",
+        "trec_eval map, map_cut_k; capped: as in many recommender libraries",
         _average_precision,
         "optional",
-        takes=CONDENSABLE,
+        takes=CAPPABLE,
         aliases=("MAP",),
     ),
     Entry(
