@@ -209,6 +209,12 @@ LOWER_END = (
 MOST_NAMED = 10
 
 
+IF_JUDGED = (
+    "If all were judged: the lowest and the highest mean if every unjudged result that the measure reads got some "
+    "grade of the scale. Relevant blocks that the run did not return, and nobody judged, are not counted."
+)
+
+
 def _judged_words(card: Scorecard) -> str:
     return f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
 
@@ -232,6 +238,8 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
     shares = {run.tag: run.judged_at_10.mean for run in card.runs}
     low = [tag for tag, share in shares.items() if share is not None and share < 1]
     counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())
+    if any(run.scores.if_judged for run in card.runs):
+        yield IF_JUDGED
     if low and any(counting):
         whose = "its" if len(low) == 1 else "their"
         shown = f"judged@10 of {', '.join(low)} is below 100 %"

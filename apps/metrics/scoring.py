@@ -8,12 +8,50 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
+from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)
+WHOLE = 10**9
+"""A cutoff beyond any ranking."""
+
+
+class IfJudged(NamedTuple):
+    """What the unjudged results that a measure reads leave open.
+
+    `judged` is the share of judged ones among those it reads, over the queries with results. `low` and `high` are what
+    the mean could be if all were judged; None where nothing is open, and for measures without bounds.
+    """
+
+    judged: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def if_judged(
+    measures: Sequence[Measure],
+    judged: Judged,
+    ranked: Ranked,
+    block_ids: BlockIds,
+    *,
+    highest: int = 1,
+) -> list[IfJudged]:
+    """For each measure what the unjudged results of a run leave open; as `measure_bounds` does, by means."""
+    shares = measure_run([Measure("Judged", one.cutoff or WHOLE) for one in measures], judged, ranked, block_ids)
+    bounds = measure_bounds(measures, judged, ranked, block_ids, highest=highest)
+    found = []
+    for share, low, high in zip(shares.T, bounds.low.T, bounds.high.T, strict=True):
+        is_open = bool((low < high).any())
+        ends = (mean_of(low), mean_of(high)) if is_open else (None, None)
+        found.append(IfJudged(mean_of(share[~np.isnan(share)]), *ends))
+    return found
 
 
 class RunScores(NamedTuple):
@@ -21,6 +59,7 @@ class RunScores(NamedTuple):
 
     `judged_at_10` is the share of judged blocks in the first ten, over the queries with results; None without any.
     `answered` counts the judged queries with results; `judged` is the share of each query, NaN without results.
+    `if_judged` has what the unjudged results leave open, by measure; empty where that was not asked for.
     """
 
     values: Floats
@@ -29,6 +68,7 @@ class RunScores(NamedTuple):
     answered: int
     missing: int
     judged: Floats | None = None
+    if_judged: Sequence[IfJudged] = ()
 
     def columns(self, names: Iterable[str]) -> dict[str, Floats]:
         """The values by measure, with judged@10 where it is known; `names` are in the order of the columns."""
@@ -46,11 +86,13 @@ def score_run(
     with_intervals: bool = True,
     attributes: Attributes | None = None,
     strata: Ints | None = None,
+    with_bounds: bool = False,
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
     `attributes` are what some measures need besides grades; `strata`, a number for each query, are what queries are
-    resampled within. Raises MeasureError for a measure whose input is missing.
+    resampled within. `with_bounds` adds what unjudged results leave open. Raises MeasureError for a measure whose input
+    is missing.
     """
     values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
     scores, share = values[:, :-1], values[:, -1]
@@ -62,6 +104,7 @@ def score_run(
         answered=len(defined),
         missing=len(judged.queries) - len(defined),
         judged=share,
+        if_judged=if_judged(measures, judged, ranked, block_ids) if with_bounds else (),
     )
 
 

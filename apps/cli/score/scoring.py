@@ -229,6 +229,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         with_intervals=args.ci != NONE,
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
+        with_bounds=args.bounds,
     )
     missing = missing_of(judged, file.ranked)
     for remark in [

@@ -48,6 +48,31 @@ def score_json(capsys, *arguments: str) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+def test_bounds_show_what_the_unjudged_results_leave_open(files, capsys):
+    """x is unjudged, and second of Q2, where one of two relevant blocks is found: with it, two of three are."""
+    known = {"judged": 0.75, "low": (0.5 + 0.5 + 0.0) / 3, "high": (0.5 + 2 / 3 + 0.0) / 3}
+
+    assert score_json(capsys, "--bounds", "--measures", "AP P@1")["runs"][0]["if_judged"] == {
+        "AP": pytest.approx(known),
+        "P@1": {"judged": 1.0, "low": None, "high": None},
+    }
+    assert score("--qrels", "qrels", "--run", "run", "--bounds", "--measures", "AP P@1", "--format", "csv") == 0
+    heading, ap, p1, _ = csv.reader(capsys.readouterr().out.splitlines())
+    assert heading[-3:] == ["judged", "if_judged_low", "if_judged_high"]
+    assert [float(cell) for cell in ap[-3:]] == pytest.approx(list(known.values()))
+    assert p1[-3:] == ["1.0", "", ""]
+    assert score("--qrels", "qrels", "--run", "run", "--bounds", "--measures", "AP P@1", "--no-ci") == 0
+    heading, ap, p1, _judged, *notes = capsys.readouterr().out.splitlines()
+    assert heading.endswith("judged  if all were judged")
+    assert ap.endswith("0.7500    0.3333 to 0.3889")
+    assert p1.endswith("1.0000")
+    assert "If all were judged: the lowest and the highest mean" in " ".join(notes)
+
+
+def test_without_unjudged_blocks_there_is_no_word_on_bounds(files, capsys):
+    assert "if_judged" not in score_json(capsys, "--measures", "AP")["runs"][0]
+
+
 def test_json_has_the_documented_layout(files, capsys):
     found = score_json(capsys, "--measures", "nDCG@10 AP", "--per-query")
 

@@ -7,6 +7,9 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.evaluation.pages.evaluation import Scores
+from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
@@ -80,9 +83,40 @@ def test_judged_at_the_same_cutoff_is_shown_with_each_measure(client):
     assert rows == [
         ("P@2", 2, 0.5),
         ("nDCG@10", 10, 0.75),
-        ("Recall@100", 20, 0.75),
-        ("AP", 10, 0.75),
+        ("Recall@100", 100, 0.75),
+        ("AP", None, 0.75),
     ]
+
+
+def test_a_mean_is_shown_with_what_its_unjudged_results_leave_open(client):
+    """Three of the four results were judged; a grade of the fourth, which is last or second, can move most measures."""
+    scene = make_scene(queries=4, test_share=0)
+    evaluation = score(scene, "base", measures="P@2 nDCG@10 Judged@2")
+
+    response = open_page(client, scene, evaluation)
+
+    ranges = {row.score.measure: row.if_judged for row in response.context["scores"].rows}
+    assert ranges["P@2"] == pytest.approx((0.0, 0.5))
+    assert ranges["nDCG@10"][0] == pytest.approx(evaluation.scores.get(measure="nDCG@10").mean)
+    assert ranges["Judged@2"] is None
+    said = words(response)
+    assert "If all were judged" in said
+    assert "0.000 to 0.500" in said
+    assert "Relevant blocks that the run did not return, and nobody judged, are not counted." in said
+
+
+def test_an_evaluation_from_before_bounds_shows_what_was_stored(client):
+    scene = make_scene(queries=4, test_share=0)
+    evaluation = score(scene, "base", measures="P@2 Recall@100")
+    evaluation.counts.pop("if_judged")
+
+    scores = Scores(EvaluationSheet(evaluation, membership_in(scene.lead, scene.project.slug)), "P@2")
+
+    assert [(row.score.measure, row.depth, row.judged) for row in scores.rows] == [
+        ("P@2", 2, 0.5),
+        ("Recall@100", 20, 0.75),
+    ]
+    assert not scores.has_open
 
 
 def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
