@@ -18,6 +18,7 @@ from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, Interval, resampled_means
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of, summaries
 
 RESAMPLES = 1_000
@@ -32,13 +33,15 @@ class SliceSignal(NamedTuple):
     """Kendall's τ-b between the order of `runs` runs on the `n` questions of a slice and their order on all.
 
     None with fewer than two runs, or where one order is all ties. The interval needs six questions that tell runs
-    apart: of fewer, draws repeat one order or have none, and would look certain.
+    apart: of fewer, draws repeat one order or have none, and would look certain. `tau_ap` is τ_AP,b, which counts the
+    top of the order more.
     """
 
     tau: float | None
     interval: Interval | None
     n: int
     runs: int
+    tau_ap: float | None = None
 
     @property
     def words(self) -> str:
@@ -64,12 +67,13 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
     if n == 0 or runs < FEWEST_RUNS:
         return SliceSignal(None, None, n, runs)
     whole = _rounded(everything.mean(axis=0))[None]
-    tau = float(kendall_taus(whole, _rounded(part.mean(axis=0))[None])[0])
+    own = _rounded(part.mean(axis=0))[None]
+    tau = float(kendall_taus(whole, own)[0])
     spread = None
     if _told_apart(part) >= FEWEST_FOR_A_VERDICT:
         draws = _rounded(resampled_means(part, seed=seed, resamples=RESAMPLES))
         spread = tau_interval(tau, kendall_taus(whole, draws), widened(DEFAULT_CONFIDENCE, n))
-    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs)
+    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs, tau_ap(whole[0], own[0]))
 
 
 def _told_apart(values: Floats) -> int:

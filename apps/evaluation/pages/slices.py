@@ -285,7 +285,8 @@ class SlicesPage:
         low, high = row.signal.interval or (row.signal.tau, row.signal.tau)
         on_slice, on_full = mean_words(row.summary), mean_words(self.full)
         return (
-            f"Rank correlation (Kendall’s τ) {number(row.signal.tau, 2)}, {number(low, 2)} to {number(high, 2)}. "
+            f"Rank correlation (Kendall’s τ) {number(row.signal.tau, 2)}, {number(low, 2)} to {number(high, 2)}; "
+            f"τ_AP, to which the top counts more, {number(row.signal.tau_ap, 2)}. "
             f"{self.best_name}’s {self.measure} on the slice: {on_slice}; on the full set: {on_full}."
         )
 

@@ -10,7 +10,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.score_tables import EvaluationSheet, ScoredSheet, conventions_of
-from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
@@ -228,6 +228,11 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
             for change in self.changes
             if change.is_drop
         ]
+
+    @cached_property
+    def overlap(self) -> rankings.MeanOverlap | None:
+        """How alike the two runs rank; None where neither has a result."""
+        return rankings.overlap_of(self.baseline.evaluation.run, self.candidate.evaluation.run, self.candidate.queries)
 
     @property
     def judged_curve(self) -> str:

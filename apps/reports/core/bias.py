@@ -18,6 +18,7 @@ from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_ke
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus
+from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import mean_of
 
 SMALLEST_SHOWN = 0.0005
@@ -116,6 +117,7 @@ class RankMove(NamedTuple):
     rank_after: int
     others_most: float
     tau: float | None
+    tau_ap: float | None
 
     @property
     def change(self) -> float:
@@ -136,12 +138,13 @@ def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measur
         after = [row[measure] for row in out.means]
         new = ranks(after)
         others = [place for place, run in enumerate(runs) if run.system != out.system]
-        tau = kendall_tau([before[place] for place in others], [after[place] for place in others])
+        kept, changed = ([means[place] for place in others] for means in (before, after))
+        taus = kendall_tau(kept, changed), tau_ap(_comparable(kept), _comparable(changed))
         changes = [(after[place] or 0.0) - (before[place] or 0.0) for place in others]
         most = max(changes, key=abs, default=0.0)
         for place, run in enumerate(runs):
             if run.system == out.system:
-                rows.append(RankMove(out, run.tag, before[place], after[place], old[place], new[place], most, tau))
+                rows.append(RankMove(out, run.tag, before[place], after[place], old[place], new[place], most, *taus))
     return rows
 
 
