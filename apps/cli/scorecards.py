@@ -273,6 +273,8 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         "measures": _estimates(card, run.scores.summaries),
         **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
     }
+    if run.scores.counts:
+        entry["results"] = run.scores.counts._asdict()
     if run.scores.if_judged:
         known = zip(card.measures, run.scores.if_judged, strict=True)
         entry["if_judged"] = {name: one._asdict() for name, one in known}

@@ -184,6 +184,9 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     for run in card.runs:
         if run.scores.missing:
             yield f"{run.tag} lacks {run.scores.missing} of them."
+        if counts := run.scores.counts:
+            found = f"{counts.relevant_returned:,} of {plural(counts.relevant, 'relevant block')}"
+            yield f"{run.tag} returns {plural(counts.returned, 'result')}, with {found}."
     if card.hit is None:
         yield conventions(list(card.measures.values()))
         yield from _of_unjudged(card)
@@ -211,7 +214,7 @@ MOST_NAMED = 10
 
 IF_JUDGED = (
     "If all were judged: the lowest and the highest mean if every unjudged result that the measure reads got some "
-    "grade of the scale. Relevant blocks that the run did not return, and nobody judged, are not counted."
+    "grade of the scale. Relevant passages that the run did not return, and nobody judged, are not counted."
 )
 
 

@@ -54,12 +54,21 @@ def if_judged(
     return found
 
 
+class RetrievedCounts(NamedTuple):
+    """trec_eval's num_ret, num_rel and num_rel_ret, over the judged queries: sums, not means."""
+
+    returned: int
+    relevant: int
+    relevant_returned: int
+
+
 class RunScores(NamedTuple):
     """`values` has a row for each judged query and a column for each measure.
 
     `judged_at_10` is the share of judged blocks in the first ten, over the queries with results; None without any.
     `answered` counts the judged queries with results; `judged` is the share of each query, NaN without results.
-    `if_judged` has what the unjudged results leave open, by measure; empty where that was not asked for.
+    `if_judged` has what the unjudged results leave open, by measure; empty where that was not asked for. `counts` is
+    None for scores that were stored without.
     """
 
     values: Floats
@@ -69,6 +78,7 @@ class RunScores(NamedTuple):
     missing: int
     judged: Floats | None = None
     if_judged: Sequence[IfJudged] = ()
+    counts: RetrievedCounts | None = None
 
     def columns(self, names: Iterable[str]) -> dict[str, Floats]:
         """The values by measure, with judged@10 where it is known; `names` are in the order of the columns."""
@@ -87,15 +97,18 @@ def score_run(
     attributes: Attributes | None = None,
     strata: Ints | None = None,
     with_bounds: bool = False,
+    rel: int = 1,
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
     `attributes` are what some measures need besides grades; `strata`, a number for each query, are what queries are
-    resampled within. `with_bounds` adds what unjudged results leave open. Raises MeasureError for a measure whose input
-    is missing.
+    resampled within. `with_bounds` adds what unjudged results leave open; `rel` is the lowest relevant grade of the
+    counts. Raises MeasureError for a measure whose input is missing.
     """
-    values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
-    scores, share = values[:, :-1], values[:, -1]
+    further = [JUDGED_AT_10, Measure("SetR", rel=rel)]
+    values = measure_run([*measures, *further], judged, ranked, block_ids, attributes)
+    scores, share, found = values[:, :-2], values[:, -2], values[:, -1]
+    relevant = judged.relevant(rel)
     defined = share[~np.isnan(share)]
     return RunScores(
         values=scores,
@@ -105,6 +118,7 @@ def score_run(
         missing=len(judged.queries) - len(defined),
         judged=share,
         if_judged=if_judged(measures, judged, ranked, block_ids) if with_bounds else (),
+        counts=RetrievedCounts(len(ranked.query), int(relevant.sum()), round(float(found @ relevant))),
     )
 
 

@@ -230,6 +230,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
         with_bounds=args.bounds,
+        rel=args.rel_level,
     )
     missing = missing_of(judged, file.ranked)
     for remark in [

@@ -10,7 +10,7 @@ from tests.cli.score.test_command import score
 
 QUERIES, DEPTH = 60, 80
 MEASURES = "nDCG@10 nDCG(dcg='exp-log2') AP RR P@10 Recall@100 RBP(p=0.8) Bpref Judged@20"
-FINE, COARSE = "bbb86b960e42e541", "7f8fb5776717c684"
+FINE, COARSE = "fdefa32c1ed05088", "ef544f7d40c99d1e"
 FORMS = {
     "six decimals": ("{:.6f}".format, FINE),
     "shortest": (repr, FINE),

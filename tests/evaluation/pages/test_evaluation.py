@@ -102,7 +102,7 @@ def test_a_mean_is_shown_with_what_its_unjudged_results_leave_open(client):
     said = words(response)
     assert "If all were judged" in said
     assert "0.000 to 0.500" in said
-    assert "Relevant blocks that the run did not return, and nobody judged, are not counted." in said
+    assert "Relevant passages that the run did not return, and nobody judged, are not counted." in said
 
 
 def test_an_evaluation_from_before_bounds_shows_what_was_stored(client):
