@@ -79,8 +79,9 @@ class Evaluation(Requested):
     """The scores of one run against one version for one list of measures: by its grades, or by its triples.
 
     Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
-    in_run and missing, `judged_to`, the share of judged blocks in the first 1, 2, … results, and `if_judged`, what
-    unjudged results leave open of each measure (evaluations of before it was computed lack it). By triples, they are
+    in_run and missing, `judged_to`, the share of judged blocks in the first 1, 2, … results, `if_judged`, what unjudged
+    results leave open of each measure, and `precision_at_recall`, the precision–recall curve (evaluations of before
+    the two were computed lack them). By triples, they are
     labels of triples, and `counts` is as `hit_scoring` writes it.
 
     `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are

@@ -10,8 +10,9 @@ import numpy as np
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
 from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.measure_input import Attributes
+from apps.metrics.measures.measure_input import Attributes, Pass
 from apps.metrics.measures.registry import measure_run
+from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)
@@ -52,6 +53,12 @@ def if_judged(
         ends = (mean_of(low), mean_of(high)) if is_open else (None, None)
         found.append(IfJudged(mean_of(share[~np.isnan(share)]), *ends))
     return found
+
+
+def precision_at_recall(judged: Judged, ranked: Ranked, block_ids: BlockIds, rel: int = 1) -> list[float]:
+    """The precision–recall curve of a run: mean precision at each of RECALL_LEVELS; empty without queries."""
+    values = interpolated_precision(Pass(judged, ranked, block_ids), rel)
+    return [mean for column in values.T if (mean := mean_of(column)) is not None]
 
 
 class RetrievedCounts(NamedTuple):

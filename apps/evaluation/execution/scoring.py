@@ -17,7 +17,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
-from apps.metrics.scoring import JUDGED_AT_10, if_judged, queries_with_relevant
+from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
 from apps.metrics.statistics.bootstrap import Interval, including, people_intervals
 from apps.metrics.statistics.significance import mean_of, summaries
 from apps.retrieval.enums import INDEXED, RunState
@@ -103,6 +103,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     evaluation.counts = {
         **_counted(judged, scores[:, -1], shares),
         **_people_counted(judged, given),
+        "precision_at_recall": precision_at_recall(judged, ranked, ids),
         "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
     }
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}

@@ -124,6 +124,19 @@ class Scores:
         return MeasureRow(score, score_cell(score, self.bounds), depth, judged, known.range)
 
     @property
+    def recall_curve(self) -> str:
+        """Precision at each level of recall; empty where the evaluation is from before it was computed."""
+        return charts.recall_curve(self._at_recall) if self.sheet.evaluation.counts.get("precision_at_recall") else ""
+
+    @property
+    def recall_figures(self) -> str:
+        return charts.recall_figures(self._at_recall)
+
+    @property
+    def _at_recall(self) -> dict[str, list[float]]:
+        return {self.sheet.evaluation.run.tag: self.sheet.evaluation.counts["precision_at_recall"]}
+
+    @property
     def has_open(self) -> bool:
         """Whether unjudged results leave any mean open."""
         return any(row.if_judged for row in self.rows)

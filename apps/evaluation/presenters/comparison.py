@@ -243,6 +243,21 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
         return charts.judged_figures(self._judged_to)
 
     @property
+    def recall_curve(self) -> str:
+        """Precision at each level of recall; empty where an evaluation is from before it was computed."""
+        return charts.recall_curve(self._at_recall) if all(self._at_recall.values()) else ""
+
+    @property
+    def recall_figures(self) -> str:
+        return charts.recall_figures(self._at_recall)
+
+    @property
+    def _at_recall(self) -> dict[str, list[float]]:
+        sheets = (self.baseline, self.candidate)
+        pairs = zip(self.names, sheets, strict=True)
+        return {name: sheet.evaluation.counts.get("precision_at_recall", []) for name, sheet in pairs}
+
+    @property
     def _judged_to(self) -> dict[str, list[float | None]]:
         sheets = (self.baseline, self.candidate)
         pairs = zip(self.names, sheets, strict=True)

@@ -58,6 +58,30 @@ def _r_precision(run: Pass, measure: Measure) -> Floats:
     return ratio(hits, relevant)
 
 
+RECALL_LEVELS = tuple(level / 10 for level in range(11))
+
+
+def interpolated_precision(run: Pass, rel: int) -> Floats:
+    """The highest precision at or after each level of recall, as trec_eval's iprec_at_recall: shape (queries, levels).
+
+    0 at a level that the run does not reach.
+    """
+    query, rank = run.rows(rel, None)
+    found = place_within(query, run.size)
+    falling = (found + 1) / (rank + 1) + 2.0 * (run.size - query)  # a query below never has more than one above
+    highest = np.maximum.accumulate(falling[::-1])[::-1] - 2.0 * (run.size - query)
+    counts = np.bincount(query, minlength=run.size)
+    firsts = np.cumsum(counts) - counts
+    columns = []
+    for level in RECALL_LEVELS:
+        needed = np.maximum((level * run.relevant(rel) + 0.9).astype(np.int64), 1)
+        is_reached = counts >= needed
+        column = np.zeros(run.size)
+        column[is_reached] = highest[(firsts + needed - 1)[is_reached]]
+        columns.append(column)
+    return np.column_stack(columns)
+
+
 def _set_precision(run: Pass, measure: Measure) -> Floats:
     return ratio(_hits(run, measure), run.lengths(measure.judged_only))
 

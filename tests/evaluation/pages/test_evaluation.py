@@ -1,5 +1,6 @@
 """What the page of one evaluation says of intervals, splits, wording and looks at test."""
 
+import re
 from collections import Counter
 from copy import deepcopy
 
@@ -105,10 +106,25 @@ def test_a_mean_is_shown_with_what_its_unjudged_results_leave_open(client):
     assert "Relevant passages that the run did not return, and nobody judged, are not counted." in said
 
 
+def test_precision_is_drawn_at_each_level_of_recall(client):
+    """Both relevant blocks are found, at ranks 3 and 4 by one run, at 1 and 2 by the other."""
+    scene = make_scene(queries=4, test_share=0)
+    base, better = score(scene, "base", measures="AP"), score(scene, "better", measures="AP")
+
+    said = words(open_page(client, scene, base))
+    both = words(client.get(reverse("evaluation:compare", args=[scene.project.slug, base.pk, better.pk])))
+
+    assert base.counts["precision_at_recall"] == [0.5] * 11
+    assert better.counts["precision_at_recall"] == [1.0] * 11
+    assert "Precision and recall" in said
+    assert "Precision and recall" in both
+    assert "0.500 1.000" in re.sub(r"<[^>]+>|\s+", " ", both).replace("  ", " ")
+
+
 def test_an_evaluation_from_before_bounds_shows_what_was_stored(client):
     scene = make_scene(queries=4, test_share=0)
     evaluation = score(scene, "base", measures="P@2 Recall@100")
-    evaluation.counts.pop("if_judged")
+    del evaluation.counts["if_judged"], evaluation.counts["precision_at_recall"]
 
     scores = Scores(EvaluationSheet(evaluation, membership_in(scene.lead, scene.project.slug)), "P@2")
 
@@ -117,6 +133,7 @@ def test_an_evaluation_from_before_bounds_shows_what_was_stored(client):
         ("Recall@100", 20, 0.75),
     ]
     assert not scores.has_open
+    assert not scores.recall_curve
 
 
 def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
