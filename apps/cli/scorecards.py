@@ -40,14 +40,30 @@ def _heading(card: Scorecard) -> str:
 
 
 def _summary_rows(card: Scorecard) -> list[list[str]]:
-    rows = [["measure", "run", "mean", _heading(card), "n"]]
+    rows = [
+        [
+            "measure",
+            "run",
+            "mean",
+            _heading(card),
+            "n",
+            *(["judged", "if all were judged"] if _has_bounds(card) else []),
+        ]
+    ]
     for place, name in enumerate(card.measures):
         for order, run in enumerate(card.runs):
             rows.append(["" if order else name, run.tag, *_summary(run.scores.summaries[place])])
+            if run.scores.if_judged:
+                share, *_ = known = run.scores.if_judged[place]
+                rows[-1] += ["" if share is None else number(share, 4), _between(known.range)]
     for order, run in enumerate(card.runs if card.hit is None else ()):
         judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
-        rows.append(["" if order else "judged@10", run.tag, *_summary(judged)])
+        rows.append(["" if order else "judged@10", run.tag, *_summary(judged), *([""] * (len(rows[0]) - 5))])
     return rows
+
+
+def _has_bounds(card: Scorecard) -> bool:
+    return any(run.scores.if_judged for run in card.runs)
 
 
 def _summary(summary: Summary) -> list[str]:
@@ -131,6 +147,7 @@ def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
 
 COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
 STRATUM_COLUMNS = ["stratum"]
+BOUNDS_COLUMNS = ["judged", "if_judged_low", "if_judged_high"]
 AGAINST_COLUMNS = ["against", "p", "p_holm"]
 ALL_QUERIES = "all"
 
@@ -138,8 +155,9 @@ ALL_QUERIES = "all"
 def as_csv(card: Scorecard) -> str:
     """One value a row. Means have the query `all` and their interval; values of queries have none.
 
-    With strata there is one more column, `stratum`, as `field=name`; with a baseline there are `against`, `p` and
-    `p_holm`, and a difference is a row whose `against` names the baseline.
+    With bounds the rows of means have `judged`, `if_judged_low` and `if_judged_high`; with strata there is a column
+    `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
+    `against` names the baseline.
     """
     return delimited(_rows(card), ",")
 
@@ -152,6 +170,7 @@ def as_tsv(card: Scorecard) -> str:
 def _rows(card: Scorecard) -> Iterator[list[str]]:
     """The heading, and what each run has under it."""
     columns = list(COLUMNS)
+    columns += BOUNDS_COLUMNS if _has_bounds(card) else []
     columns += STRATUM_COLUMNS if card.strata else []
     columns += AGAINST_COLUMNS if card.comparisons else []
     yield columns
@@ -170,7 +189,10 @@ def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
             for name, value in zip(card.measures, row, strict=True):
                 written = "" if math.isnan(value) else repr(value)
                 yield {"run": tag, "query": safe_cell(query), "measure": name, "value": written}
-    yield from _means(tag, list(card.measures), run.scores.summaries)
+    for place, cells in enumerate(_means(tag, list(card.measures), run.scores.summaries)):
+        ends = run.scores.if_judged[place] if run.scores.if_judged else ()
+        known = zip(BOUNDS_COLUMNS, ("" if end is None else repr(end) for end in ends), strict=False)
+        yield {**cells, **dict(known)}
     if card.hit is None:
         yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
 
@@ -247,6 +269,11 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         "measures": _estimates(card, run.scores.summaries),
         **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
     }
+    if run.scores.counts:
+        entry["results"] = run.scores.counts._asdict()
+    if run.scores.if_judged:
+        known = zip(card.measures, run.scores.if_judged, strict=True)
+        entry["if_judged"] = {name: one._asdict() for name, one in known}
     if card.strata:
         entry["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}
     for stratum in card.strata:

@@ -13,6 +13,7 @@ from apps.jobs.models import Job
 from apps.metrics.estimate import PERCENTILE, interval_of
 from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.measures.entries import Measure
+from apps.metrics.scoring import IfJudged
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Pool, Run
@@ -76,7 +77,9 @@ class Evaluation(Requested):
     """The scores of one run against one version for one list of measures: by its grades, or by its triples.
 
     Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
-    in_run and missing, and `judged_to`, the share of judged blocks in the first 1, 2, … results. By triples, they are
+    in_run and missing, `judged_to`, the share of judged blocks in the first 1, 2, … results, `if_judged`, what unjudged
+    results leave open of each measure, and `precision_at_recall`, the precision–recall curve (evaluations of before
+    the two were computed lack them). By triples, they are
     labels of triples, and `counts` is as `hit_scoring` writes it.
 
     `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are
@@ -124,6 +127,10 @@ class Evaluation(Requested):
     def rule(self) -> HitRule | None:
         """The hit rule; None for scores by grades."""
         return parse_hit_rule(self.hit) if self.hit else None
+
+    def if_judged(self, measure: str) -> IfJudged:
+        """What the unjudged results leave open of a measure; nothing known where that was not computed."""
+        return IfJudged(**self.counts.get("if_judged", {}).get(measure, {"judged": None}))
 
     @property
     def is_scored(self) -> bool:

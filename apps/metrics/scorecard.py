@@ -180,6 +180,9 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     for run in card.runs:
         if run.scores.missing:
             yield f"{run.tag} lacks {run.scores.missing} of them."
+        if counts := run.scores.counts:
+            found = f"{counts.relevant_returned:,} of {plural(counts.relevant, 'relevant block')}"
+            yield f"{run.tag} returns {plural(counts.returned, 'result')}, with {found}."
     if card.hit is None:
         yield conventions(list(card.measures.values()))
         yield from _of_unjudged(card)
@@ -200,6 +203,12 @@ LOWER_END = (
     " that of FailureRate is an upper one."
 )
 MOST_NAMED = 10
+
+
+IF_JUDGED = (
+    "If all were judged: the lowest and the highest mean if every unjudged result that the measure reads got some "
+    "grade of the scale. Relevant passages that the run did not return, and nobody judged, are not counted."
+)
 
 
 def _judged_words(card: Scorecard) -> str:
@@ -225,6 +234,8 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
     shares = {run.tag: run.judged_at_10.mean for run in card.runs}
     low = [tag for tag, share in shares.items() if share is not None and share < 1]
     counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())
+    if any(run.scores.if_judged for run in card.runs):
+        yield IF_JUDGED
     if low and any(counting):
         whose = "its" if len(low) == 1 else "their"
         shown = f"judged@10 of {', '.join(low)} is below 100 %"

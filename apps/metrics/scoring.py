@@ -8,12 +8,65 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
+from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import Measure
-from apps.metrics.measures.measure_input import Attributes
+from apps.metrics.measures.measure_input import Attributes, Pass
 from apps.metrics.measures.registry import measure_run
+from apps.metrics.measures.sets import interpolated_precision
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of, summaries
 
 JUDGED_AT_10 = Measure("Judged", 10)
+WHOLE = 10**9
+"""A cutoff beyond any ranking."""
+
+
+class IfJudged(NamedTuple):
+    """What the unjudged results that a measure reads leave open.
+
+    `judged` is the share of judged ones among those it reads, over the queries with results. `low` and `high` are what
+    the mean could be if all were judged; None where nothing is open, and for measures without bounds.
+    """
+
+    judged: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def if_judged(
+    measures: Sequence[Measure],
+    judged: Judged,
+    ranked: Ranked,
+    block_ids: BlockIds,
+    *,
+    highest: int = 1,
+) -> list[IfJudged]:
+    """For each measure what the unjudged results of a run leave open; as `measure_bounds` does, by means."""
+    shares = measure_run([Measure("Judged", one.cutoff or WHOLE) for one in measures], judged, ranked, block_ids)
+    bounds = measure_bounds(measures, judged, ranked, block_ids, highest=highest)
+    found = []
+    for share, low, high in zip(shares.T, bounds.low.T, bounds.high.T, strict=True):
+        is_open = bool((low < high).any())
+        ends = (mean_of(low), mean_of(high)) if is_open else (None, None)
+        found.append(IfJudged(mean_of(share[~np.isnan(share)]), *ends))
+    return found
+
+
+def precision_at_recall(judged: Judged, ranked: Ranked, block_ids: BlockIds, rel: int = 1) -> list[float]:
+    """The precision–recall curve of a run: mean precision at each of RECALL_LEVELS; empty without queries."""
+    values = interpolated_precision(Pass(judged, ranked, block_ids), rel)
+    return [mean for column in values.T if (mean := mean_of(column)) is not None]
+
+
+class RetrievedCounts(NamedTuple):
+    """trec_eval's num_ret, num_rel and num_rel_ret, over the judged queries: sums, not means."""
+
+    returned: int
+    relevant: int
+    relevant_returned: int
 
 
 class RunScores(NamedTuple):
@@ -21,6 +74,8 @@ class RunScores(NamedTuple):
 
     `judged_at_10` is the share of judged blocks in the first ten, over the queries with results; None without any.
     `answered` counts the judged queries with results; `judged` is the share of each query, NaN without results.
+    `if_judged` has what the unjudged results leave open, by measure; empty where that was not asked for. `counts` is
+    None for scores that were stored without.
     """
 
     values: Floats
@@ -29,6 +84,8 @@ class RunScores(NamedTuple):
     answered: int
     missing: int
     judged: Floats | None = None
+    if_judged: Sequence[IfJudged] = ()
+    counts: RetrievedCounts | None = None
 
     def columns(self, names: Iterable[str]) -> dict[str, Floats]:
         """The values by measure, with judged@10 where it is known; `names` are in the order of the columns."""
@@ -46,14 +103,19 @@ def score_run(
     with_intervals: bool = True,
     attributes: Attributes | None = None,
     strata: Ints | None = None,
+    with_bounds: bool = False,
+    rel: int = 1,
 ) -> RunScores:
     """Every measure of one run with its interval. An empty run is scored too.
 
-    `attributes` are what some measures need besides grades; `strata` are as in `summaries`. Raises MeasureError for a
-    measure whose input is missing.
+    `attributes` are what some measures need besides grades; `strata` are as in `summaries`. `with_bounds` adds what
+    unjudged results leave open; `rel` is the lowest relevant grade of the counts. Raises MeasureError for a measure
+    whose input is missing.
     """
-    values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
-    scores, share = values[:, :-1], values[:, -1]
+    further = [JUDGED_AT_10, Measure("SetR", rel=rel)]
+    values = measure_run([*measures, *further], judged, ranked, block_ids, attributes)
+    scores, share, found = values[:, :-2], values[:, -2], values[:, -1]
+    relevant = judged.relevant(rel)
     defined = share[~np.isnan(share)]
     return RunScores(
         values=scores,
@@ -69,6 +131,8 @@ def score_run(
         answered=len(defined),
         missing=len(judged.queries) - len(defined),
         judged=share,
+        if_judged=if_judged(measures, judged, ranked, block_ids) if with_bounds else (),
+        counts=RetrievedCounts(len(ranked.query), int(relevant.sum()), round(float(found @ relevant))),
     )
 
 

@@ -77,6 +77,8 @@ def test_ids_and_names_from_files_are_escaped():
         charts.delta_figures(rows, (NASTY, NASTY)),
         charts.stratum(stratum, [NASTY], charts.Bounds(0, 1)),
         charts.judged_curve({NASTY: [1.0, 0.5]}),
+        charts.recall_curve({NASTY: [0.5] * 11}),
+        charts.recall_figures({NASTY: [0.5] * 11}),
         charts.moves([charts.QueryMove(NASTY, 1, 2, 3)], 10),
     ):
         assert "<script" not in drawing
@@ -92,6 +94,7 @@ def test_no_chart_contains_a_style_attribute():
         charts.head_cell(bounds, signs=True),
         charts.moves([charts.QueryMove("a", 1, 12, None), charts.QueryMove("b", None, 3, 1)], 10),
         charts.judged_curve({"a": [1.0, None], "b": []}),
+        charts.recall_curve({"a": [0.5] * 11, "b": [1.0] * 11}),
     ):
         assert "style=" not in drawing
 

@@ -2,7 +2,7 @@
 
 import pytrec_eval
 
-from apps.metrics.columns import faceted_columns, judged_columns, ranked_columns
+from apps.metrics.columns import Judged, Ranked, faceted_columns, judged_columns, ranked_columns
 from apps.metrics.files.trec_rows import FacetRow
 from apps.metrics.measures.notation import split_measures
 from apps.metrics.measures.registry import measure_run, parse_measure, parse_measures
@@ -35,12 +35,18 @@ TREC_NAMES = {
 
 def values(measures: str, qrels: Qrels, run: Results) -> dict[str, dict[str, float]]:
     """Values by query and measure, from Karat's core."""
+    judged, ranked, blocks = columns_of(qrels, run)
+    names = [str(measure) for measure in parse_measures(measures)]
+    rows = measure_run(parse_measures(measures), judged, ranked, blocks).tolist()
+    return {query: dict(zip(names, row, strict=True)) for query, row in zip(judged.queries, rows, strict=True)}
+
+
+def columns_of(qrels: Qrels, run: Results) -> tuple[Judged, Ranked, list[bytes]]:
+    """The input of the core."""
     blocks = Vocabulary()
     judged = judged_columns(((q, b, g) for q in qrels for b, g in qrels[q].items()), blocks)
     ranked, _ = ranked_columns(((q, b, s) for q in run for b, s in run[q].items()), judged.queries, blocks)
-    names = [str(measure) for measure in parse_measures(measures)]
-    rows = measure_run(parse_measures(measures), judged, ranked, list(blocks)).tolist()
-    return {query: dict(zip(names, row, strict=True)) for query, row in zip(judged.queries, rows, strict=True)}
+    return judged, ranked, list(blocks)
 
 
 def trec_values(qrels: Qrels, run: Results, *, rel: int = 1) -> dict[str, dict[str, float]]:

@@ -29,22 +29,6 @@ def by_ir_measures(name, qrels, run):
     return {row.query_id: row.value for row in ir_measures.iter_calc([measure], qrels, run)}
 
 
-def test_trec_eval_counts_a_negative_grade_as_not_judged_in_bpref():
-    """Karat keeps negative grades as given: judged, and not relevant."""
-    qrels = {"q": {"a": -1, "b": 1, "c": 0}}
-
-    assert values("Bpref", qrels, PAIR)["q"]["Bpref"] == 0.0
-    assert trec_eval("bpref", qrels, PAIR) == 1.0
-
-
-def test_trec_eval_leaves_negative_grades_out_of_condensed_lists():
-    """To Karat they are judged; trec_eval -J takes every grade below 0 for "in the pool, not judged"."""
-    qrels = {"q": {"a": -1, "b": 1}}
-
-    assert values("RR(judged_only=True)", qrels, PAIR)["q"]["RR(judged_only=True)"] == 0.5
-    assert trec_eval("recip_rank", qrels, PAIR, judged_docs_only_flag=1) == 1.0
-
-
 def test_trec_eval_9_ties_scores_that_differ_only_as_doubles():
     """pytrec-eval-terrier is version 9, which keeps scores as float32; version 10 and Karat keep doubles."""
     qrels, run = {"q": {"a": 1, "z": 0}}, {"q": {"z": 1.0, "a": 1.000000001}}
@@ -59,6 +43,14 @@ def test_ir_measures_breaks_the_ties_of_judged_by_id_ascending():
 
     assert values("Judged@1", qrels, run)["q"]["Judged@1"] == 0.0
     assert by_ir_measures("Judged@1", qrels, run) == {"q": 1.0}
+
+
+def test_ir_measures_calls_a_block_of_a_negative_grade_judged():
+    """Its Judged asks whether the qrels name the block. To trec_eval, and to Karat, such a block was pooled alone."""
+    qrels = {"q": {"a": -1, "b": 1}}
+
+    assert values("Judged@2", qrels, PAIR)["q"]["Judged@2"] == 0.5
+    assert by_ir_measures("Judged@2", qrels, PAIR) == {"q": 1.0}
 
 
 def test_ir_measures_calls_a_query_without_results_unjudged():

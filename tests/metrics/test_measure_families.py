@@ -70,6 +70,57 @@ def test_inferred_ap_takes_the_pool_to_be_like_its_sample():
     assert value("infAP", {"a": 1, "b": 0, "x": -1, "c": 1}, run) == pytest.approx((1.0 + at_c) / 2, abs=1e-15)
 
 
+GRADED = [0, 1, 1, 2, 0, 0, None, 3, 0], [1, 0, 2, 3]
+"""The grades of nine results, one of them unjudged, and of four judged blocks that are not among them."""
+
+
+@pytest.mark.parametrize(
+    ("measure", "theirs"),
+    [
+        ("Q", 0.2339208410636982),
+        ("Q@5", 0.22272727272727275),
+        ("Q(beta=0.5)", 0.2573383376339041),
+        ("gRBP(max_rel=3,p=0.8)", 0.2062097066666667),
+        ("gRBP(max_rel=3,p=0.5)", 0.17057291666666666),
+    ],
+)
+def test_graded_measures_equal_those_of_ntcireval(measure, theirs):
+    """Its Python version, 0.0.3, with gains 1, 2 and 3."""
+    results, others = GRADED
+    grades = {f"d{at}": grade for at, grade in enumerate(results) if grade is not None}
+    grades |= {f"x{at}": grade for at, grade in enumerate(others)}
+
+    found = value(measure, grades, {"q": {f"d{at}": -float(at) for at in range(len(results))}})
+
+    assert found == pytest.approx(theirs, abs=1e-15)
+
+
+def test_blended_and_biased_measures_are_the_plain_ones_at_their_ends():
+    """Q without gains is AP; gRBP of a scale of 0 and 1 is RBP."""
+    assert value("Q(beta=0)", SOME) == value("AP", SOME)
+    assert value("gRBP(max_rel=1,p=0.7)@3", {"b": 1, "c": 1, "d": 1}) == value("RBP(p=0.7)@3", {"b": 1, "c": 1, "d": 1})
+    with pytest.raises(MeasureError, match=r"grades up to 1, and there are grades up to 2.*gRBP\(max_rel=2,p=0.8\)"):
+        value("gRBP(max_rel=1)", SOME)
+
+
+@pytest.mark.parametrize(
+    ("measure", "wanted"),
+    [
+        # Of four relevant blocks no list of two can have more than two.
+        ("Recall@2", 2 / 4),
+        ("Recall(capped=True)@2", 1.0),
+        ("AP@2", 2 / 4),
+        ("AP(capped=True)@2", 1.0),
+        # Where k is larger, nothing is capped.
+        ("Recall(capped=True)@10", 2 / 4),
+        ("AP(capped=True)@10", 2 / 4),
+        ("AP(capped=True)", 2 / 4),
+    ],
+)
+def test_a_capped_measure_divides_by_what_could_be_in_the_list(measure, wanted):
+    assert value(measure, SOME) == wanted
+
+
 FACETS = [
     FacetRow("q", "f1", "a", 1),
     FacetRow("q", "f2", "a", 1),

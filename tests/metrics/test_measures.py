@@ -1,12 +1,17 @@
 import math
 import random
 
+import numpy as np
 import pytest
+import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY
-from tests.metrics.oracle import TREC_NAMES, trec_values, values
+from apps.metrics.measures.measure_input import Pass
+from apps.metrics.measures.sets import RECALL_LEVELS, interpolated_precision
+from apps.metrics.scoring import precision_at_recall
+from tests.metrics.oracle import TREC_NAMES, columns_of, trec_values, values
 from tests.walks import often
 
 ALL = " ".join(TREC_NAMES)
@@ -44,6 +49,26 @@ def test_values_equal_trec_eval_on_random_runs_full_of_ties(seed, rel):
     run["never judged"] = {"a0": 1.0}
 
     assert_equals_trec_eval(qrels, run, rel=rel)
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+def test_the_precision_recall_curve_equals_trec_evals(rel):
+    """At each level of recall, query by query and averaged over all judged queries, those missing from the run at 0."""
+    chance = random.Random(rel)
+    qrels = {f"q{n}": {f"d{m}": chance.choice([0, 0, 1, 2]) for m in range(chance.randrange(1, 30))} for n in range(60)}
+    run = {
+        query: {f"d{m}": chance.random() for m in chance.sample(range(60), chance.randrange(1, 50))}
+        for query in list(qrels)[:-5]
+    }
+    columns = columns_of(qrels, run)
+
+    values = interpolated_precision(Pass(*columns), rel)
+
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}, relevance_level=rel).evaluate(run)
+    names = [f"iprec_at_recall_{level:.2f}" for level in RECALL_LEVELS]
+    wanted = [[theirs.get(query, {}).get(name, 0.0) for name in names] for query in qrels]
+    np.testing.assert_allclose(values, wanted, atol=1e-12)
+    np.testing.assert_allclose(precision_at_recall(*columns, rel), np.mean(wanted, axis=0), atol=1e-12)
 
 
 grades = st.dictionaries(st.sampled_from("abcdefghij"), st.integers(0, 4), min_size=1)
@@ -101,13 +126,19 @@ def test_scores_that_differ_only_as_doubles_are_not_a_tie():
     assert values("RR", {"q": {"a": 1}}, run)["q"]["RR"] == 1.0
 
 
-def test_a_negative_grade_is_judged_and_not_relevant_and_gains_nothing():
-    qrels = {"q": {"a": -1, "b": 2}}
-    run = {"q": {"a": 2.0, "b": 1.0}}
+def test_a_negative_grade_is_not_judged_by_any_measure():
+    """It marks a block of the pool that nobody judged; infAP alone reads the pool."""
+    run = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    grades = {"b": 2, "c": 0}
+    entries = [entry for entry in REGISTRY.values() if entry.needs == GRADES_ALONE and entry.name != "infAP"]
+    names = [str(entry.example) for entry in entries]
+    names += [str(entry.example._replace(judged_only=True)) for entry in entries if "judged_only" in entry.takes]
 
-    row = values("P@2 nDCG RR Judged@2", qrels, run)["q"]
+    marked, plain = (values(" ".join(names), {"q": grades | more}, run)["q"] for more in ({"a": -1, "x": -2}, {}))
 
-    assert row == {"P@2": 0.5, "nDCG": 1 / math.log2(3), "RR": 0.5, "Judged@2": 1.0}
+    assert marked == plain
+    assert marked["Judged@10"] == 0.5
+    assert (marked["Bpref"], marked["RR@10"], marked["RR(judged_only=True)@10"]) == (1.0, 0.5, 1.0)
 
 
 def test_a_cutoff_beyond_the_run_divides_precision_by_the_cutoff():

@@ -101,6 +101,7 @@ def test_no_two_measures_differ_in_case_alone():
         ("ndcg_burges@5", "nDCG(dcg='exp-log2')@5"),
         ("ndcg10", "nDCG@10"),
         ("prec(rel=2)@5", "P(rel=2)@5"),
+        ("R_cap@10", "Recall(capped=True)@10"),
     ],
 )
 def test_a_name_of_another_tool_is_answered_with_the_one_here(text, here):

@@ -92,21 +92,16 @@ def by_trec_eval(qrels, run, *, condense):
     names = TREC_EVAL
     if condense:
         names = {condensed(ours): theirs for ours, theirs in TREC_EVAL.items() if ours not in NOT_CONDENSED}
-    return {
-        query: {ours: found.get(query, {}).get(theirs, 0.0) for ours, theirs in names.items()}
-        for query, grades in qrels.items()
-        if not condense or min(grades.values()) >= 0
-    }
+    return {query: {ours: found.get(query, {}).get(theirs, 0.0) for ours, theirs in names.items()} for query in qrels}
 
 
 def without_deviations(table, qrels, run):
-    """The values without Bpref where grades are negative, and without Judged where there is no ranking."""
+    """The values without Judged where grades are negative, and where there is no ranking."""
     return {
         query: {
             name: value
             for name, value in row.items()
-            if not (name == "Bpref" and min(qrels[query].values()) < 0)
-            and not (name.startswith("Judged") and query not in run)
+            if not (name.startswith("Judged") and (query not in run or min(qrels[query].values()) < 0))
         }
         for query, row in table.items()
     }

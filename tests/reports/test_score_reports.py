@@ -55,12 +55,16 @@ def test_a_report_is_downloaded_as_a_file(client, scene, pair):
 
 def test_the_report_of_an_evaluation_shows_what_is_stored(client, scene, pair):
     stored = Score.objects.get(evaluation=pair[0], measure="AP")
+    least, most = pair[0].if_judged("AP").range
 
     told = words(report(client, scene, scene.lead, "evaluation", pair[0].pk, format="md"))
 
-    assert f"| `AP` | `better` | {stored.mean:.4f} | {stored.ci_low:.4f} to {stored.ci_high:.4f} | 12 |" in told
+    ends = f"{stored.ci_low:.4f} to {stored.ci_high:.4f} | {least:.4f} to {most:.4f}"
+    assert f"| `AP` | `better` | {stored.mean:.4f} | {ends} | 12 |" in told
     judged = Score.objects.get(evaluation=pair[0], measure="Judged@10")
-    assert f"| `judged@10` | `better` | {judged.mean:.4f} | {judged.ci_low:.4f} to {judged.ci_high:.4f} | 12 |" in told
+    assert (
+        f"| `judged@10` | `better` | {judged.mean:.4f} | {judged.ci_low:.4f} to {judged.ci_high:.4f} |  | 12 |" in told
+    )
     assert scene.version.digest in told
     assert scene.runs["better"].digest in told
     assert "## By domain" not in told, "each has fewer than five of a side"

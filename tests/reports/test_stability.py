@@ -70,11 +70,13 @@ def test_a_stable_order_has_tau_one_and_no_swap():
 
 
 def test_runs_that_change_places_are_named_with_the_gap_under_both():
-    """Of three pairs two stay and one turns: τ is (2 − 1) / 3. The wobble is the same in all runs: gaps are sure."""
+    """Of three pairs two stay and one turns: τ is (2 − 1) / 3. It turns at the top, so τ_AP is 2 · (0 + 1) / 2 − 1. The
+    wobble is the same in all runs: gaps are sure.
+    """
     found = order_under(NDCG, values(0.6, 0.5, 0.2), values(0.4, 0.5, 0.2))
 
     (swap,) = found.swaps
-    assert found.tau == pytest.approx(1 / 3)
+    assert (found.tau, found.tau_ap) == pytest.approx((1 / 3, 0.0))
     assert (swap.ahead, swap.behind) == (0, 1)
     assert swap.before.mean == pytest.approx(0.1)
     assert swap.before.interval[0] < 0.1 < swap.before.interval[1]

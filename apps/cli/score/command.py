@@ -138,6 +138,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-query", action="store_true", help="also the values of every query")
+    parser.add_argument(
+        "--bounds", action="store_true", help="also how low and how high each mean could be if all results were judged"
+    )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print (default: table)")
     parser.add_argument("--html", metavar="FILE", help="write a report as well: one HTML file, ready to be printed")
     parser.add_argument("--markdown", metavar="FILE", help="write the same report as Markdown")

@@ -227,6 +227,8 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         with_intervals=args.with_intervals,
         attributes=ground.attributes,
         strata=ground.stratified.numbers if ground.stratified else None,
+        with_bounds=args.bounds,
+        rel=args.rel_level,
     )
     missing = missing_of(judged, file.ranked)
     for remark in [

@@ -295,6 +295,8 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
         paths = [first, *(one for one in paths if one != first)]
         if len(paths) == 1:
             raise MeasureError("--compare names the baseline; name another run with --run or --results.")
+    if args.bounds:
+        raise MeasureError("--bounds goes with --qrels: what is not expected is not unjudged.")
     if not paths:
         raise MeasureError("Name a run with --run RUN, or the passages that a system returned with --results RESULTS.")
     if args.hit != BLOCK and any(is_run for _, is_run in paths) and not args.corpus:

@@ -19,6 +19,7 @@ from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, 
 from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of
 
 RESAMPLES = 1_000
@@ -34,7 +35,8 @@ class SliceSignal(NamedTuple):
 
     With all questions a slice would be compared with itself too: of equal runs such a τ is 0.6 where a fresh set has 0.
     None with fewer than two runs, without other questions, or where one order is all ties. The interval needs six
-    questions that tell runs apart: of fewer, draws repeat one order or have none, and would look certain.
+    questions that tell runs apart: of fewer, draws repeat one order or have none, and would look certain. `tau_ap` is
+    τ_AP,b, which counts the top of the order more.
     """
 
     tau: float | None
@@ -42,6 +44,7 @@ class SliceSignal(NamedTuple):
     n: int
     runs: int
     others: int = 0
+    tau_ap: float | None = None
 
     @property
     def words(self) -> str:
@@ -66,7 +69,8 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
     n, runs = part.shape
     if n == 0 or len(rest) == 0 or runs < FEWEST_RUNS:
         return SliceSignal(None, None, n, runs, len(rest))
-    tau = float(kendall_taus(*(_rounded(one.mean(axis=0))[None] for one in (rest, part)))[0])
+    orders = [_rounded(one.mean(axis=0)) for one in (rest, part)]
+    tau = float(kendall_taus(*(order[None] for order in orders))[0])
     spread = None
     if _told_apart(part) >= FEWEST_FOR_A_VERDICT:
         draws = (
@@ -74,7 +78,7 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
             for one, one_seed in ((rest, seed), (part, seed + 1))
         )
         spread = tau_interval(tau, kendall_taus(*draws), widened(DEFAULT_CONFIDENCE, n))
-    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs, len(rest))
+    return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs, len(rest), tau_ap(*orders))
 
 
 def _told_apart(values: Floats) -> int:

@@ -17,7 +17,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
-from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
+from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
 from apps.metrics.statistics.bootstrap import including, people_intervals
 from apps.metrics.statistics.intervals import Interval
 from apps.metrics.statistics.significance import mean_of, summaries
@@ -100,7 +100,13 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     alone = [summary.interval for summary in overall]
     people = among_people(measures, judged, given, ranked, ids, scores, alone)
     evaluation.query_ids = list(judged.queries)
-    evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
+    known = if_judged(measures, judged, ranked, ids, highest=_highest_grade(evaluation.version))
+    evaluation.counts = {
+        **_counted(judged, scores[:, -1], shares),
+        **_people_counted(judged, given),
+        "precision_at_recall": precision_at_recall(judged, ranked, ids),
+        "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
+    }
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
     scored = Scored(evaluation, ground, ranked, by_measure)
     saves = [act(scored) for act in on_scored]
@@ -115,6 +121,11 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
         return {"evaluation_id": evaluation.pk, "queries": len(judged.queries)}
 
     return save
+
+
+def _highest_grade(version: Version) -> int:
+    """The highest grade of the scale that the version was frozen with."""
+    return max((entry["grade"] for entry in version.manifest.get("scale", ())), default=1)
 
 
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:

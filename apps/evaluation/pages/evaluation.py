@@ -44,7 +44,7 @@ from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import Looks, frozen_in, looks_at_test
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import LOWER_END
+from apps.metrics.scorecard import IF_JUDGED, LOWER_END
 from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
@@ -69,12 +69,15 @@ def run_again(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
 
 
 class MeasureRow(NamedTuple):
-    """A measure with its score; `judged` is the share of judged blocks down to its cutoff, at most 20."""
+    """A measure with its score; `judged` is the share of judged blocks down to the depth, which is the cutoff of the
+    measure. `if_judged` is the range that the others leave open.
+    """
 
     score: Score
     drawing: SafeString
-    depth: int
+    depth: int | None
     judged: float | None
+    if_judged: tuple[float, float] | None
 
 
 class SplitRow(NamedTuple):
@@ -111,9 +114,32 @@ class Scores:
         return [self._row(score) for score in scores if score.n]
 
     def _row(self, score: Score) -> MeasureRow:
-        shares = self.sheet.evaluation.counts["judged_to"]
-        depth = min(parse_measure(score.measure).cutoff or USUAL_DEPTH, len(shares))
-        return MeasureRow(score, score_cell(score, self.bounds), depth, shares[depth - 1])
+        evaluation, depth = self.sheet.evaluation, parse_measure(score.measure).cutoff
+        known = evaluation.if_judged(score.measure)
+        judged = known.judged
+        if "if_judged" not in evaluation.counts:
+            shares = evaluation.counts["judged_to"]
+            depth = min(depth or USUAL_DEPTH, len(shares))
+            judged = shares[depth - 1]
+        return MeasureRow(score, score_cell(score, self.bounds), depth, judged, known.range)
+
+    @property
+    def recall_curve(self) -> str:
+        """Precision at each level of recall; empty where the evaluation is from before it was computed."""
+        return charts.recall_curve(self._at_recall) if self.sheet.evaluation.counts.get("precision_at_recall") else ""
+
+    @property
+    def recall_figures(self) -> str:
+        return charts.recall_figures(self._at_recall)
+
+    @property
+    def _at_recall(self) -> dict[str, list[float]]:
+        return {self.sheet.evaluation.run.tag: self.sheet.evaluation.counts["precision_at_recall"]}
+
+    @property
+    def has_open(self) -> bool:
+        """Whether unjudged results leave any mean open."""
+        return any(row.if_judged for row in self.rows)
 
     @property
     def has_people(self) -> bool:
@@ -223,6 +249,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "others": others_of(evaluation),
         "panels": [panel(evaluation) for panel in on_evaluation_page],
         "conventions": pages.conventions_of(evaluation.measures),
+        "if_judged_words": IF_JUDGED,
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),
         **strata_context(request.GET.get("by", ""), [sheet], measure, [evaluation.run.tag]),

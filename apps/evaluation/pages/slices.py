@@ -286,7 +286,8 @@ class SlicesPage:
         span = f"{number(tau, 2)}, {number(low, 2)} to {number(high, 2)}"
         on_slice, on_full = mean_words(row.summary), mean_words(self.full)
         return (
-            f"Rank correlation with the other questions (Kendall’s τ) {span}. "
+            f"Rank correlation with the other questions (Kendall’s τ) {span}; "
+            f"τ_AP, to which the top counts more, {number(row.signal.tau_ap, 2)}. "
             f"{self.best_name}’s {self.measure} on the slice: {on_slice}; on the full set: {on_full}."
         )
 

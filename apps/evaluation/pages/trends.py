@@ -157,7 +157,13 @@ class Latency(NamedTuple):
     p50: float | None
     p95: float | None
     p99: float | None
+    mean: float | None
     n: int | None
+
+    @property
+    def throughput(self) -> float | None:
+        """Queries a second, one after another; None where no time was measured."""
+        return 1_000 / self.mean if self.mean else None
 
     @classmethod
     def of(cls, run: Run) -> Self:

@@ -10,7 +10,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.score_tables import EvaluationSheet, ScoredSheet, conventions_of
-from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
@@ -229,6 +229,11 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
             if change.is_drop
         ]
 
+    @cached_property
+    def overlap(self) -> rankings.MeanOverlap | None:
+        """How alike the two runs rank; None where neither has a result."""
+        return rankings.overlap_of(self.baseline.evaluation.run, self.candidate.evaluation.run, self.candidate.queries)
+
     @property
     def judged_curve(self) -> str:
         return charts.judged_curve(self._judged_to)
@@ -236,6 +241,21 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
     @property
     def judged_figures(self) -> str:
         return charts.judged_figures(self._judged_to)
+
+    @property
+    def recall_curve(self) -> str:
+        """Precision at each level of recall; empty where an evaluation is from before it was computed."""
+        return charts.recall_curve(self._at_recall) if all(self._at_recall.values()) else ""
+
+    @property
+    def recall_figures(self) -> str:
+        return charts.recall_figures(self._at_recall)
+
+    @property
+    def _at_recall(self) -> dict[str, list[float]]:
+        sheets = (self.baseline, self.candidate)
+        pairs = zip(self.names, sheets, strict=True)
+        return {name: sheet.evaluation.counts.get("precision_at_recall", []) for name, sheet in pairs}
 
     @property
     def _judged_to(self) -> dict[str, list[float | None]]:

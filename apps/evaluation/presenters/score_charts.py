@@ -24,6 +24,7 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.metrics.comparison import MeasureComparison, QueryChange
+from apps.metrics.measures.sets import RECALL_LEVELS
 from apps.metrics.statistics.significance import Difference
 from apps.metrics.statistics.strata import ComparedStratum
 
@@ -106,6 +107,25 @@ def judged_curve(runs: Mapping[str, Sequence[float | None]]) -> SafeString:
     parts += [text(across(k), bottom + 20, str(k), anchor="middle") for k in (1, 5, 10, 15, 20) if k <= depth]
     parts += _curves(runs, across, up, right)
     return svg(488, bottom + 28, "Share of judged passages down to rank k", parts)
+
+
+def recall_curve(runs: Mapping[str, Sequence[float]]) -> SafeString:
+    """Mean precision at each level of recall, one line for each run; of two, the first is the baseline."""
+    left, right, top, bottom = 44.0, 356.0, 12.0, 162.0
+    across, up = scale(1, len(RECALL_LEVELS), left, right), scale(0, 1, bottom, top)
+    parts = grid(up, {value: plain(value) for value in ticks(0, 1, 4)}, left, right)
+    for rank, level in enumerate(RECALL_LEVELS, 1):
+        if rank % 2:
+            parts.append(text(across(rank), bottom + 20, plain(level), anchor="middle"))
+    parts += _curves(runs, across, up, right)
+    return svg(488, bottom + 28, "Precision at each level of recall", parts)
+
+
+def recall_figures(runs: Mapping[str, Sequence[float]]) -> SafeString:
+    rows = [
+        [plain(level), *(number(points[at], 3) for points in runs.values())] for at, level in enumerate(RECALL_LEVELS)
+    ]
+    return figures(["Recall", *runs], rows, words=0)
 
 
 def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:

@@ -12,6 +12,7 @@ from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.rank_similarity import PERSISTENCE, rank_overlaps
 from apps.retrieval.core import ranking
 from apps.retrieval.models import Ranking, Run
 
@@ -100,17 +101,55 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
 
 def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
     """The rankings of a run as columns, for the queries in `numbers`."""
-    queries, blocks, scores = [], [], []
+    parts = []
     rows = Ranking.objects.filter(run=run).values_list("query_id", "packed")
     for query_id, packed in rows.iterator(chunk_size=AT_ONCE):
         if query_id in numbers:
-            positions, values = ranking.unpack(bytes(packed))
-            queries.append(np.full(len(positions), numbers[query_id], dtype=np.int64))
-            blocks.append(positions.astype(np.int64))
-            scores.append(values)
-    if not queries:
+            parts.append(_unpacked(numbers[query_id], packed))
+    return _joined(parts)
+
+
+def _unpacked(number: int, packed: bytes | memoryview, depth: int | None = None) -> Ranked:
+    """The ranking of the query with this number, or its first results."""
+    positions, scores = ranking.unpack(bytes(packed))
+    blocks = positions[:depth].astype(np.int64)
+    return Ranked(np.full(len(blocks), number, dtype=np.int64), blocks, scores[:depth])
+
+
+def _joined(parts: Sequence[Ranked]) -> Ranked:
+    if not parts:
         return Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    return Ranked(np.concatenate(queries), np.concatenate(blocks), np.concatenate(scores))
+    queries, blocks, scores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return Ranked(queries, blocks, scores)
+
+
+OVERLAP_DEPTH = 100
+"""How many results of each ranking RBO compares; with its persistence, those below have a weight of 0.00003."""
+
+
+class MeanOverlap(NamedTuple):
+    """Rank-biased overlap of two runs, by means over the `n` queries that either answers; see `RankOverlap`."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    p: float = PERSISTENCE
+    depth: int = OVERLAP_DEPTH
+
+
+def overlap_of(baseline: Run, candidate: Run, queries: Sequence[VersionQuery]) -> MeanOverlap | None:
+    """How alike two runs rank; None where neither has a result for any of the queries."""
+    numbers = {query.query_id: number for number, query in enumerate(queries)}
+    tops: dict[int, dict[int, Ranked]] = {baseline.pk: {}, candidate.pk: {}}
+    rows = Ranking.objects.filter(run__in=tops).values_list("run_id", "query_id", "packed")
+    for run_id, query_id, packed in rows.iterator(chunk_size=AT_ONCE):
+        if query_id in numbers:
+            tops[run_id][numbers[query_id]] = _unpacked(numbers[query_id], packed, OVERLAP_DEPTH)
+    first, second = ([tops[run.pk][number] for number in sorted(tops[run.pk])] for run in (baseline, candidate))
+    overlap = rank_overlaps(_joined(first), _joined(second), len(queries))
+    value, low, high = (ends[~np.isnan(ends)] for ends in overlap)
+    return MeanOverlap(float(value.mean()), float(low.mean()), float(high.mean()), len(value)) if len(value) else None
 
 
 def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.rules import LONGEST_COMMIT, SPLITS
 from apps.evaluation.selectors.comparisons import EvaluationPair
+from apps.evaluation.selectors.rankings import overlap_of, version_queries
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.comparison import MeasureComparison
@@ -67,8 +68,25 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
     unexplained = serializers.IntegerField()
 
 
+class OverlapSerializer(serializers.Serializer[Any]):
+    """Rank-biased overlap of two runs, the mean over the `n` queries that either answers: 1 for the same rankings.
+
+    `value` is extrapolated; `low` and `high` are what it can be however the rankings go on below the first `depth`.
+    """
+
+    value = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    n = serializers.IntegerField()
+    p = serializers.FloatField()
+    depth = serializers.IntegerField()
+
+
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Two evaluations compared, without queries. `verdict` is the sentence of the first measure."""
+    """Two evaluations compared, without queries. `verdict` is the sentence of the first measure.
+
+    `overlap` says how alike the two rank; null for a comparison on Q&As.
+    """
 
     baseline = serializers.IntegerField()
     candidate = serializers.IntegerField()
@@ -79,6 +97,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField()
     verdict = serializers.CharField()
     measures = MeasureComparisonSerializer(many=True)
+    overlap = OverlapSerializer(allow_null=True)
 
 
 def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
@@ -94,7 +113,18 @@ def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
         "seed": candidate.seed,
         "verdict": pair.verdict(measures[0]),
         "measures": [_measure(pair, one) for one in measures],
+        "overlap": _overlap(pair),
     }
+
+
+def _overlap(pair: EvaluationPair) -> dict[str, Any] | None:
+    """How alike the two runs rank the scored queries; None for scores on Q&As, and where neither has a result."""
+    if pair.candidate.hit:
+        return None
+    scored = set(pair.candidate.query_ids)
+    queries = version_queries(pair.candidate.version, pair.candidate.split)
+    found = overlap_of(pair.baseline.run, pair.candidate.run, [one for one in queries if one.outside_id in scored])
+    return found._asdict() if found else None
 
 
 def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Measure(NamedTuple):
     dcg: str = "log2"
     gains: Map = ()
     judged_only: bool = False
+    capped: bool = False
     p: float = 0.8
     max_rel: int = 4
     alpha: float = 0.5

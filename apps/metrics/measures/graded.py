@@ -63,11 +63,9 @@ def dcg(rows: Gains, size: int, cutoff: int | None, discount: Callable[[Ints], F
 def _ndcg(run: Pass, measure: Measure) -> Floats:
     form = FORMS[measure.dcg]
     if measure.gains:
-        named = dict(measure.gains)
-        distinct, place = np.unique(run.judged.grade, return_inverse=True)
-        gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
-        _refuse_overflow(measure, form, float(gains.max(initial=0.0)))
-        return _normalised(run, measure, form, form.gains(gains[place]), ("gains", measure.gains, measure.dcg))
+        return _normalised(
+            run, measure, form, gains_of(measure, run.judged.grade), ("gains", measure.gains, measure.dcg)
+        )
     query, rank, grade = run.judged.ideal
     _refuse_overflow(measure, form, float(grade.max(initial=0)))
     best = Gains(query, rank, form.gains(grade))
@@ -75,6 +73,15 @@ def _ndcg(run: Pass, measure: Measure) -> Floats:
     return ratio(
         dcg(actual, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
     )
+
+
+def gains_of(measure: Measure, grade: Ints) -> Floats:
+    """What blocks of these grades gain in an nDCG. Raises MeasureError for a gain that overflows."""
+    form, named = FORMS[measure.dcg], dict(measure.gains)
+    distinct, place = np.unique(grade, return_inverse=True)
+    gains = np.array([named.get(grade, grade) for grade in distinct.tolist()], dtype=np.float64)
+    _refuse_overflow(measure, form, float(gains.max(initial=0.0)))
+    return form.gains(gains[place])
 
 
 def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
@@ -185,6 +192,40 @@ def _rank_biased_precision(run: Pass, measure: Measure) -> Floats:
     return run.sums(query, (1.0 - measure.p) * measure.p ** rank.astype(np.float64))
 
 
+def _graded_rank_biased_precision(run: Pass, measure: Measure) -> Floats:
+    refuse_above(measure, int(run.judged.grade.max(initial=0)))
+    in_cutoff = slice(None) if measure.cutoff is None else run.rank < measure.cutoff
+    query, rank, grade = run.query[in_cutoff], run.rank[in_cutoff], run.grade[in_cutoff]
+    return run.sums(query, (1.0 - measure.p) * measure.p ** rank.astype(np.float64) * grade / measure.max_rel)
+
+
+def _q_measure(run: Pass, measure: Measure) -> Floats:
+    rank = run.ranks(measure.judged_only)
+    chosen = run.grade > 0
+    if measure.cutoff is not None:
+        chosen &= rank < measure.cutoff
+    query, rank, grade = run.query[chosen], rank[chosen], run.grade[chosen]
+    blended = place_within(query, run.size) + 1 + measure.beta * _running(query, grade)
+    best = rank + 1 + measure.beta * _ideal_gain(run.judged, query, rank)
+    return ratio(run.sums(query, blended / best), run.relevant(1, measure.cutoff))
+
+
+def _running(query: Ints, gain: Ints) -> Ints:
+    """The sum of gains of each query down to each row; the rows are sorted by query."""
+    sums = np.cumsum(gain)
+    firsts = np.flatnonzero(np.diff(query, prepend=-1))
+    before = sums[firsts] - gain[firsts]
+    return sums - np.repeat(before, np.diff(firsts, append=len(query)))
+
+
+def _ideal_gain(judged: Judged, query: Ints, rank: Ints) -> Ints:
+    """The sum of grades down to each rank in the ideal order of the query."""
+    best_query, _, grade = judged.ideal
+    counts = np.bincount(best_query, minlength=len(judged.queries))
+    last = np.minimum(rank, counts[query] - 1) + (np.cumsum(counts) - counts)[query]
+    return _running(best_query, grade)[last]
+
+
 ENTRIES = (
     Entry(
         "nDCG",
@@ -227,5 +268,25 @@ ENTRIES = (
         "optional",
         takes=frozenset({"p", "rel"}),
         stated=frozenset({"p"}),
+    ),
+    Entry(
+        "gRBP",
+        "(1 − p) times the sum of p^(rank − 1) · grade / max_rel. Refused when a grade is above max_rel.",
+        "Moffat and Zobel, TOIS 27 (2008), with degrees of relevance",
+        _graded_rank_biased_precision,
+        "optional",
+        takes=frozenset({"p", "max_rel"}),
+        stated=frozenset({"p", "max_rel"}),
+    ),
+    Entry(
+        "Q",
+        "For each relevant block found, (C + beta · G) / (rank + beta · I), summed, divided by all relevant blocks, or "
+        "by k where more are relevant. C counts the relevant blocks down to its rank, G adds up their grades, and I "
+        "those of the best possible order.",
+        "Q-measure; Sakai, NTCIR-4 (2004), and IPM 43 (2007)",
+        _q_measure,
+        "optional",
+        takes=frozenset({"beta", "judged_only"}),
+        aliases=("Q-measure", "Qmeasure"),
     ),
 )

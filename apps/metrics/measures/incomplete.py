@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from apps.metrics.columns import Floats, Ints, place_within
+from apps.metrics.columns import Floats, place_within
 from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 
@@ -14,7 +14,7 @@ EPSILON = 0.00001
 
 def _bpref(run: Pass, measure: Measure) -> Floats:
     relevant = run.judged.relevant(measure.rel)
-    others = np.bincount(run.judged.query, minlength=run.size) - relevant
+    others = run.judged.relevant(0) - relevant
     hit = run.grade >= measure.rel
     query = run.query[hit]
     above = run.condensed_rank[hit] - place_within(query, run.size)
@@ -24,24 +24,15 @@ def _bpref(run: Pass, measure: Measure) -> Floats:
 
 
 def _inferred_ap(run: Pass, measure: Measure) -> Floats:
-    """A row of the sample has a grade from 0; one of the pool outside the sample has a negative one."""
     hit = run.grade >= measure.rel
     query, rank = run.query[hit], run.rank[hit].astype(np.float64)
     relevant = place_within(query, run.size)
-    pooled = run.condensed_rank[hit]
-    others = _above((run.grade >= 0) & (run.grade < measure.rel), run)[hit]
+    pooled = run.pooled[hit]
+    others = run.condensed_rank[hit] - relevant
     share = (relevant + EPSILON) / (relevant + others + 2 * EPSILON)
     expected = 1.0 / (rank + 1) + rank / (rank + 1) * ratio(pooled, rank) * share
     expected[rank == 0] = 1.0
     return ratio(run.sums(query, expected), run.judged.relevant(measure.rel))
-
-
-def _above(chosen: np.ndarray, run: Pass) -> Ints:
-    """For each judged row, how many of the chosen rows of its query are above it."""
-    counted = np.concatenate(([0], np.cumsum(chosen)))
-    firsts = np.cumsum(run.lengths(judged_only=True)) - run.lengths(judged_only=True)
-    above: Ints = counted[:-1] - counted[firsts[run.query]]
-    return above
 
 
 def _judged(run: Pass, measure: Measure) -> Floats:
@@ -66,7 +57,7 @@ ENTRIES = (
     Entry(
         "infAP",
         "AP where only a sample of the pool was judged: above each relevant block found, blocks of the pool are taken "
-        "to be relevant at the rate of those judged. A negative grade marks a block of the pool that was not judged.",
+        "to be relevant at the rate of those judged.",
         "trec_eval infAP; Yilmaz and Aslam, CIKM 2006",
         _inferred_ap,
         "none",

@@ -70,10 +70,12 @@ class Attributes(NamedTuple):
 
 
 class Pass:
-    """The judged rows of a ranking, by query and rank.
+    """The judged rows of a ranking, by query and rank. A negative grade is trec_eval's mark for a block of the pool
+    that was not judged: such a row is not among them.
 
     Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
-    its block; `returned`, the number of results of each query; `size`, the number of judged queries.
+    its block; `pooled`, how many rows of the pool are above it; `returned`, the number of results of each query;
+    `size`, the number of queries.
     """
 
     def __init__(
@@ -86,7 +88,10 @@ class Pass:
         self._ordered = in_rank_order(ranked, block_ids)
         self.returned = np.bincount(self._ordered.query, minlength=self.size)
         self._starts = np.cumsum(self.returned) - self.returned
-        self._found, self.row = _looked_up(judged, self._ordered)
+        found, row = _looked_up(judged, self._ordered)
+        is_judged = judged.grade[row] >= 0
+        self.pooled = place_within(self._ordered.query[found], self.size)[is_judged]
+        self._found, self.row = found[is_judged], row[is_judged]
         self.query = self._ordered.query[self._found]
         self.rank = self._found - self._starts[self.query]
         self.grade = judged.grade[self.row]
@@ -121,6 +126,19 @@ class Pass:
         """How many relevant blocks each query has down to the cutoff."""
         return np.bincount(self.rows(rel, cutoff, judged_only=judged_only)[0], minlength=self.size)
 
+    def relevant(self, rel: int, most: int | None = None) -> Ints:
+        """How many relevant blocks each query has, returned or not; counted up to `most`."""
+        relevant = self.judged.relevant(rel)
+        return relevant if most is None else np.minimum(relevant, most)
+
+    def unjudged(self, cutoff: int | None) -> tuple[Ints, Ints, Ints]:
+        """Query, rank (from 0) and block of the unjudged rows down to the cutoff, by query and rank."""
+        query = self._ordered.query
+        rank = np.arange(len(query)) - self._starts[query]
+        chosen = np.ones(len(query), dtype=bool) if cutoff is None else rank < cutoff
+        chosen[self._found] = False
+        return query[chosen], rank[chosen], self._ordered.block[chosen]
+
     def top(self, cutoff: int) -> tuple[Ints, Ints]:
         """Query and block of every row down to the cutoff, judged or not, by query and rank."""
         query = self._ordered.query
@@ -129,6 +147,15 @@ class Pass:
 
     def sums(self, query: Ints, weights: Floats) -> Floats:
         return np.bincount(query, weights=weights, minlength=self.size).astype(np.float64, copy=False)
+
+    def with_grade(self, query: Ints, block: Ints, grade: int) -> Pass:
+        """The same ranking where these unjudged blocks were judged too, all with one grade."""
+        judged, rest = self.judged, self.judged.grade >= 0
+        grades = np.full(len(query), grade)
+        columns = ((judged.query, query), (judged.block, block), (judged.grade, grades))
+        all_queries, all_blocks, all_grades = (np.concatenate((column[rest], more)) for column, more in columns)
+        rows = Judged(judged.queries, all_queries, all_blocks, all_grades)
+        return Pass(rows, self._ordered, self.block_ids, self.attributes)
 
 
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:

@@ -254,8 +254,9 @@ def _number(value: Value) -> float:
 
 PARAMETERS = {
     "alpha": Parameter("how much a facet that was already found is worth less, from 0 to 1; 0.5 unless named", _share),
-    "beta": Parameter("weight of recall against precision, 1 unless named", _weight),
+    "beta": Parameter("weight of recall against precision, in Q of gains against counts; 1 unless named", _weight),
     "by": Parameter("the attribute that groups blocks, such as `'type'`; required", _name),
+    "capped": Parameter("`True` divides by the smaller of k and all relevant blocks, so that 1 can be reached", _flag),
     "dcg": Parameter(
         "`'log2'` for linear gain (the default), `'exp-log2'` for 2^grade − 1, `'jk'` for the first published discount",
         _form,

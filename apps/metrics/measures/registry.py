@@ -50,6 +50,11 @@ ELSEWHERE = {
     "s_recall": "STREC",
     "subtopic_recall": "STREC",
     "map_ia": "AP_IA",
+    "r_cap": "Recall(capped=True)",
+    "rcap": "Recall(capped=True)",
+    "recall_cap": "Recall(capped=True)",
+    "rbp_graded": "gRBP",
+    "q_measure": "Q",
 }
 # In ranx's `rbp.95` the digits after the point are no cutoff.
 WITH_CUTOFF = re.compile(r"(?!rbp\.)(?P<base>.*?)[_.]?(?P<cutoff>[1-9][0-9]{0,8})")

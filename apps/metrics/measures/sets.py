@@ -9,6 +9,7 @@ from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 
 CONDENSABLE = frozenset({"rel", "judged_only"})
+CAPPABLE = CONDENSABLE | {"capped"}
 
 
 def _hits(run: Pass, measure: Measure) -> Ints:
@@ -20,7 +21,7 @@ def _precision(run: Pass, measure: Measure) -> Floats:
 
 
 def _recall(run: Pass, measure: Measure) -> Floats:
-    return ratio(_hits(run, measure), run.judged.relevant(measure.rel))
+    return ratio(_hits(run, measure), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
 
 
 def _f1(run: Pass, measure: Measure) -> Floats:
@@ -47,7 +48,7 @@ def _reciprocal_rank(run: Pass, measure: Measure) -> Floats:
 def _average_precision(run: Pass, measure: Measure) -> Floats:
     query, rank = run.rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
     precision = (place_within(query, run.size) + 1) / (rank + 1)
-    return ratio(run.sums(query, precision), run.judged.relevant(measure.rel))
+    return ratio(run.sums(query, precision), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
 
 
 def _r_precision(run: Pass, measure: Measure) -> Floats:
@@ -55,6 +56,30 @@ def _r_precision(run: Pass, measure: Measure) -> Floats:
     query, rank = run.rows(measure.rel, None, judged_only=measure.judged_only)
     hits = np.bincount(query[rank < relevant[query]], minlength=run.size)
     return ratio(hits, relevant)
+
+
+RECALL_LEVELS = tuple(level / 10 for level in range(11))
+
+
+def interpolated_precision(run: Pass, rel: int) -> Floats:
+    """The highest precision at or after each level of recall, as trec_eval's iprec_at_recall: shape (queries, levels).
+
+    0 at a level that the run does not reach.
+    """
+    query, rank = run.rows(rel, None)
+    found = place_within(query, run.size)
+    falling = (found + 1) / (rank + 1) + 2.0 * (run.size - query)  # a query below never has more than one above
+    highest = np.maximum.accumulate(falling[::-1])[::-1] - 2.0 * (run.size - query)
+    counts = np.bincount(query, minlength=run.size)
+    firsts = np.cumsum(counts) - counts
+    columns = []
+    for level in RECALL_LEVELS:
+        needed = np.maximum((level * run.relevant(rel) + 0.9).astype(np.int64), 1)
+        is_reached = counts >= needed
+        column = np.zeros(run.size)
+        column[is_reached] = highest[(firsts + needed - 1)[is_reached]]
+        columns.append(column)
+    return np.column_stack(columns)
 
 
 def _set_precision(run: Pass, measure: Measure) -> Floats:
@@ -78,11 +103,12 @@ ENTRIES = (
     ),
     Entry(
         "Recall",
-        "Relevant blocks in the first k, divided by all relevant blocks; 0 when there is none.",
-        "trec_eval recall_k",
+        "Relevant blocks in the first k, divided by all relevant blocks; 0 when there is none. With capped=True "
+        "divided by k where more are relevant.",
+        "trec_eval recall_k; capped: R_cap@k of BEIR and MTEB",
         _recall,
         "needed",
-        takes=CONDENSABLE,
+        takes=CAPPABLE,
         aliases=("R",),
     ),
     Entry(
@@ -122,11 +148,12 @@ ENTRIES = (
     ),
     Entry(
         "AP",
-        "Precision at the rank of each relevant block found, summed, divided by all relevant blocks.",
-        "trec_eval map, map_cut_k",
+        "Precision at the rank of each relevant block found, summed, divided by all relevant blocks. With capped=True "
+        "divided by k where more are relevant.",
+        "trec_eval map, map_cut_k; capped: as in many recommender libraries",
         _average_precision,
         "optional",
-        takes=CONDENSABLE,
+        takes=CAPPABLE,
         aliases=("MAP",),
     ),
     Entry(

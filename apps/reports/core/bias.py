@@ -19,6 +19,7 @@ from apps.metrics.columns import Floats, Ints, Judged, pair_keys
 from apps.metrics.estimate import interval_of
 from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus
+from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, change_of, mean_of
 
 SMALLEST_SHOWN = 0.0005
@@ -126,6 +127,7 @@ class RankMove(NamedTuple):
     rank_after: int
     others_most: float
     tau: float | None
+    tau_ap: float | None = None
     interval: Interval | None = None
 
     @property
@@ -147,14 +149,15 @@ def moves(runs: Sequence[SystemMeans], left_out: Sequence[LeftOutSystem], measur
         after = [row[measure] for row in out.means]
         new = ranks(after)
         others = [place for place, run in enumerate(runs) if run.system != out.system]
-        tau = kendall_tau([before[place] for place in others], [after[place] for place in others])
+        kept, changed = ([means[place] for place in others] for means in (before, after))
+        taus = kendall_tau(kept, changed), tau_ap(_comparable(kept), _comparable(changed))
         changes = [(after[place] or 0.0) - (before[place] or 0.0) for place in others]
         most = max(changes, key=abs, default=0.0)
         for place, run in enumerate(runs):
             if run.system == out.system:
                 low, high = (run.changes[measure] if run.changes else None) or (None, None)
                 own = (before[place], after[place], old[place], new[place])
-                rows.append(RankMove(out, run.tag, *own, most, tau, interval_of(low, high)))
+                rows.append(RankMove(out, run.tag, *own, most, *taus, interval_of(low, high)))
     return rows
 
 

@@ -182,12 +182,15 @@ class Document(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """The mean of a measure over the queries of a run; `people` is its interval over queries and people."""
+    """The mean of a measure over the queries of a run; `people` is its interval over queries and people, `if_judged`
+    the range that its unjudged results leave open.
+    """
 
     measure: str
     run: str
     summary: Summary
     people: Interval | None = None
+    if_judged: Interval | None = None
 
 
 def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> ReportChart:
@@ -195,9 +198,13 @@ def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> R
     ends = [end for mean in means for end in (mean.summary.mean, *(mean.summary.interval or ())) if end is not None]
     estimates, low, high = [_estimate(mean) for mean in means], min([0.0, *ends]), max([1.0, *ends])
     drawn, narrow = (draw(name, estimates, low=low, high=high) for draw in (dots, stacked))
-    has_people = any(mean.people for mean in means)
-    head = ["Measure", "Run", "Mean", interval_head(confidence), *(["With people"] if has_people else []), "n"]
-    rows = [_cells(mean, confidence, has_people) for mean in means]
+    further = {}
+    if any(mean.people for mean in means):
+        further["With people"] = [interval(mean.people, PLACES) for mean in means]
+    if any(mean.if_judged for mean in means):
+        further["If all were judged"] = [interval(mean.if_judged, PLACES) if mean.if_judged else "" for mean in means]
+    head = ["Measure", "Run", "Mean", interval_head(confidence), *further, "n"]
+    rows = [_cells(mean, confidence, [cells[at] for cells in further.values()]) for at, mean in enumerate(means)]
     return ReportChart([drawn], Table(name, head, rows, words=2, code=frozenset({0, 1})), [narrow])
 
 
@@ -206,11 +213,9 @@ def _estimate(mean: Mean) -> DrawnEstimate:
     return DrawnEstimate(mean.run, mean.summary.mean, low, high, mean.summary.n, mean.measure, why=UNDEFINED)
 
 
-def _cells(mean: Mean, confidence: float | None, has_people: bool) -> list[str]:
-    figures = summary_cells(mean.summary, confidence)
-    if has_people:
-        figures.insert(2, interval(mean.people, PLACES))
-    return [mean.measure, mean.run, *figures]
+def _cells(mean: Mean, confidence: float | None, further: Sequence[str]) -> list[str]:
+    *figures, n = summary_cells(mean.summary, confidence)
+    return [mean.measure, mean.run, *figures, *further, n]
 
 
 def interval_head(confidence: float | None) -> str:

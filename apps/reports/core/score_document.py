@@ -276,7 +276,13 @@ def _bracket(card: Scorecard, summary: Summary) -> str:
 def means_part(card: Scorecard) -> ReportSection:
     """Every measure of every run, and judged@10."""
     means = [
-        Mean(name, run.tag, run.scores.summaries[place], run.people[place] if run.people else None)
+        Mean(
+            name,
+            run.tag,
+            run.scores.summaries[place],
+            run.people[place] if run.people else None,
+            run.scores.if_judged[place].range if run.scores.if_judged else None,
+        )
         for place, name in enumerate(card.measures)
         for run in card.runs
     ]

@@ -23,6 +23,7 @@ from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, 
 from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_interval
 from apps.metrics.statistics.proportions import widened
+from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import summaries
 
 TAU_RESAMPLES = 1_000
@@ -107,7 +108,8 @@ class Order(NamedTuple):
     """The order of the runs under some grades by one measure, compared with the released grades.
 
     `means` has mean and interval of each run over `n` queries. `tau` is Kendall's τ-b between the two orders, None
-    with fewer than two runs or when one order is all ties.
+    with fewer than two runs or when one order is all ties. `tau_ap` is τ_AP,b, which counts the top of the order more;
+    None in reports of before it was computed.
     """
 
     means: list[tuple[float, Interval | None]]
@@ -115,6 +117,7 @@ class Order(NamedTuple):
     interval: Interval | None
     swaps: list[Swap]
     n: int
+    tau_ap: float | None = None
 
 
 def order_under(
@@ -142,7 +145,8 @@ def order_under(
     share = confidence if draws is None else widened(confidence, n)
     tau = kendall_taus(old[None], new[None])[0]
     spread = None if draws is None else tau_interval(tau, kendall_taus(draws[:, :runs], draws[:, runs:]), share)
-    return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, before, after, confidence), n)
+    swaps = _swaps(old, new, before, after, confidence)
+    return Order(means, None if np.isnan(tau) else float(tau), spread, swaps, n, tau_ap(old, new))
 
 
 def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
@@ -186,7 +190,7 @@ def order_from(facts: dict[str, Any]) -> Order:
     swaps = [
         Swap(row["ahead"], row["behind"], _gap_from(row["before"]), _gap_from(row["after"])) for row in facts["swaps"]
     ]
-    return Order(means, facts["tau"], _interval(facts["interval"]), swaps, facts["n"])
+    return Order(means, facts["tau"], _interval(facts["interval"]), swaps, facts["n"], facts.get("tau_ap"))
 
 
 def _gap_from(facts: dict[str, Any]) -> Gap:

@@ -114,6 +114,7 @@ def _scored(tag: str, sheet: EvaluationSheet | HitSheet, names: Sequence[str]) -
         judged_at_10=judged.mean if judged else None,
         answered=len(sheet.evaluation.query_ids) - counts["missing"],
         missing=counts["missing"],
+        if_judged=[sheet.evaluation.if_judged(name) for name in names] if "if_judged" in counts else (),
     )
     people = [score.people for score in scores]
     return ScoredRun(tag, values, people=people if any(people) else (), judged=judged.summary if judged else None)

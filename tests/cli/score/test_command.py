@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
+import pytrec_eval
 
 from apps.cli.score import command
 from tests.conftest import REPO
@@ -46,6 +48,48 @@ def score(*arguments: str) -> int:
 def score_json(capsys, *arguments: str) -> dict:
     assert score("--qrels", "qrels", "--run", "run", "--format", "json", *arguments) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def test_bounds_show_what_the_unjudged_results_leave_open(files, capsys):
+    """x is unjudged, and second of Q2, where one of two relevant blocks is found: with it, two of three are."""
+    known = {"judged": 0.75, "low": (0.5 + 0.5 + 0.0) / 3, "high": (0.5 + 2 / 3 + 0.0) / 3}
+
+    assert score_json(capsys, "--bounds", "--measures", "AP P@1")["runs"][0]["if_judged"] == {
+        "AP": pytest.approx(known),
+        "P@1": {"judged": 1.0, "low": None, "high": None},
+    }
+    assert score("--qrels", "qrels", "--run", "run", "--bounds", "--measures", "AP P@1", "--format", "csv") == 0
+    heading, ap, p1, _ = csv.reader(capsys.readouterr().out.splitlines())
+    assert heading[-3:] == ["judged", "if_judged_low", "if_judged_high"]
+    assert [float(cell) for cell in ap[-3:]] == pytest.approx(list(known.values()))
+    assert p1[-3:] == ["1.0", "", ""]
+    assert score("--qrels", "qrels", "--run", "run", "--bounds", "--measures", "AP P@1", "--no-ci") == 0
+    heading, ap, p1, _judged, *notes = capsys.readouterr().out.splitlines()
+    assert heading.endswith("judged  if all were judged")
+    assert ap.endswith("0.7500    0.3333 to 0.3889")
+    assert p1.endswith("1.0000")
+    assert "If all were judged: the lowest and the highest mean" in " ".join(notes)
+
+
+def test_the_counts_of_a_run_are_trec_evals(files, capsys):
+    """num_ret, num_rel and num_rel_ret, summed over the queries. x is among the results, and not relevant."""
+    qrels = {"Q1": {"a": 2, "b": 0}, "Q2": {"a": 1, "c": 1}, "Q3": {"c": 0}}
+    run = {"Q1": {"b": 2.0, "a": 1.0}, "Q2": {"c": 9.5, "x": 9.0}}
+    for level in (1, 2):
+        judge = pytrec_eval.RelevanceEvaluator(qrels, {"num_ret", "num_rel", "num_rel_ret"}, relevance_level=level)
+        theirs = Counter()
+        for row in judge.evaluate(run).values():
+            theirs.update(row)
+
+        ours = score_json(capsys, "--rel-level", str(level))["runs"][0]["results"]
+
+        assert list(ours.values()) == [theirs["num_ret"], theirs["num_rel"], theirs["num_rel_ret"]]
+    assert score("--qrels", "qrels", "--run", "run", "--no-ci") == 0
+    assert "bm25 returns 4 results, with 2 of 3 relevant blocks." in capsys.readouterr().out
+
+
+def test_without_unjudged_blocks_there_is_no_word_on_bounds(files, capsys):
+    assert "if_judged" not in score_json(capsys, "--measures", "AP")["runs"][0]
 
 
 def test_json_has_the_documented_layout(files, capsys):

@@ -1,5 +1,7 @@
 """Comparisons and the ledger over the API."""
 
+import math
+
 import pytest
 from django.urls import reverse
 
@@ -7,6 +9,7 @@ from apps.accounts.enums import Role
 from apps.evaluation.models import RunNote
 from tests.evaluation.factories import make_scene, score
 from tests.factories import make_member
+from tests.reading import words
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +40,22 @@ def test_a_comparison_gives_the_figures_of_its_page_and_names_no_query(client, s
     assert first["p_holm"] >= first["p"]
     assert (first["rests_on"], first["sign"]) == (None, {"value": 0.0, "p": 2 / 2**6, "n": 6})
     assert "Q01" not in answer.content.decode()
+
+
+def test_a_comparison_says_how_alike_the_two_runs_rank_here_and_on_its_page(client, scene):
+    """One returns a to d, the other d to a: b and c are in both from rank 3 on, a and d from rank 4."""
+    pair = score(scene, "better", measures="RR"), score(scene, "base", measures="RR")
+    client.force_login(scene.lead)
+
+    found = client.get(address(scene, "compare", *[one.pk for one in pair])).json()["overlap"]
+    said = words(client.get(reverse("evaluation:compare", args=[scene.project.slug, *[one.pk for one in pair]])))
+
+    whole, weights = -math.log(0.1) / 9, [0.1 * 0.9**at / (at + 1) for at in range(4)]
+    low = 2 * (whole - sum(weights[:2])) + 2 * (whole - sum(weights[:3]))
+    value = 2 * weights[2] + 4 * weights[3] + 0.9**4
+    assert found == pytest.approx({"value": value, "low": low, "high": value, "n": 6, "p": 0.9, "depth": 100})
+    assert f"<b>{value:.2f}</b> over 6 queries" in said
+    assert f"However they go on below, it is {low:.2f} to {value:.2f}." in said
 
 
 def test_differences_that_do_not_scatter_have_no_t_and_say_so_with_null(client, scene):

@@ -214,6 +214,8 @@ def test_latency_and_cost_mark_a_front_each(scored):
     assert (rows["base"].is_cheap_enough, rows["better"].is_cheap_enough) == (True, True)
     assert rows[engine.tag].is_fast_enough
     assert not rows["better"].is_fast_enough
+    assert rows[engine.tag].latency.throughput == pytest.approx(1_000 / engine.latency["mean"])
+    assert rows["better"].latency.throughput is None
 
 
 def test_a_run_that_is_worse_and_dearer_is_off_the_front(scored):

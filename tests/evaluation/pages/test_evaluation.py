@@ -1,5 +1,6 @@
 """What the page of one evaluation says of intervals, splits, wording and looks at test."""
 
+import re
 from collections import Counter
 from copy import deepcopy
 
@@ -8,7 +9,10 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
 from apps.evaluation.core import packing
+from apps.evaluation.pages.evaluation import Scores
+from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors.evaluations import RANKS_ONLY, originals_in
 from apps.gates.selectors import gates
 from apps.goldsets.enums import Split
@@ -118,9 +122,56 @@ def test_judged_at_the_same_cutoff_is_shown_with_each_measure(client):
     assert rows == [
         ("P@2", 2, 0.5),
         ("nDCG@10", 10, 0.75),
-        ("Recall@100", 20, 0.75),
-        ("AP", 10, 0.75),
+        ("Recall@100", 100, 0.75),
+        ("AP", None, 0.75),
     ]
+
+
+def test_a_mean_is_shown_with_what_its_unjudged_results_leave_open(client):
+    """Three of the four results were judged; a grade of the fourth, which is last or second, can move most measures."""
+    scene = make_scene(queries=4, test_share=0)
+    evaluation = score(scene, "base", measures="P@2 nDCG@10 Judged@2")
+
+    response = open_page(client, scene, evaluation)
+
+    ranges = {row.score.measure: row.if_judged for row in response.context["scores"].rows}
+    assert ranges["P@2"] == pytest.approx((0.0, 0.5))
+    assert ranges["nDCG@10"][0] == pytest.approx(evaluation.scores.get(measure="nDCG@10").mean)
+    assert ranges["Judged@2"] is None
+    said = words(response)
+    assert "If all were judged" in said
+    assert "0.000 to 0.500" in said
+    assert "Relevant passages that the run did not return, and nobody judged, are not counted." in said
+
+
+def test_precision_is_drawn_at_each_level_of_recall(client):
+    """Both relevant blocks are found, at ranks 3 and 4 by one run, at 1 and 2 by the other."""
+    scene = make_scene(queries=4, test_share=0)
+    base, better = score(scene, "base", measures="AP"), score(scene, "better", measures="AP")
+
+    said = words(open_page(client, scene, base))
+    both = words(client.get(reverse("evaluation:compare", args=[scene.project.slug, base.pk, better.pk])))
+
+    assert base.counts["precision_at_recall"] == [0.5] * 11
+    assert better.counts["precision_at_recall"] == [1.0] * 11
+    assert "Precision and recall" in said
+    assert "Precision and recall" in both
+    assert "0.500 1.000" in re.sub(r"<[^>]+>|\s+", " ", both).replace("  ", " ")
+
+
+def test_an_evaluation_from_before_bounds_shows_what_was_stored(client):
+    scene = make_scene(queries=4, test_share=0)
+    evaluation = score(scene, "base", measures="P@2 Recall@100")
+    del evaluation.counts["if_judged"], evaluation.counts["precision_at_recall"]
+
+    scores = Scores(EvaluationSheet(evaluation, membership_in(scene.lead, scene.project.slug)), "P@2")
+
+    assert [(row.score.measure, row.depth, row.judged) for row in scores.rows] == [
+        ("P@2", 2, 0.5),
+        ("Recall@100", 20, 0.75),
+    ]
+    assert not scores.has_open
+    assert not scores.recall_curve
 
 
 def test_a_measure_that_looks_deeper_than_any_ranking_says_so(client):
