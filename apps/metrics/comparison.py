@@ -253,6 +253,7 @@ def compare_runs(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
+    with_intervals: bool = True,
     strata: Ints | None = None,
     originals: Ints | None = None,
     bar: float = DROP_BAR,
@@ -267,6 +268,8 @@ def compare_runs(
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
     comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata, originals))
+    if not with_intervals:
+        comparisons = (one._replace(difference=one.difference._replace(interval=None)) for one in comparisons)
     return [
         RunComparison(
             baseline,

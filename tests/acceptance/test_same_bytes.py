@@ -49,8 +49,8 @@ AGAINST = ["--compare", "base.run", "--stratify", "kind"]
 AGREE = ["--resamples", "500"]
 COMMANDS = {
     "score, json": [*SCORE, *AGAINST, "--format", "json", "--html", "report.html", "--markdown", "report.md"],
-    "score, table": [*SCORE, *AGAINST, "--ci", "bca"],
-    "score, csv": [*SCORE, "--ci", "bca", "--format", "csv"],
+    "score, table": [*SCORE, *AGAINST, "--bounds"],
+    "score, csv": [*SCORE, "--bounds", "--format", "csv"],
     "agree, long": ["agree", "long.csv", *AGREE, "--by", "halves.csv", "--label-model", "--format", "json"],
     "agree, wide": ["agree", "wide.csv", *AGREE, "--level", "ratio", "--format", "json"],
     "agree, table": ["agree", "wide.csv", *AGREE, "--level", "interval"],

@@ -35,9 +35,14 @@ def test_a_measure_that_is_too_long_to_be_stored_is_rejected():
 
 
 def test_measures_that_read_grades_alone_are_taken():
-    assert version_measures("nDCG@10 ERR@10 RBP infAP FailureRate@5") == parse_measures(
-        "nDCG@10 ERR(max_rel=4)@10 RBP(p=0.8) infAP FailureRate@5"
+    assert version_measures("nDCG@10 ERR@10 RBP Bpref FailureRate@5") == parse_measures(
+        "nDCG@10 ERR(max_rel=4)@10 RBP(p=0.8) Bpref FailureRate@5"
     )
+
+
+def test_inferred_ap_is_not_offered_where_nothing_marks_what_was_pooled():
+    with pytest.raises(MeasureError, match="infAP needs marks of what was in the pool and not judged: grades below 0"):
+        version_measures("infAP")
 
 
 @pytest.mark.django_db

@@ -8,8 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apps.metrics.columns import Judged, Ranked
-from apps.metrics.measures.registry import parse_measure
-from apps.reports.core.bias import means_under
+from apps.metrics.measures.registry import measure_run, parse_measure
 from apps.reports.core.unjudged_priority import Top, UnjudgedPriority, weighing
 
 TOP_GRADE = 2
@@ -45,7 +44,8 @@ def mean(name, grades, run):
     """The mean by the measures that the scores are made of."""
     top = top_of(run)
     ranked = Ranked(top.query, top.block, -top.rank.astype(np.float64))
-    return means_under([ground_of(grades, len(run))], [parse_measure(name)], ranked, range(20))[0][0]
+    values = measure_run([parse_measure(name)], ground_of(grades, len(run)), ranked, range(20))
+    return float(np.nanmean(values))
 
 
 @st.composite

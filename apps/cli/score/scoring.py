@@ -18,7 +18,7 @@ from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.metrics.files.strata import load_strata
-from apps.metrics.measures.entries import FACETS, GRADES, Measure
+from apps.metrics.measures.entries import FACETS, GRADES, POOLED, Measure
 from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
@@ -119,11 +119,13 @@ def card_of(
         ground.asked,
         confidence=confidence,
         seed=seed,
+        with_intervals=with_intervals,
         items=QUESTIONS,
     )
     return card._replace(comparisons=compared)
 
 
+NO_MARKS = "no grade below 0 marks what was in the pool and not judged, so infAP is no more than AP."
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
@@ -194,7 +196,9 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
         load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
-    refuse_unmet(measures.values(), attributes.given | {GRADES, FACETS}, MISSING_FILE)
+    refuse_unmet(measures.values(), attributes.given | {GRADES, POOLED, FACETS}, MISSING_FILE)
+    if POOLED in needs and not (judged.grade < 0).any():
+        print(f"{name_of(args.qrels)}: {NO_MARKS}", file=remarks)
     divisions: tuple[Division, ...] = ()
     if args.by:
         divisions, unjudged, _ = load_strata(args.by, judged.queries)
@@ -259,5 +263,6 @@ def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argpars
         ground.judged.queries,
         confidence=args.confidence,
         seed=args.seed,
+        with_intervals=args.with_intervals,
         strata=ground.stratified.numbers if ground.stratified else None,
     )

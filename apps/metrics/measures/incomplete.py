@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from apps.metrics.columns import Floats, place_within
-from apps.metrics.measures.entries import Entry, Measure
+from apps.metrics.measures.entries import GRADES, POOLED, Entry, Measure
 from apps.metrics.measures.measure_input import Pass, ratio
 
 # The smoothing of trec_eval's infAP, so that a rank without judged blocks above it has a precision.
@@ -61,6 +61,7 @@ ENTRIES = (
         "trec_eval infAP; Yilmaz and Aslam, CIKM 2006",
         _inferred_ap,
         "none",
+        needs=frozenset({GRADES, POOLED}),
     ),
     Entry(
         "Judged",

@@ -11,7 +11,7 @@ import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures import diversity, facets, graded, incomplete, sets
-from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, REGISTRY, Entry, Measure
+from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, Entry, Measure
 from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
 from apps.metrics.measures.notation import (
     MeasureError,
@@ -76,6 +76,7 @@ def forms_of(name: str) -> list[tuple[str, int | None]]:
 NEED_WORDS = {
     GRADES: "grades",
     EXPECTED: "expected blocks: it measures runs against triples, not against grades",
+    POOLED: "marks of what was in the pool and not judged: grades below 0",
     FACETS: "the facets of queries: a qrels file whose second column names, for each grade, the facet it is about",
     BLOCKS: "attributes of blocks, from a file",
     TIMES: "the times of blocks and of queries, from a file each",
@@ -188,7 +189,7 @@ def measure_run(
     results, ILD@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
     """
     run = Pass(judged, ranked, block_ids, attributes)
-    given = run.attributes.given | {GRADES} | ({FACETS} if judged.facets is not None else set())
+    given = run.attributes.given | {GRADES, POOLED} | ({FACETS} if judged.facets is not None else set())
     refuse_unmet(measures, given)
     columns = [measure.entry.values(run, measure) for measure in measures]
     return np.column_stack(columns) if columns else np.empty((run.size, 0))

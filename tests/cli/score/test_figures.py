@@ -10,7 +10,7 @@ from tests.cli.score.test_command import score
 
 QUERIES, DEPTH = 60, 80
 MEASURES = "nDCG@10 nDCG(dcg='exp-log2') AP RR P@10 Recall@100 RBP(p=0.8) Bpref Judged@20"
-FINE, COARSE = "82c9e55bf8f0c082", "72d5408d5990e150"
+FINE, COARSE = "f070af28c124b9d8", "4a5678b2ce96726d"
 FORMS = {
     "six decimals": ("{:.6f}".format, FINE),
     "shortest": (repr, FINE),
