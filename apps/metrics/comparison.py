@@ -13,6 +13,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.anytime import Evidence, evidence_of
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
@@ -74,6 +75,7 @@ class McNemar(NamedTuple):
 class MeasureComparison(NamedTuple):
     """Two runs by one measure: both means and their paired difference, candidate minus baseline.
 
+    `anytime` is the evidence for a difference that may be looked at as often as one likes.
     `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly.
     """
 
@@ -82,6 +84,7 @@ class MeasureComparison(NamedTuple):
     candidate: float
     difference: Difference
     supplement: SupplementaryTests
+    anytime: Evidence
     is_lower_better: bool = False
 
     @property
@@ -121,6 +124,7 @@ class MeasureComparison(NamedTuple):
             "mcnemar": self.mcnemar._asdict() if self.mcnemar else None,
             "t": tests.t._asdict() if tests.t else None,
             "wilcoxon": tests.wilcoxon._asdict() if tests.wilcoxon else None,
+            "anytime": self.anytime.as_json,
             "effect_size": Estimate.of(tests.effect, tests.effect_interval, tests.n, PERCENTILE).as_json,
             "detectable_difference": self.supplement.detectable,
             "queries_needed": self.supplement.needed,
@@ -253,18 +257,19 @@ def compare_runs(
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = DEFAULT_SEED,
     strata: Ints | None = None,
+    order: Ints | None = None,
     bar: float = DROP_BAR,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
     Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
-    pair, is left out of that pair. `strata` are as in `differences`. A query that got worse by more than `bar` is a
-    drop. `items` is what the values are of, for sentences.
+    pair, is left out of that pair. `strata` are as in `differences`, `order` as in `evidence_of`. A query that got
+    worse by more than `bar` is a drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
-    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata))
+    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata, order))
     return [
         RunComparison(
             baseline,
@@ -293,6 +298,7 @@ def _measure_comparisons(
     confidence: float,
     seed: int,
     strata: Ints | None,
+    order: Ints | None,
 ) -> Iterator[MeasureComparison]:
     """The runs and measures of `pairs`, each against the baseline's column of the same measure."""
     if not pairs:
@@ -300,7 +306,9 @@ def _measure_comparisons(
     left = np.column_stack([baseline.values[name] for _, name in pairs])
     right = np.column_stack([run.values[name] for run, name in pairs])
     by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata)
-    tests = paired_tests(change_of(left, right), confidence=confidence, seed=seed)
+    change = change_of(left, right)
+    tests = paired_tests(change, confidence=confidence, seed=seed)
+    evidence = evidence_of(change, order)
     for at, (_, name) in enumerate(pairs):
         difference, spread = by_pair[at], tests[at].spread or 0.0
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
@@ -311,7 +319,7 @@ def _measure_comparisons(
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
         means = mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0
-        yield MeasureComparison(name, *means, difference, supplement, turned)
+        yield MeasureComparison(name, *means, difference, supplement, evidence[at], turned)
 
 
 def is_lower_better(measure: str) -> bool:
