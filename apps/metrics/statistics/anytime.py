@@ -92,7 +92,7 @@ def fixed_words(items: Items = QUERIES) -> str:
     """What the interval and p beside the evidence are good for; the figure is that of `benchmarks/coverage.py`."""
     once = f"The interval and p are right for one look, at a number of {items.many} set before"
     again = f"Looked at after every second {items.one} from 10 to 100, p falls below 0.05"
-    return f"{once}. {again} in about 26 of 100 comparisons of equal runs."
+    return f"{once}. {again} in about 26 of 100 comparisons of equal runs that differ on every {items.one}."
 
 
 def evidence_words(evidence: float) -> str:
