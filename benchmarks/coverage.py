@@ -16,6 +16,8 @@ variants    the mean, and a difference of nothing, over queries that are four wo
 people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each of a leniency of their own with a
             standard deviation of 0.03 or 0.1, with chance of 0.1 on every query, or of 0.3, as far as queries scatter
 gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
+looks       how often a comparison that is looked at while queries come in calls equal runs different: by the test after
+            every second query from 10 to 100, by the evidence after each of 300; and how many queries either needs
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
 levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
 alpha       three such annotators as under kappa, every tenth cell empty
@@ -42,8 +44,10 @@ from apps.metrics.agreement.pairs import cohen_kappa
 from apps.metrics.agreement.uncertainty import Settings
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.statistics.anytime import NEEDED, evidence_of
 from apps.metrics.statistics.bootstrap import people_intervals
-from apps.metrics.statistics.significance import differences, sign_flip_p, summaries
+from apps.metrics.statistics.power import queries_needed
+from apps.metrics.statistics.significance import LEVEL, differences, sign_flip_p, summaries
 
 SIZES = (10, 20, 30, 50, 100, 200)
 OF_AGREEMENT = (50, 100, 200)
@@ -445,6 +449,118 @@ def print_gates(trials: int) -> None:
         print_row(words, [f"{passed:.1%} / {failed:.1%}" for passed, failed in shares])
 
 
+# Looks
+
+LOOKS = range(10, 101, 2)
+LONGEST = 300
+"""Queries for which the evidence is looked at after each."""
+PATIENCE = 5
+"""Samples go on for so many times the queries of the fixed test."""
+
+
+def of_equals(first: Callable[..., np.ndarray], share: float = 1.0) -> Callable[..., np.ndarray]:
+    """Differences of two runs of the same population, which answer a share of queries differently."""
+    return lambda chance, shape: (first(chance, shape) - first(chance, shape)) * (chance.random(shape) < share)
+
+
+def two_values(down: float, often: float) -> Callable[..., np.ndarray]:
+    """Differences with a mean of 0: down so far so often, and else up a little."""
+    return lambda chance, shape: np.where(chance.random(shape) < often, -down, down * often / (1 - often))
+
+
+def gains(mean: float, spread: float) -> Callable[..., np.ndarray]:
+    """Differences that are normal, cut at -1 and 1."""
+    return lambda chance, shape: np.clip(chance.normal(mean, spread, shape), -1, 1)
+
+
+def half_up(mean: float) -> Callable[..., np.ndarray]:
+    """Every second query is answered anew, every second one is answered better."""
+
+    def draw(chance: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        anew_by = chance.beta(2.2, 1.6, shape) - chance.beta(2.2, 1.6, shape)
+        up = 2 * mean * (chance.random(shape) < 0.5)
+        return np.clip(anew_by * (chance.random(shape) < 0.5) + up, -1, 1)
+
+    return draw
+
+
+def more_success(before: float, after: float) -> Callable[..., np.ndarray]:
+    return lambda chance, shape: success(after)(chance, shape) - success(before)(chance, shape)
+
+
+EQUALS = {
+    "every query differs, as nDCG": of_equals(like_ndcg),
+    "half of them differ": of_equals(like_ndcg, 0.5),
+    "one in ten differs": of_equals(like_ndcg, 0.1),
+    "yes or no, half right": of_equals(success(0.5)),
+    "down by .5 on one in ten, up by .056 on the others": two_values(0.5, 0.1),
+    "down by 1 on one in fifty, up by .02 on the others": two_values(1.0, 0.02),
+}
+BETTER = {
+    "nDCG +.05, half of the queries differ": half_up(0.05),
+    "nDCG +.10, half of the queries differ": half_up(0.1),
+    "+.03, standard deviation .2": gains(0.03, 0.2),
+    "+.10, standard deviation .3": gains(0.1, 0.3),
+    "success from 50 to 60 %": more_success(0.5, 0.6),
+    "success from 80 to 90 %": more_success(0.8, 0.9),
+    "+.02, standard deviation .1": gains(0.02, 0.1),
+    "+.05, standard deviation .1": gains(0.05, 0.1),
+}
+
+
+def chance_of_looks(trials: int, seed: int) -> Iterator[np.random.Generator]:
+    """One source of chance for each batch of samples."""
+    return (np.random.Generator(np.random.PCG64([seed, batch])) for batch in range(trials // AT_ONCE))
+
+
+def fixed_wins(draw: Callable[..., np.ndarray], looks: Sequence[int], trials: int) -> float:
+    """The share of samples in which the randomisation test finds a difference at any of these numbers of queries."""
+    found = []
+    for chance in chance_of_looks(trials, 1):
+        change = draw(chance, (max(looks), AT_ONCE))
+        p_values = [sign_flip_p(change[:n], resamples=2_000) for n in looks]
+        found.append((np.array(p_values) < LEVEL).any(axis=0))
+    return float(np.mean(found))
+
+
+def evidence_wins(draw: Callable[..., np.ndarray], trials: int) -> float:
+    """The share of samples in which the evidence is enough after any of `LONGEST` queries."""
+    samples = (evidence_of(draw(chance, (LONGEST, AT_ONCE))) for chance in chance_of_looks(trials, 2))
+    return float(np.mean([[one.strongest >= NEEDED for one in sample] for sample in samples]))
+
+
+def price(draw: Callable[..., np.ndarray], trials: int) -> tuple[int, float, float]:
+    """The queries of a fixed test with a power of 80 %, and those until the evidence is enough, divided by them: of
+    half of the samples, and of four in five.
+    """
+    known = draw(np.random.Generator(np.random.PCG64(3)), (200_000,))
+    fixed = queries_needed(float(known.mean()), float(known.std())) or 0
+    after: list[float] = []
+    for chance in chance_of_looks(trials, 4):
+        for one in evidence_of(draw(chance, (PATIENCE * fixed, AT_ONCE))):
+            reached = one.alone >= NEEDED
+            after.append(reached.argmax() + 1 if reached.any() else np.inf)
+    return fixed, *(float(np.quantile(after, share, method="higher")) / fixed for share in (0.5, 0.8))
+
+
+def print_looks(trials: int) -> None:
+    print_row(
+        "called different, of runs that are equal",
+        ["fixed test at 100", "at any of 46 looks", "evidence, at any of 300"],
+    )
+    print_row("---", ["---"] * 3)
+    for words, draw in EQUALS.items():
+        shares = fixed_wins(draw, [100], trials), fixed_wins(draw, LOOKS, trials), evidence_wins(draw, trials)
+        print_row(words, [f"{share:.1%}" for share in shares])
+    print()
+    print_row("queries until it is settled", ["fixed test", "evidence, half of the time", "four times in five"])
+    print_row("---", ["---"] * 3)
+    for words, draw in BETTER.items():
+        fixed, half, most = price(draw, trials)
+        print_row(words, [f"{fixed:,}", f"× {half:.1f}", f"× {most:.1f}"])
+    print()
+
+
 # Printing
 
 
@@ -486,6 +602,8 @@ def main() -> int:
     print_table(lines_of_means(), SIZES, only, trials)
     if not only or "gates" in only:
         print_gates(trials)
+    if not only or "looks" in only:
+        print_looks(trials)
     if not only or "false" in only:
         print_head("of two runs that do not differ", SIZES)
         print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])

@@ -118,16 +118,20 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
         yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, HANDFUL_WORDS])
     if compared.measures:
         yield aligned(_supplement_rows(card, compared))
+        first = compared.measures[0]
+        yield textwrap.fill(f"{first.measure}: {first.anytime.words(compared.family, card.items)}", NOTE_WIDTH)
         yield from _fell(compared, compared.measures[0].measure)
 
 
 def _supplement_rows(card: Scorecard, compared: RunComparison) -> list[list[str]]:
-    rows = [["other tests", "p, t test", "p, Wilcoxon", "effect size", "detectable", f"{card.items.many} needed"]]
+    head = ["other tests", "p, t test", "p, Wilcoxon", "evidence", "effect size", "detectable"]
+    rows = [[*head, f"{card.items.many} needed"]]
     for row in compared.measures:
         supplement, tests = row.supplement, row.supplement.tests
         p_values = [p_value(test.p) if test else "undefined" for test in (tests.t, tests.wilcoxon)]
         detectable = "" if supplement.detectable is None else f"{supplement.detectable:.4f}"
-        rows.append([row.measure, *p_values, signed(tests.effect, 3), detectable, supplement.needed_words])
+        evidence = row.anytime.strongest_words
+        rows.append([row.measure, *p_values, evidence, signed(tests.effect, 3), detectable, supplement.needed_words])
     return rows
 
 

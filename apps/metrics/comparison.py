@@ -13,6 +13,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.anytime import Evidence, evidence_of
 from apps.metrics.statistics.intervals import by_original
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
@@ -75,6 +76,7 @@ class McNemar(NamedTuple):
 class MeasureComparison(NamedTuple):
     """Two runs by one measure: both means and their paired difference, candidate minus baseline.
 
+    `anytime` is the evidence for a difference that may be looked at as often as one likes.
     `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly.
     """
 
@@ -83,6 +85,7 @@ class MeasureComparison(NamedTuple):
     candidate: float
     difference: Difference
     supplement: SupplementaryTests
+    anytime: Evidence
     is_lower_better: bool = False
 
     @property
@@ -122,6 +125,7 @@ class MeasureComparison(NamedTuple):
             "mcnemar": self.mcnemar._asdict() if self.mcnemar else None,
             "t": tests.t._asdict() if tests.t else None,
             "wilcoxon": tests.wilcoxon._asdict() if tests.wilcoxon else None,
+            "anytime": self.anytime.as_json,
             "effect_size": Estimate.of(tests.effect, tests.effect_interval, tests.n, PERCENTILE).as_json,
             "detectable_difference": self.supplement.detectable,
             "queries_needed": self.supplement.needed,
@@ -256,18 +260,19 @@ def compare_runs(
     with_intervals: bool = True,
     strata: Ints | None = None,
     originals: Ints | None = None,
+    order: Ints | None = None,
     bar: float = DROP_BAR,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
     Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
-    pair, is left out of that pair. `strata` and `originals` are as in `differences`. A query that got worse by
-    more than `bar` is a drop. `items` is what the values are of, for sentences.
+    pair, is left out of that pair. `strata` and `originals` are as in `differences`, `order` as in `evidence_of`. A
+    query that got worse by more than `bar` is a drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
-    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata, originals))
+    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, strata, originals, order))
     if not with_intervals:
         comparisons = (one._replace(difference=one.difference._replace(interval=None)) for one in comparisons)
     return [
@@ -299,6 +304,7 @@ def _measure_comparisons(
     seed: int,
     strata: Ints | None,
     originals: Ints | None,
+    order: Ints | None,
 ) -> Iterator[MeasureComparison]:
     """The runs and measures of `pairs`, each against the baseline's column of the same measure."""
     if not pairs:
@@ -306,8 +312,10 @@ def _measure_comparisons(
     left = np.column_stack([baseline.values[name] for _, name in pairs])
     right = np.column_stack([run.values[name] for run, name in pairs])
     by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata, originals=originals)
-    change = np.column_stack([by_original(column, originals) for column in change_of(left, right).T])
-    tests = paired_tests(change, confidence=confidence, seed=seed)
+    change = change_of(left, right)
+    questions = np.column_stack([by_original(column, originals) for column in change.T])
+    tests = paired_tests(questions, confidence=confidence, seed=seed)
+    evidence = evidence_of(np.clip(change, -1.0, 1.0), order, originals)
     for at, (_, name) in enumerate(pairs):
         difference, spread = by_pair[at], tests[at].spread or 0.0
         detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
@@ -318,7 +326,7 @@ def _measure_comparisons(
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
         means = mean_of(left[:, at]) or 0.0, mean_of(right[:, at]) or 0.0
-        yield MeasureComparison(name, *means, difference, supplement, turned)
+        yield MeasureComparison(name, *means, difference, supplement, evidence[at], turned)
 
 
 def is_lower_better(measure: str) -> bool:

@@ -16,6 +16,7 @@ from apps.metrics.expected.rules import HitRule
 from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
+from apps.metrics.statistics.anytime import NEEDED, fixed_words
 from apps.metrics.statistics.intervals import Interval
 from apps.metrics.statistics.significance import RESAMPLES, Summary, summaries
 from apps.metrics.statistics.strata import Division
@@ -252,6 +253,7 @@ def _of_comparisons(card: Scorecard) -> Iterator[str]:
         "p by a two-sided sign-flip randomisation test of "
         f"{RESAMPLES:,} resamples, seed {card.seed}, corrected by Holm over {family}."
     )
+    yield f"Evidence may be looked at as often as you like, and settles from {NEEDED:g} on. {fixed_words(card.items)}"
     yield (
         f"Detectable is the smallest true difference that so many {many} show with 80 % power at level 0.05; {many} "
         "needed are those for the difference seen."

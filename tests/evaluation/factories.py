@@ -75,7 +75,7 @@ def make_scene(
     snapshot = make_snapshot(project, BLOCKS)
     queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
     _describe(queries_made, make_source(project), metadata or {})
-    draft = _rated(project, snapshot, qrels, ratings) if ratings else _judged(project, snapshot, qrels)
+    draft = _rated(project, snapshot, qrels, ratings) if ratings else judged(project, snapshot, qrels)
     version = _version(project, snapshot, draft, test_share, state)
     scene = Scene(project, snapshot, version)
     for tag, results in runs.items():
@@ -91,7 +91,7 @@ def _describe(queries: list[Query], source: Source, metadata: Mapping[str, Mappi
     Query.objects.bulk_update(queries, ["source", "domain", "metadata"])
 
 
-def _judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> JudgementDraft:
+def judged(project: Project, snapshot: Snapshot, qrels: Qrels) -> JudgementDraft:
     lines = [f"{query} 0 {block} {grade}" for query, row in qrels.items() for block, grade in row.items()]
     file = File("old.qrels", io.BytesIO("\n".join(lines).encode()))
     return read_draft(file, project=project, snapshot=snapshot, format="qrels")

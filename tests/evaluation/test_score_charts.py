@@ -129,3 +129,25 @@ def test_labels_of_curves_that_end_close_together_do_not_overlap():
 
     places = [float(element.get("y")) for element in parsed(drawing).iter("text") if element.get("class") == "strong"]
     assert abs(places[0] - places[1]) >= 15
+
+
+def test_the_line_of_evidence_marks_where_it_was_settled_and_lists_what_it_draws():
+    values = {"AP": np.full(900, 0.9)}
+    (row,) = compare(["AP"], {"AP": np.zeros(900)}, values)
+
+    drawing = charts.evidence("AP", row.anytime, 1)
+    listed = str(charts.evidence_figures(row.anytime))
+
+    assert "settled after 7 queries" not in drawing
+    assert f"settled after {row.anytime.settled_after} queries" in drawing
+    assert "over a million strongest" in drawing
+    assert listed.count("<tr>") == 1 + 180
+    assert '<td class="num">900</td>' in listed
+
+
+def test_evidence_of_one_query_and_of_many_measures_can_be_drawn():
+    for count, family in ((1, 1), (5, 60)):
+        (row,) = compare(["AP"], {"AP": np.zeros(count)}, {"AP": np.zeros(count)})
+        drawing = charts.evidence("AP", row.anytime, family)
+        assert classes(drawing, "limit") == 1
+        assert ("strongest, Holm" in drawing) is (family > 1)

@@ -12,8 +12,10 @@ from apps.metrics.comparison import (
     SupplementaryTests,
     compare_runs,
 )
+from apps.metrics.statistics.anytime import evidence_of
 from apps.metrics.statistics.significance import Difference, paired_tests
 
+(NO_EVIDENCE,) = evidence_of(np.zeros((1, 1)))
 NO_TESTS = SupplementaryTests(paired_tests(np.zeros((1, 1)))[0], None, None)
 
 
@@ -34,4 +36,4 @@ def stated(
     measure: str, baseline: float, candidate: float, difference: Difference, *, is_lower_better: bool = False
 ) -> MeasureComparison:
     """A measure with the figures given, whatever values they would come from."""
-    return MeasureComparison(measure, baseline, candidate, difference, NO_TESTS, is_lower_better)
+    return MeasureComparison(measure, baseline, candidate, difference, NO_TESTS, NO_EVIDENCE, is_lower_better)

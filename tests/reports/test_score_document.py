@@ -66,6 +66,18 @@ def test_the_lead_of_a_comparison_is_its_verdict():
     assert "after Holm over 2; no drop." in lead
 
 
+def test_a_comparison_says_how_far_its_evidence_is_and_what_one_look_is_good_for():
+    card = compared(LOW + 0.05)
+
+    page = as_html(scored_document(card))
+    (row, _) = card.comparisons[0].measures
+
+    assert f"nDCG@10: {row.anytime.words(2)}" in page
+    assert "evidence 0.60 after Holm over 2 of the 20 needed" in page
+    assert "The interval and p are right for one look" in page
+    assert row.anytime.strongest_words in [cell for cells in rows_of(part(card, "new against base")) for cell in cells]
+
+
 def test_every_value_has_its_interval_its_n_and_the_share_judged():
     rows = rows_of(part(card_of(run_of("base", LOW)), "Measures"))
 

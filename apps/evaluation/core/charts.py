@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from apps.common.drawing.svg import (
     clip,
     dot_of,
     drawing,
+    grid,
     plain,
     scale,
     tag,
@@ -25,6 +27,7 @@ from apps.common.text.wording import count, interval, number, signed
 from apps.evaluation.core.robustness import SliceSignal
 from apps.goldsets.core.slice_sampling import LEFT, NEXT, NOW, USED, Balance, Turn
 from apps.metrics.comparison import QueryChange, tally
+from apps.metrics.statistics.anytime import NEEDED, Evidence, evidence_words
 from apps.metrics.statistics.strata import ComparedStratum
 
 TAU_WIDTH, WIDTH_WIDTH, HEIGHT = 200, 120, 24
@@ -37,6 +40,7 @@ DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240
 LEAST_DELTAS, WIDEST_BAR = 480.0, 36.0
 STRATUM_WIDTH = 240
 CHARACTER = 7.2
+EVIDENCE_WIDTH, MOST_STEPS, LINE = 648.0, 200, 15.0
 
 
 def tau_head(low: float) -> str:
@@ -219,6 +223,60 @@ def _tally_words(rows: Sequence[QueryChange], place: Scale, left: float, step: f
             parts.append(text(start + wide / 2, y, f"{number_of:,} {words}", anchor="middle", class_="word halo"))
         start += wide
     return parts
+
+
+def evidence_steps(evidence: Evidence) -> list[int]:
+    """The numbers of queries at which the evidence is drawn and listed: all, or every second, third … and the last."""
+    n = len(evidence.alone)
+    step = -(-n // MOST_STEPS)
+    return sorted({*range(step, n + 1, step), n})
+
+
+def evidence_line(measure: str, evidence: Evidence, family: int = 1, *, width: float = EVIDENCE_WIDTH) -> str:
+    """The evidence by the number of queries on a scale of powers of ten, with the line from which it is settled.
+
+    Grey is the evidence of that many queries, gold the strongest up to there, corrected over the `family`.
+    """
+    steps = evidence_steps(evidence)
+    curves = [[(1.0, 0), *((float(values[n - 1]), n) for n in steps)] for values in (evidence.alone, evidence.holm)]
+    curves[1][0] = (1.0 / family, 0)
+    drawn = [value for curve in curves for value, _ in curve]
+    low = max(-2, min(-1, math.floor(math.log10(max(min(drawn), 1e-9)))))
+    high = min(6, max(2, math.ceil(math.log10(max(drawn)))))
+    decades = {float(decade): f"{10.0**decade:,.10g}" for decade in range(low, high + 1)}
+    left = 16.0 + CHARACTER * max(map(len, decades.values()))
+    right, top, bottom = width - 128.0, 14.0, 190.0
+    across, power = scale(0, steps[-1], left, right), scale(low, high, bottom, top)
+    up = [[(across(n), power(math.log10(max(value, 1e-9)))) for value, n in curve] for curve in curves]
+    settled = power(math.log10(NEEDED))
+    parts = grid(power, {at: words for at, words in decades.items() if abs(power(at) - settled) > LINE}, left, right)
+    parts.append(tag("path", class_="limit", d=f"M{left:.1f} {settled:.1f}H{right:.1f}"))
+    parts.append(text(left - 8, settled + 4, f"{NEEDED:g}", anchor="end", class_="strong"))
+    parts.append(text(left + 6, settled - 6, f"settled from {NEEDED:g} on", class_="halo"))
+    for css, curve in zip(("curve-a", "curve-b"), up, strict=True):
+        parts.append(tag("path", class_=css, d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in curve)))
+    parts += _evidence_ends(evidence, [curve[-1] for curve in up], family, right)
+    if (after := evidence.settled_after) is not None:
+        told = title(f"settled after {after:,} queries")
+        parts.append(tag("circle", told, class_="b", cx=across(after), cy=settled, r=4.5))
+    values = [value for value in ticks(0, steps[-1]) if value == int(value)]
+    parts += axis(across, values, left, right, bottom)
+    name = f"Evidence for a difference in {measure} by number of queries"
+    return drawing(width, bottom + 24, name, parts)
+
+
+def _evidence_ends(evidence: Evidence, ends: Sequence[tuple[float, float]], family: int, right: float) -> Iterator[str]:
+    """What either line ends with, in words beside it."""
+    strongest = "strongest, Holm" if family > 1 else "strongest"
+    named = [
+        ("a", f"{evidence_words(evidence.value)} now"),
+        ("b", f"{evidence_words(evidence.strongest_holm)} {strongest}"),
+    ]
+    lowest = -LINE
+    for (css, words), (x, y) in sorted(zip(named, ends, strict=True), key=lambda one: one[1][1]):
+        yield tag("circle", title(words), class_=css, cx=x, cy=y, r=4.0)
+        lowest = max(y + 4, lowest + LINE)
+        yield text(right + 10, lowest, words, class_="strong" if css == "b" else "word")
 
 
 def stratum_bounds(strata: Sequence[ComparedStratum]) -> Bounds:

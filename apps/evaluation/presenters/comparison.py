@@ -15,6 +15,7 @@ from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
+from apps.metrics.statistics.anytime import fixed_words
 from apps.metrics.statistics.power import more_needed_words
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT
 from apps.retrieval.models import Pool
@@ -77,6 +78,13 @@ class PairSheet(Generic[S, D]):
         """The verdict as a sentence; then method, p and regressions."""
         assert self.headline is not None
         return self.pair.comparison.verdict_lines(self.headline, self.regressions)
+
+    @property
+    def anytime_words(self) -> tuple[str, str]:
+        """The evidence that may be looked at as often as one likes; then what the fixed test is good for."""
+        assert self.headline is not None
+        compared = self.pair.comparison
+        return self.headline.anytime.words(compared.family, compared.items), fixed_words(compared.items)
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -220,6 +228,18 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
     @property
     def delta_figures(self) -> str:
         return charts.delta_figures(self.changes, self.names)
+
+    @property
+    def evidence(self) -> tuple[str, str] | None:
+        """The chart of the evidence and its figures; None for who may not see every query.
+
+        From one step to the next it tells the difference of a single query.
+        """
+        assert self.headline is not None
+        if not all(self.candidate.visible):
+            return None
+        found, family = self.headline.anytime, self.pair.comparison.family
+        return charts.evidence(self.measure, found, family), charts.evidence_figures(found)
 
     @cached_property
     def drops(self) -> list[DropRow]:

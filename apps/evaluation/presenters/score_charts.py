@@ -22,9 +22,18 @@ from apps.common.drawing.charts import (
     whisker,
 )
 from apps.common.text.wording import interval, number, percent, signed
-from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
+from apps.evaluation.core.charts import (
+    CELL_WIDTH,
+    Bounds,
+    bounds_of,
+    delta_bars,
+    evidence_line,
+    evidence_steps,
+    stratum_dots,
+)
 from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.measures.sets import RECALL_LEVELS
+from apps.metrics.statistics.anytime import Evidence, evidence_words
 from apps.metrics.statistics.significance import Difference
 from apps.metrics.statistics.strata import ComparedStratum
 
@@ -78,6 +87,16 @@ def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeSt
         ["Query", *names, "Difference"],
         [[row.query_id, number(row.baseline), number(row.candidate), signed(row.change)] for row in rows],
     )
+
+
+def evidence(measure: str, found: Evidence, family: int) -> SafeString:
+    """The evidence by number of queries."""
+    return plot(evidence_line(measure, found, family))
+
+
+def evidence_figures(found: Evidence) -> SafeString:
+    rows = [[n, evidence_words(found.alone[n - 1]), evidence_words(found.holm[n - 1])] for n in evidence_steps(found)]
+    return figures(["Queries", "Evidence", "Strongest so far, Holm"], rows, words=0)
 
 
 def stratum(compared: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
+from django.db.models import Min
+
 from apps.accounts.selectors import policy
 from apps.common.errors import Refusal
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
-from apps.metrics.columns import Floats
+from apps.goldsets.models import VersionQuery, VersionTriple
+from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
 from apps.metrics.estimate import items_of
+from apps.metrics.statistics.anytime import joining_order
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."
@@ -26,6 +30,14 @@ def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
     if baseline.system_id != candidate.system_id:
         return baseline.system.name, candidate.system.name
     return baseline.tag, candidate.tag
+
+
+def order_of(evaluation: Evaluation) -> Ints:
+    """Row numbers of its queries, or triples, in the order in which they joined the gold set: `joining_order`."""
+    version = evaluation.version
+    rows, name = (VersionTriple.objects, "label") if evaluation.hit else (VersionQuery.objects, "outside_id")
+    until = rows.filter(version__gold_set=version.gold_set_id, version__number__lte=version.number)
+    return joining_order(evaluation.query_ids, dict(until.values_list(name).annotate(joined=Min("version__number"))))
 
 
 @dataclass
@@ -53,6 +65,7 @@ class EvaluationPair:
             self.candidate.query_ids,
             seed=self.candidate.seed,
             originals=evaluations.originals_in(self.candidate),
+            order=order_of(self.candidate),
             bar=self.bar,
             items=items_of(self.candidate.hit),
         )

@@ -35,6 +35,20 @@ class McNemarSerializer(serializers.Serializer[Any]):
     p = serializers.FloatField()
 
 
+class EvidenceSerializer(serializers.Serializer[Any]):
+    """The evidence for a difference that may be looked at after every query; 20 settle it.
+
+    `evidence` is that of all queries, `strongest` the strongest at any number of them, `strongest_holm` the same
+    corrected over all measures of the comparison. `settled_after` is the number of queries after which it was 20.
+    """
+
+    evidence = serializers.FloatField()
+    strongest = serializers.FloatField()
+    strongest_holm = serializers.FloatField()
+    settled_after = serializers.IntegerField(allow_null=True)
+    is_settled = serializers.BooleanField()
+
+
 class MeasureComparisonSerializer(serializers.Serializer[Any]):
     """One measure of a comparison, candidate minus baseline; null means not defined.
 
@@ -61,6 +75,7 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
     mcnemar = McNemarSerializer(allow_null=True)
     t = StatisticSerializer(allow_null=True)
     wilcoxon = StatisticSerializer(allow_null=True)
+    anytime = EvidenceSerializer()
     effect_size = EstimateSerializer()
     detectable_difference = serializers.FloatField(allow_null=True)
     queries_needed = serializers.IntegerField(allow_null=True)

@@ -281,8 +281,8 @@ class Statistic(NamedTuple):
 class Paired(NamedTuple):
     """Further tests of one column of paired differences, for readers who know them.
 
-    The verdict uses the interval and the randomisation test, which assume nothing about the distribution of
-    differences.
+    The verdict uses the interval and the randomisation test, which do not assume that differences are normal; of equal
+    runs whose differences are very skewed the test calls more than 5 % different: see `benchmarks/coverage.py`, looks.
 
     `spread` is the standard deviation (n - 1), None for fewer than two queries. `effect` is the mean in spreads,
     Cohen's d of paired values, with its percentile interval. `t` and `effect` are None when all differences are equal,

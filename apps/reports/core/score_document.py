@@ -37,7 +37,7 @@ from apps.reports.core.document import (
 
 SUPPLEMENT_WORDS = (
     "The verdict rests on the interval and the randomisation test; t, Wilcoxon and the effect size, which is the mean "
-    "difference in standard deviations, are for comparison."
+    "difference in standard deviations, are for comparison. Evidence is the strongest at any number of queries, alone."
 )
 CODE = frozenset({0})
 FIELD_WORDS = {"query_type": "type"}
@@ -99,6 +99,8 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
+        first = compared.measures[0]
+        blocks.append(Paragraph(f"{first.measure}: {first.anytime.words(compared.family, card.items)}"))
         blocks += [Paragraph(f"{row.measure}: {row.mcnemar.words}.") for row in compared.measures if row.mcnemar]
         if few := comparison.handfuls(compared.measures, card.items):
             blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
@@ -141,6 +143,7 @@ def _supplement_table(card: Scorecard, compared: RunComparison) -> Table:
         "p, t test",
         "Wilcoxon",
         "p, Wilcoxon",
+        "Evidence",
         *effect_head,
         "Detectable",
         f"{card.items.many.capitalize()} needed",
@@ -150,7 +153,16 @@ def _supplement_table(card: Scorecard, compared: RunComparison) -> Table:
         supplement, tests = row.supplement, row.supplement.tests
         effect = [number(tests.effect, 3), interval(tests.effect_interval, 3, differences=True)]
         power = [number(supplement.detectable, PLACES), supplement.needed_words]
-        rows.append([row.measure, *_statistic(tests.t), *_statistic(tests.wilcoxon), *effect, *power])
+        rows.append(
+            [
+                row.measure,
+                *_statistic(tests.t),
+                *_statistic(tests.wilcoxon),
+                row.anytime.strongest_words,
+                *effect,
+                *power,
+            ]
+        )
     return Table(f"Other tests of {candidate} against {baseline}", head, rows, code=CODE)
 
 

@@ -70,6 +70,24 @@ def test_a_baseline_is_scored_first_and_the_difference_is_paired(files, capsys):
     assert row["wilcoxon"]["n"] == 11
 
 
+def test_evidence_counts_queries_as_the_judgements_have_them_and_may_be_looked_at_often(files, capsys):
+    """The run is worse on the first query only, so the evidence is weaker where that one comes last."""
+    lines = (files / "qrels").read_text().splitlines(keepends=True)
+
+    first = scored_json(capsys, "--compare", "base")["comparisons"][0]["measures"]["P@1"]["anytime"]
+    table = " ".join(scored(capsys, "--compare", "base").split())
+    (files / "qrels").write_text("".join([*lines[2:], *lines[:2]]))
+    last = scored_json(capsys, "--compare", "base")["comparisons"][0]["measures"]["P@1"]["anytime"]
+
+    assert first["evidence"] == pytest.approx(last["evidence"])
+    assert first["strongest"] < last["strongest"]
+    assert last["strongest_holm"] >= 20
+    assert (last["settled_after"], last["is_settled"]) == (9, True)
+    assert "RR: Looked at as often as you like: not settled yet, evidence 3.8 after Holm over 2 of" in table
+    assert "Evidence may be looked at as often as you like, and settles from 20 on." in table
+    assert "The interval and p are right for one look, at a number of queries set before." in table
+
+
 def test_all_differences_of_all_runs_are_one_family(files, capsys):
     write_run(files / "other", {query: ("b", "a") if query > "Q03" else ("a", "b") for query in QUERIES})
 
