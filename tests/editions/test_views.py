@@ -240,7 +240,7 @@ def test_the_page_takes_the_same_queries_however_many_passages_changed(story, le
     lead.get(url_of("import", story, few.pk))
 
     for item in (few, many):
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(14):
             lead.get(url_of("import", story, item.pk))
 
 

@@ -4,9 +4,9 @@ from django.urls import reverse
 from apps.accounts.models import Project
 from apps.goldsets.actions.versions import VersionRefused, discard_draft, freeze_version
 from apps.goldsets.enums import CheckLevel, LeadCheckKind, VersionState
-from apps.goldsets.models import GoldSet, Version
-from apps.goldsets.selectors.assembly import Gathered, gather
-from apps.goldsets.selectors.freeze_policy import LeadCheck, find_lead_checks, relevant_from
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_policy import LeadCheck, find_lead_checks
+from apps.goldsets.selectors.training import lowest_relevant
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Query
 from tests.factories import AT
@@ -54,7 +54,7 @@ def test_a_query_without_relevant_passages_is_named(grade, tells):
 def test_a_passage_is_relevant_from_grade_2_and_from_yes_on_a_scale_of_no_and_yes(highest, lowest):
     project = Project(scale=[{"grade": grade, "name": str(grade)} for grade in range(highest + 1)])
 
-    assert relevant_from(Gathered(version=Version(gold_set=GoldSet(project=project)), places={})) == lowest
+    assert lowest_relevant(project) == lowest
 
 
 def test_confusers_are_counted_of_what_a_run_ranked_high_and_people_graded_low():

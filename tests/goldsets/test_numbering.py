@@ -10,6 +10,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.manifest_facts import number_of
 from apps.queries.models import Query
+from apps.triples.models import Triple
 from tests.factories import AT
 from tests.goldsets.factories import Bench, draft, make_version
 from tests.review.factories import CHANGED, make_accepted
@@ -92,6 +93,21 @@ def test_versions_are_numbered_by_what_was_done_between_them(bench):
         "since": redescribed.label,
     }
     assert fewer.manifest["changelog"] == f"- 4 items retired: {retired.outside_id} and 3 more."
+
+
+def test_what_a_draft_changes_is_found_without_reading_what_is_as_it_was(bench, django_assert_num_queries):
+    triples = [make_accepted(bench.project, snapshot=bench.snapshot) for _ in range(2)]
+    make_version(VersionState.RELEASED, bench, test_share=0.0)
+    following = draft(bench, test_share=0.0)
+
+    gathered = gather(following)
+    with django_assert_num_queries(2):  # the queries and the Q&As of the version before
+        unchanged = number_of(gathered)
+    Triple.objects.filter(pk=triples[0].pk).update(domain="Operations")
+    redescribed = number_of(gather(following))
+
+    assert unchanged.changelog == "- Nothing was added, fixed or retired."
+    assert redescribed.changelog == f"- 1 item with other metadata: {triples[0].label}."
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
-from apps.triples.selectors.triples import accepted_triples, expected_texts, states_of
+from apps.triples.selectors.triples import accepted_triples, expected_texts, read_accepted, states_of
 from tests.review.factories import (
     answer_both,
     make_accepted,
     make_in_review,
     make_triple,
+    reload,
 )
 from tests.triples.factories import make_snapshot
 
@@ -27,10 +28,13 @@ def test_accepted_triples_come_by_number_with_their_wording(project, django_asse
     other_corpus = make_snapshot(project)
     snapshot = accepted[0].snapshot
 
-    with django_assert_num_queries(3):  # their authors, and the texts
-        found = list(accepted_triples(project, snapshot))
-        expected = expected_texts(triple.current.pk for triple in found)
-        texts = [text.block for triple in found for text in expected[triple.current_id]]
+    with django_assert_num_queries(2):
+        found = read_accepted(accepted_triples(project, snapshot), {}, {})
+        expected = expected_texts(triple.revision_id for triple in found)
 
-    assert (found, texts) == (accepted, ["access", "access"])
-    assert list(accepted_triples(project, other_corpus)) == []
+    assert [(each.pk, each.label, each.question, each.answer, each.is_stale) for each in found] == [
+        (triple.pk, triple.label, triple.revision.question, triple.revision.answer, triple.is_stale)
+        for triple in map(reload, accepted)
+    ]
+    assert [text.block for triple in found for text in expected[triple.revision_id]] == ["access", "access"]
+    assert read_accepted(accepted_triples(project, other_corpus), {}, {}) == []

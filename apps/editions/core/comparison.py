@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import log
 from typing import NamedTuple
 
+import numpy as np
+
 from apps.common.digests import digest_of_lines
 from apps.corpus.core.near_duplicates import normalised
 from apps.editions.enums import ChangeKind
@@ -24,20 +26,23 @@ def likely_pairs(
     """
     words = {key: set(normalised(text)) for key, text in queries.items()}
     times = Counter(word for own in words.values() for word in own)
-    holding: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(passages):
-        for word in times.keys() & set(normalised(passages[name])):
-            holding[word].append(name)
+    names, asked = sorted(passages), set(times)
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        for word in asked.intersection(normalised(passages[name])):
+            holding[word].append(place)
+    places_of = {word: np.array(places) for word, places in holding.items()}
     pairs = []
     for key, own in words.items():
         weights = {word: log(1 + len(queries) / times[word]) for word in sorted(own)}
-        shares: dict[str, float] = defaultdict(float)
-        for word, weight in weights.items():
-            for name in holding.get(word, ()):
-                shares[name] += weight
+        if not (held := [word for word in weights if word in places_of]):
+            continue
+        places, at = np.unique(np.concatenate([places_of[word] for word in held]), return_inverse=True)
+        each = np.repeat([weights[word] for word in held], [len(places_of[word]) for word in held])
+        shares = np.bincount(at, weights=each)
+        best = np.argsort(-shares, kind="stable")[:per_query]
         enough = AT_LEAST * sum(weights.values())
-        ranked = sorted((name for name in shares if shares[name] >= enough), key=lambda name: (-shares[name], name))
-        pairs += [(key, name) for name in ranked[:per_query]]
+        pairs += [(key, names[places[one]]) for one in best if shares[one] >= enough]
     return pairs
 
 

@@ -13,7 +13,7 @@ from apps.accounts.models import Project
 from apps.common.database.batched_reads import BatchedRead, ListOf
 from apps.common.database.bulk import chunks
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
-from apps.corpus.selectors.corpora import TextKey
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.editions.enums import ChangeKind
 from apps.editions.selectors.editions import Edition
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
@@ -68,17 +68,19 @@ def usage_of(
 
     `live` is what `live_question` asks.
     """
-    texts = edition.texts
+    texts, items = edition.texts, {version.pk: set[int]() for version in versions}
+    uses = list(_uses_of_texts(edition.before, list(items)))
+    known = {version: text for text, version in texts.items()}
+    known |= texts_of({version for _, version, _ in uses} - known.keys())
     grades: dict[int, dict[int, int]] = defaultdict(dict)
-    settled = settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None])
+    settled = settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None], known)
     for (query, text), pair in settled.items():
         if pair.grade is not None and query in live and text in texts:
             grades[texts[text]][query] = pair.grade
     triples: dict[int, set[int]] = defaultdict(set)
     evidence: dict[int, set[Span]] = defaultdict(set)
-    items: dict[int, set[int]] = {version.pk: set() for version in versions}
-    for of, block, digest, spans in _uses_of_texts(edition.before, list(items)):
-        if (passage := texts.get(TextKey(block, digest))) is None:
+    for of, version, spans in uses:
+        if (passage := texts.get(known[version])) is None:
             continue
         if not spans:
             items[of].add(passage)
@@ -88,8 +90,8 @@ def usage_of(
     return Usage(texts, live, dict(grades), dict(triples), dict(evidence), items, frozenset(settled))
 
 
-def _uses_of_texts(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
-    """What uses texts of the corpus, each once: the Q&A or the version, block, digest, and evidence as JSON.
+def _uses_of_texts(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str]]:
+    """What uses texts of the corpus, each once: the Q&A or the version, the block version, and evidence as JSON.
 
     The Q&As that expect a text, with the evidence that their authors marked in it, and the items of these versions,
     whose evidence is "".
@@ -97,15 +99,11 @@ def _uses_of_texts(before: Snapshot, versions: Collection[int]) -> Iterator[tupl
     expected = _expected().filter(version__block__corpus=before.corpus_id)
     grades = VersionGrade.objects.filter(version__in=versions)
     triples = VersionTriple.objects.filter(version__in=versions, revision__expected_blocks__isnull=False)
-    rows = _texts_on(expected, "revision__triple_id", "version", Cast("spans", TextField()))
+    rows: QuerySet[Any, Any] = expected.values_list("revision__triple_id", "version", Cast("spans", TextField()))
     if versions:
-        on_grades = _texts_on(grades, "version", "block_version", Value(""))
-        rows = rows.union(on_grades, _texts_on(triples, "version", "revision__expected_blocks__version", Value("")))
+        on_grades = grades.values_list("version", "block_version", Value(""))
+        rows = rows.union(on_grades, triples.values_list("version", "revision__expected_blocks__version", Value("")))
     return rows.iterator(chunk_size=AT_ONCE)
-
-
-def _texts_on(rows: QuerySet[Any], of: str, text: str, *more: Any) -> QuerySet[Any, Any]:
-    return rows.values_list(of, f"{text}__block_id", f"{text}__text_digest", *more)
 
 
 def _expected() -> QuerySet[ExpectedBlock]:

@@ -30,7 +30,6 @@ from apps.goldsets.selectors.manifest_facts import (
     waiting_facts,
 )
 from apps.queries.models import Permission, Source
-from apps.triples.selectors.triples import source_of
 
 BATCH = 1_000
 GRADES_AT_ONCE = 10_000
@@ -103,7 +102,7 @@ def manifest_of(
     """The facts of a version that is being frozen, with what the checks of the project found. It names no person."""
     version = gathered.version
     project, snapshot = version.gold_set.project, version.snapshot
-    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
+    grades = agreement.grade_agreement(project, gathered.rounds, {pair.key for pair in gathered.pairs})
     return {
         "format": FORMAT,
         "project": {"slug": project.slug, "name": project.name},
@@ -205,7 +204,7 @@ def _agreement_facts(gathered: Gathered, grades: GradeAgreement) -> dict[str, An
 def source_facts(gathered: Gathered) -> list[dict[str, Any]]:
     """Each source's share of the queries and of the Q&As, its target, and the terms of its use; by its short name."""
     queries = Counter(query.source for query in gathered.queries.values())
-    triples = Counter(map(source_of, gathered.triples))
+    triples = Counter(triple.counted_source for triple in gathered.triples)
     sources = sorted(filter(None, {*queries, *triples}), key=attrgetter("slug"))
     terms = _terms(sources)
     return [

@@ -61,7 +61,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "left_out": rules.counted_losses(losses),
         "losses": [LossGroup(losses) for losses in losses_by_cure(gathered.losses)],
         "losses_total": len(gathered.losses),
-        "rounds": version.rounds.order_by("number"),
+        "rounds": gathered.rounds,
         "content": gathered,
         "splits": [(split, facts[split]) for split in Split.values],
         "split_words": split_words(facts),

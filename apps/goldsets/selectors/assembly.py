@@ -55,22 +55,26 @@ from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import PairKey, ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
-from apps.queries.models import Query
-from apps.triples.models import Triple
-from apps.triples.selectors.triples import ExpectedText, accepted_triples, expected_texts
+from apps.queries.models import Query, Source
+from apps.triples.selectors.triples import (
+    AcceptedTriple,
+    ExpectedText,
+    accepted_triples,
+    expected_texts,
+    read_accepted,
+)
 
 AT_ONCE = 5_000
 
 
-def times_of(queries: Iterable[Query], triples: Iterable[Triple]) -> dict[str, ItemTime]:
+def times_of(queries: Iterable[Query], triples: Iterable[AcceptedTriple]) -> dict[str, ItemTime]:
     """The time of each item. A triple that came from a query is as old as that."""
     times = {query_name(q.outside_id): query_time(q.metadata, q.created_at) for q in queries}
     for triple in triples:
-        query, entry = triple.query, getattr(triple, "imported", None)
-        if query:
+        if query := triple.query:
             time = query_time(query.metadata, query.created_at)
         else:
-            time = triple_time(entry.claims if entry else {}, triple.created_at)
+            time = triple_time(triple.claims, triple.created_at)
         times[triple_name(triple.label)] = time
     return times
 
@@ -108,7 +112,7 @@ def query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
         yield "source", query.source.slug
 
 
-def triple_keys(triple: Triple, group_by: set[str]) -> Iterable[tuple[str, str]]:
+def triple_keys(triple: AcceptedTriple, group_by: set[str]) -> Iterable[tuple[str, str]]:
     if triple.query:
         yield from query_keys(triple.query, group_by)
     if GroupBy.SOURCE in group_by and triple.source:
@@ -133,6 +137,16 @@ class JudgedPair(NamedTuple):
         return self.key[1]
 
 
+class EarlierItem(NamedTuple):
+    """A query or triple of an earlier version of the gold set: its row there, its own key, its name and its split."""
+
+    version_id: int
+    row_id: int
+    key: int
+    name: str
+    split: str
+
+
 class OpenPair(NamedTuple):
     """A pair with answers and without a grade."""
 
@@ -149,14 +163,16 @@ class Gathered:
     `expected` are the texts that Q&As expect, by the key of their accepted revision. `times` are those of the items by
     name, and `boundary` is the time that divides dev and test; both only where the version is split by time. `known` is
     what the training `manifests` in use have of it, `held` are the items that are dev for that, and `sides` are the
-    splits of earlier versions, by name. `pairs_before` are the judged pairs of the `former` version.
+    splits of earlier versions, by name. `earlier_queries` and `earlier_triples` are the items of all earlier versions,
+    oldest first, and `pairs_before` the judged pairs of the `former` one, the last.
     """
 
     version: Version
+    rounds: list[Round]
     places: dict[int, SnapshotPlace]
     pairs: list[JudgedPair] = field(default_factory=list)
     unresolved: list[OpenPair] = field(default_factory=list)
-    triples: list[Triple] = field(default_factory=list)
+    triples: list[AcceptedTriple] = field(default_factory=list)
     expected: dict[int, list[ExpectedText]] = field(default_factory=dict)
     queries: dict[int, Query] = field(default_factory=dict)
     splits: dict[str, str] = field(default_factory=dict)
@@ -168,6 +184,8 @@ class Gathered:
     sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
+    earlier_queries: list[EarlierItem] = field(default_factory=list)
+    earlier_triples: list[EarlierItem] = field(default_factory=list)
     pairs_before: dict[PairKey, FormerPair] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
 
@@ -182,39 +200,45 @@ class Gathered:
     def split_of_query(self, query: Query) -> str:
         return self.splits[query_name(query.outside_id)]
 
-    def split_of_triple(self, triple: Triple) -> str:
+    def split_of_triple(self, triple: AcceptedTriple) -> str:
         return self.splits[triple_name(triple.label)]
 
-    def expected_of(self, triple: Triple) -> list[ExpectedText]:
-        return self.expected[accepted_in(triple)]
+    def expected_of(self, triple: AcceptedTriple) -> list[ExpectedText]:
+        return self.expected[triple.revision_id]
 
+    @property
+    def queries_before(self) -> list[EarlierItem]:
+        """The queries of the `former` version."""
+        return [item for item in self.earlier_queries if self.former and item.version_id == self.former.pk]
 
-def accepted_in(triple: Triple) -> int:
-    """The key of the accepted revision; every accepted triple has one."""
-    assert triple.current_id is not None
-    return triple.current_id
+    @property
+    def triples_before(self) -> list[EarlierItem]:
+        return [item for item in self.earlier_triples if self.former and item.version_id == self.former.pk]
 
 
 def gather(version: Version) -> Gathered:
     """Read everything a freeze needs. Nothing is written."""
     project = version.gold_set.project
     former = former_of(version)
-    places = places_of(version.snapshot)
-    gathered = Gathered(version=version, places=places, former=former, pairs_before=pairs_before(former))
-    queries = {q.pk: q for q in Query.objects.filter(project=project).prefetch_related("source")}
+    rounds = list(version.rounds.select_related("pool").order_by("number"))
+    gathered = Gathered(version, rounds, places_of(version.snapshot), former=former)
+    _read_earlier(gathered)
+    sources = Source.objects.filter(project=project).in_bulk()
+    queries = Query.objects.filter(project=project).in_bulk()
+    for query in queries.values():
+        query.source = sources[query.source_id] if query.source_id else None
     losses = Losses(gathered.places, queries)
-    _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
-    accepted = accepted_triples(project, version.snapshot).select_related("imported")
-    gathered.triples = list(accepted.prefetch_related("query__source"))
-    gathered.expected = expected_texts(map(accepted_in, gathered.triples))
+    _gather_pairs(gathered, queries, losses)
+    gathered.triples = read_accepted(accepted_triples(project, version.snapshot), queries, sources)
+    gathered.expected = expected_texts(triple.revision_id for triple in gathered.triples)
     for triple in gathered.triples:
-        if triple.query_id and queries[triple.query_id].retired_at is None:
-            gathered.queries[triple.query_id] = queries[triple.query_id]
+        if triple.query and triple.query.retired_at is None:
+            gathered.queries[triple.query.pk] = triple.query
     if texts := losses.missed_texts:
         losses.show_ways(_ways(version, texts))
     included = [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
     included += [(query, pair.text.block_id) for query in losses.queries for pair in gathered.by_query.get(query, ())]
-    gathered.losses = losses.listed(included, gathered.queries, gathered.former)
+    gathered.losses = losses.listed(included, gathered.queries, (item.key for item in gathered.queries_before))
     _split(gathered)
     return gathered
 
@@ -257,9 +281,21 @@ def former_of(version: Version) -> Version | None:
     return earlier.order_by("-number").first()
 
 
-def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
-    settled, ruled_out, missed = settled_texts(rounds), set(), []
-    places, pairs = gathered.places, gathered.pairs
+def _read_earlier(gathered: Gathered) -> None:
+    earlier = gathered.version.gold_set.versions.filter(number__lt=gathered.version.number)
+    frozen = {"version__in": earlier.exclude(state=VersionState.DRAFT)}
+    queries = VersionQuery.objects.filter(**frozen).values_list("version_id", "pk", "query_id", "outside_id", "split")
+    triples = VersionTriple.objects.filter(**frozen).values_list("version_id", "pk", "triple_id", "label", "split")
+    gathered.earlier_queries = [EarlierItem(*row) for row in queries.order_by("version__number")]
+    gathered.earlier_triples = [EarlierItem(*row) for row in triples.order_by("version__number")]
+
+
+def _gather_pairs(gathered: Gathered, queries: Mapping[int, Query], losses: Losses) -> None:
+    places, pairs, rounds = gathered.places, gathered.pairs, gathered.rounds
+    texts = {place.version_id: TextKey(block, place.text_digest) for block, place in places.items()}
+    queries_before = {item.row_id: item.key for item in gathered.queries_before}
+    gathered.pairs_before = pairs_before(gathered.former, queries_before, texts)
+    settled, ruled_out, missed = settled_texts(rounds, texts), set(), []
     for key, pair in settled.items():
         text = key[1]
         if pair.is_ruled_out:
@@ -333,7 +369,8 @@ def _document_keys(gathered: Gathered) -> dict[str, list[tuple[str, str]]]:
 
 
 def _items(gathered: Gathered) -> list[SplitItem]:
-    former_queries, former_triples = _former_splits(gathered.version)
+    earlier = gathered.earlier_queries, gathered.earlier_triples
+    former_queries, former_triples = ({item.key: item.split for item in items} for items in earlier)
     group_by = set(gathered.version.group_by)
     documents = _document_keys(gathered) if GroupBy.DOCUMENT in group_by else {}
     items = [
@@ -348,18 +385,10 @@ def _items(gathered: Gathered) -> list[SplitItem]:
     for triple in gathered.triples:
         item = SplitItem(
             name=triple_name(triple.label),
-            text=triple.revision.question,
+            text=triple.question,
             keys=(*triple_keys(triple, group_by), *documents.get(triple_name(triple.label), ())),
             former=former_triples.get(triple.pk, ""),
         )
         items.append(item)
     trained = gathered.known.questions
     return with_near([item._replace(is_trained=item.name in trained) for item in items])
-
-
-def _former_splits(version: Version) -> tuple[dict[int, str], dict[int, str]]:
-    """The splits of queries and triples in the last earlier version that has them, be others between."""
-    earlier = version.gold_set.versions.filter(number__lt=version.number).exclude(state=VersionState.DRAFT)
-    queries = VersionQuery.objects.filter(version__in=earlier).order_by("version__number")
-    triples = VersionTriple.objects.filter(version__in=earlier).order_by("version__number")
-    return dict(queries.values_list("query_id", "split")), dict(triples.values_list("triple_id", "split"))

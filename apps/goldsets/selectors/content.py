@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
+from apps.accounts.models import User
 from apps.common.database.batched_reads import answer_to
 from apps.common.database.functions import bytewise
 from apps.common.files.replayable_rows import ReplayableRows
@@ -40,8 +41,7 @@ from apps.goldsets.selectors.judgements import (
     query_batches,
 )
 from apps.queries.models import Query
-from apps.triples.models import Triple
-from apps.triples.selectors.triples import ExpectedText
+from apps.triples.selectors.triples import AcceptedTriple, ExpectedText
 
 EVERY_SPLIT = tuple(Split.values)
 
@@ -235,53 +235,60 @@ def query_fields(query: Query) -> dict[str, Any]:
         domain=query.domain,
         query_type=query.query_type,
         group=query.group_key,
-        tags=tuple(query.tags),
         metadata=query.metadata,
     )._asdict()
     for name in ("query_id", "text", "split"):
         del fields[name]
-    return fields
+    return fields | {"tags": query.tags}  # as they are stored, so that unchanged ones are equal to those
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:
-    for triple, content in triple_contents(gathered):
+    for triple, content in triple_contents(gathered, gathered.triples):
         yield VersionTriple(
             version=gathered.version,
-            triple=triple,
-            revision=triple.current,
+            triple_id=triple.pk,
+            revision_id=triple.revision_id,
             label=triple.label,
             split=gathered.split_of_triple(triple),
             content=content,
         )
 
 
-def triple_contents(gathered: Gathered) -> Iterator[tuple[Triple, dict[str, Any]]]:
-    """Each triple of a draft with what is stored of it."""
-    reviewers = reviewers_of(gathered.triples)
-    for triple in gathered.triples:
-        names = tuple(name for _, name in reviewers[triple.pk])
-        yield triple, stored_triple(_triple_row(triple, gathered, names))
+def triple_contents(
+    gathered: Gathered, triples: Collection[AcceptedTriple]
+) -> Iterator[tuple[AcceptedTriple, dict[str, Any]]]:
+    """Each of these triples of a draft with what is stored of it."""
+    reviewers = reviewers_of(triples)
+    authors = User.objects.in_bulk({_author_of(triple) for triple in triples})
+    for triple in triples:
+        row = TripleRow(
+            triple_id=triple.label,
+            question=triple.question,
+            expected_answer=triple.answer,
+            blocks=tuple(map(_expected, gathered.expected_of(triple))),
+            match="all" if triple.needs_all_blocks else "any",
+            added_by=authors[_author_of(triple)].name,
+            reviewed_by=tuple(name for _, name in reviewers[triple.pk]),
+            **triple_metadata(gathered, triple),
+        )
+        yield triple, stored_triple(row)
 
 
-def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
-    revision = triple.revision
-    author = (triple.adopted_by if triple.is_machine_written else None) or triple.author
-    query = gathered.queries.get(triple.query_id) if triple.query_id else None
-    return TripleRow(
-        triple_id=triple.label,
-        question=revision.question,
-        expected_answer=revision.answer,
-        blocks=tuple(map(_expected, gathered.expected_of(triple))),
-        match="all" if revision.needs_all_blocks else "any",
-        query_id=query.outside_id if query else "",
-        domain=triple.domain,
-        difficulty=triple.difficulty,
-        added_by=author.name,
-        added_at=utc_second(triple.created_at),
-        reviewed_by=reviewers,
-        resolution=triple.resolution,
-        is_machine_written=triple.is_machine_written,
-    )
+def triple_metadata(gathered: Gathered, triple: AcceptedTriple) -> dict[str, Any]:
+    """What is stored of a triple beside its label, the words of its revision and the names of people."""
+    query = triple.query
+    return {
+        "query_id": query.outside_id if query and query.pk in gathered.queries else "",
+        "domain": triple.domain,
+        "difficulty": triple.difficulty,
+        "added_at": utc_second(triple.created_at),
+        "resolution": triple.resolution,
+        "is_machine_written": triple.is_machine_written,
+    }
+
+
+def _author_of(triple: AcceptedTriple) -> int:
+    return (triple.adopted_by_id if triple.is_machine_written else None) or triple.author_id
 
 
 def _expected(expected: ExpectedText) -> ExpectedBlock:

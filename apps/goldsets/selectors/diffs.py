@@ -14,8 +14,8 @@ from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered, accepted_in
-from apps.goldsets.selectors.content import query_fields, triple_contents
+from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.content import query_fields, triple_contents, triple_metadata
 from apps.triples.models import ExpectedBlock
 
 
@@ -104,27 +104,33 @@ def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Spl
 
 def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     """What a draft would change if it were frozen now, over both splits."""
-    return _difference(_stored(former, tuple(Split.values)), _drafted(gathered), *_unlike_before(gathered))
+    before = _stored(former, tuple(Split.values))
+    return _difference(before, _drafted(gathered, before), *_unlike_before(gathered))
 
 
-_PairState = tuple[str, str, int, int, str, int]
-"""Of a judged pair, as they are stored: the names of query and block, block version, grade, resolution, judges.
+_PairState = tuple[str, int, str, int, str, int]
+"""Of a judged pair, as they are stored: the name of the query, block version, name of the block, grade, resolution,
+judges.
 
 A version has hundreds of thousands of them."""
 _TripleState = tuple[int, dict[str, Any]]
 """The revision and the content of a triple, as they are stored: they decide all of its `_ItemState`."""
 
 
+_QueryState = tuple[str, dict[str, Any]]
+"""The text of a query and what else is stored of it."""
+
+
 class _States(NamedTuple):
     """The queries and triples of a version by name."""
 
-    queries: dict[str, _ItemState]
+    queries: dict[str, _QueryState]
     triples: dict[str, _TripleState]
 
 
 def _difference(before: _States, after: _States, gone: Iterable[_PairState], come: Iterable[_PairState]) -> Diff:
     """`gone` and `come` are the pairs that one of them does not have exactly like this."""
-    queries = _compare(before.queries, after.queries)
+    queries = _compare(*(_queries(one.queries, other.queries) for one, other in ((before, after), (after, before))))
     triples = _compare(*(_triples(one.triples, other.triples) for one, other in ((before, after), (after, before))))
     pairs = _compare(_by_name(gone), _by_name(come))
     return Diff(
@@ -160,26 +166,27 @@ def _unlike(before: Iterable[_PairState], after: Iterable[_PairState]) -> tuple[
 
 def _unlike_before(gathered: Gathered) -> tuple[Collection[_PairState], Collection[_PairState]]:
     """As `_unlike`, of the version before and a draft, whose pairs are known by key: nearly all are the same."""
+    names = {item.key: item.name for item in gathered.queries_before}
     gone, come = dict(gathered.pairs_before), []
     for query, place, grade, resolution, judges, key in gathered.pairs:
-        pair = (key[0], query.outside_id, place.outside_id, place.version_id, grade, resolution, judges)
-        if gone.get(key) == pair:
+        pair = (place.version_id, place.outside_id, grade, resolution, judges)
+        if gone.get(key) == pair and names[key[0]] == query.outside_id:
             del gone[key]
         else:
-            come.append(pair)
-    return [pair[1:] for pair in gone.values()], [pair[1:] for pair in come]
+            come.append((query.outside_id, *pair))
+    return [(names[query], *pair) for (query, _), pair in gone.items()], come
 
 
 def _by_name(pairs: Iterable[_PairState]) -> dict[str, _ItemState]:
     pairs = list(pairs)
-    texts = texts_of(version for _, _, version, *_ in pairs)
+    texts = texts_of(version for _, version, *_ in pairs)
     return {
         f"{query} with {block}": _ItemState(
             f"grade {grade}",
             (Pin(block, texts[version].digest, version),),
             about={"resolution": resolution, "judges": judges},
         )
-        for query, block, version, grade, resolution, judges in pairs
+        for query, version, block, grade, resolution, judges in pairs
     }
 
 
@@ -240,23 +247,35 @@ def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, st
 def _stored(version: Version, splits: tuple[str, ...]) -> _States:
     queries = VersionQuery.objects.filter(version=version, split__in=splits)
     triples = VersionTriple.objects.filter(version=version, split__in=splits)
-    stored = {label: (revision, content) for label, revision, content in triples.values_list(*TRIPLE)}
-    return _States(_queries(queries.values_list("outside_id", "text", "fields")), stored)
+    return _States(
+        {name: (text, fields) for name, text, fields in queries.values_list("outside_id", "text", "fields")},
+        {label: (revision, content) for label, revision, content in triples.values_list(*TRIPLE)},
+    )
 
 
-def _drafted(gathered: Gathered) -> _States:
-    queries = ((query.outside_id, query.text, query_fields(query)) for query in gathered.queries.values())
-    triples = {triple.label: (accepted_in(triple), content) for triple, content in triple_contents(gathered)}
-    return _States(_queries(queries), triples)
+def _drafted(gathered: Gathered, before: _States) -> _States:
+    """Of a triple that is as it was, what is stored of it stands for it: nothing is read or made of it."""
+    queries = {query.outside_id: (query.text, query_fields(query)) for query in gathered.queries.values()}
+    triples, unlike = {}, []
+    for triple in gathered.triples:
+        revision, content = before.triples.get(triple.label, (None, {}))
+        if revision == triple.revision_id and triple_metadata(gathered, triple).items() <= content.items():
+            triples[triple.label] = before.triples[triple.label]
+        else:
+            unlike.append(triple)
+    triples |= {triple.label: (triple.revision_id, content) for triple, content in triple_contents(gathered, unlike)}
+    return _States(queries, triples)
 
 
-def _queries(rows: Iterable[tuple[str, str, dict[str, Any]]]) -> dict[str, _ItemState]:
-    return {name: _ItemState(text, about=plain_numbers(fields)) for name, text, fields in rows}
+def _queries(queries: Mapping[str, _QueryState], others: Mapping[str, _QueryState]) -> dict[str, _ItemState]:
+    """Those that the others do not have exactly like this."""
+    unlike = ((name, state) for name, state in queries.items() if others.get(name) != state)
+    return {name: _ItemState(text, about=plain_numbers(fields)) for name, (text, fields) in unlike}
 
 
 def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:
     rows = VersionGrade.objects.filter(version=version, query__split__in=splits)
-    columns = ("query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
+    columns = ("query__outside_id", "block_version_id", "block_id", "grade", "resolution", "judges")
     return rows.values_list(*columns).iterator(chunk_size=5_000)
 
 

@@ -26,7 +26,7 @@ from apps.goldsets.enums import (
     LossKind,
     LossReason,
 )
-from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.goldsets.models import Version, VersionGrade
 from apps.judging.models import KeptPair, Round
 from apps.judging.selectors.pairs import PairKey
 from apps.judging.selectors.pending_work import PooledIn, WaitingIn
@@ -222,16 +222,17 @@ class Losses:
         words = CURE_OF_EARLIER if loss.reason == LossReason.TEXT_CHANGED else CURE_OF_EARLIER_GONE
         return loss._replace(remedy=words.format(name=edition.name))
 
-    def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
+    def listed(self, pairs: Iterable[Pair], queries: Iterable[int], before: Iterable[int]) -> list[Loss]:
         """The queries first, then the pairs, each by name.
 
-        `queries` are those that the version has, and `pairs` those that it has of the queries of missed pairs.
+        `queries` are those that the version has, `before` those of the version before, and `pairs` those that it has of
+        the queries of missed pairs.
         """
         included = set(pairs)
         self._pairs = {pair: loss for pair, loss in self._pairs.items() if not self._goes_on(pair, *loss, included)}
         missed = [self._with_new_name(loss, digest) for loss, digest in self._pairs.values()]
         missed.sort(key=lambda loss: (loss.query_name.encode(), loss.block_name.encode()))
-        return [*self._queries_missed(set(queries), former), *missed]
+        return [*self._queries_missed(set(queries), set(before)), *missed]
 
     def _goes_on(self, pair: Pair, loss: Loss, digest: str, included: set[Pair]) -> bool:
         """Whether the version has this pair, or the pair of the block that has the text of a block that is gone."""
@@ -252,13 +253,10 @@ class Losses:
         """The block that has each text in the snapshot."""
         return {place.text_digest: Successor(block, place.outside_id) for block, place in self._places.items()}
 
-    def _queries_missed(self, included: set[int], former: Version | None) -> list[Loss]:
+    def _queries_missed(self, included: set[int], before: set[int]) -> list[Loss]:
         counts = Counter(query for query, _ in self._pairs)
-        known = set(counts)
-        if former is not None:
-            known |= set(VersionQuery.objects.filter(version=former).values_list("query_id", flat=True))
         missed = []
-        for pk in known - included:
+        for pk in (counts.keys() | before) - included:
             query = self._queries[pk]
             reason = LossReason.NOTHING_LEFT if query.retired_at is None else LossReason.QUERY_RETIRED
             sentence = str(reason.label)
@@ -286,34 +284,31 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-class FormerPair(NamedTuple):
-    """A judged pair of the version before, as it is stored."""
+FormerPair = tuple[int, str, int, str, int]
+"""Of a judged pair of the version before as it is stored: block version, name of the block, grade, resolution, judges.
 
-    query_id: int
-    query_name: str
-    block_name: str
-    version_id: int
-    grade: int
-    resolution: str
-    judges: int
+A version has hundreds of thousands of them."""
 
 
-FORMER = ("query__query_id", "query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
+def pairs_before(
+    former: Version | None, queries: Mapping[int, int], known: Mapping[int, TextKey]
+) -> dict[PairKey, FormerPair]:
+    """The judged pairs of the version before; none without one.
 
-
-def pairs_before(former: Version | None) -> dict[PairKey, FormerPair]:
-    """The judged pairs of the version before; none without one."""
-    rows = VersionGrade.objects.filter(version=former).values_list(*FORMER)
-    pairs = [FormerPair._make(row) for row in rows.iterator(chunk_size=ROWS)]
-    texts = texts_of(pair.version_id for pair in pairs)
-    return {(pair.query_id, texts[pair.version_id]): pair for pair in pairs}
+    `queries` are the keys of its queries by those of their rows, `known` texts by their block version.
+    """
+    columns = ("query_id", "block_version_id", "block_id", "grade", "resolution", "judges")
+    rows = list(VersionGrade.objects.filter(version=former).values_list(*columns).iterator(chunk_size=ROWS))
+    texts = {**known, **texts_of({row[1] for row in rows} - known.keys())}
+    return {(queries[row[0]], texts[row[1]]): row[1:] for row in rows}
 
 
 def missable(pairs: Mapping[PairKey, FormerPair], *, but: Container[PairKey]) -> Iterator[MissablePair]:
     """The pairs of the version before, but those with these keys: nearly all, so nothing is made of them."""
     for key, pair in pairs.items():
         if key not in but:
-            yield MissablePair(*key, pair.block_name, pair.grade, version_id=pair.version_id)
+            version, block, grade, *_ = pair
+            yield MissablePair(*key, block, grade, version_id=version)
 
 
 def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -23,8 +23,7 @@ from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
-from apps.triples.models import Triple
-from apps.triples.selectors.triples import source_of
+from apps.triples.selectors.triples import AcceptedTriple
 
 REVIEWERS_OF_MACHINE_WRITTEN = 2
 NAMES_SHOWN = 12
@@ -141,10 +140,10 @@ def _machine_written(gathered: Gathered) -> Iterator[Blocker]:
             yield Blocker(BlockerKind.MACHINE, sentence, triple.pk)
 
 
-def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]]]:
+def reviewers_of(triples: Collection[AcceptedTriple]) -> defaultdict[int, list[tuple[int, str]]]:
     """The reviewers of the current revision of each triple with a verdict: (id, name) by triple, in order of names."""
     rows = (
-        Verdict.objects.filter(revision__in=[triple.current_id for triple in triples], superseded_by=None)
+        Verdict.objects.filter(revision__in=[triple.revision_id for triple in triples], superseded_by=None)
         .order_by("reviewer__name", "reviewer_id")
         .values_list("revision__triple_id", "reviewer_id", "reviewer__name")
     )
@@ -169,9 +168,8 @@ def _sourced_items(gathered: Gathered) -> Iterator[tuple[str, Source]]:
         if query.source is not None:
             yield query.outside_id, query.source
     for triple in gathered.triples:
-        source = triple.source or (triple.query.source if triple.query else None)
-        if source is not None:
-            yield triple.label, source
+        if triple.counted_source is not None:
+            yield triple.label, triple.counted_source
 
 
 def _leak(leak: Leak) -> str:
@@ -235,8 +233,8 @@ def _few_queries(gathered: Gathered) -> Iterator[str]:
 
 def _missing_grades(gathered: Gathered) -> Iterator[str]:
     """Queries of which the rounds on this snapshot have judged no pair, or not all."""
-    rounds = gathered.version.rounds.filter(pool__snapshot=gathered.version.snapshot_id)
-    planned = planned_pairs(rounds)
+    on_snapshot = [round_ for round_ in gathered.rounds if round_.pool.snapshot_id == gathered.version.snapshot_id]
+    planned = planned_pairs(on_snapshot)
     untouched = [each.outside_id for each in planned if not each.done]
     partly = [f"{each.outside_id} ({each.done:,} of {each.pairs:,})" for each in planned if 0 < each.done < each.pairs]
     if untouched:
@@ -254,7 +252,9 @@ def _tiny_test(gathered: Gathered) -> Iterator[str]:
 
 
 def _open_rounds(gathered: Gathered) -> Iterator[str]:
-    for round_ in gathered.version.rounds.exclude(state=RoundState.CLOSED).order_by("pk"):
+    for round_ in gathered.rounds:
+        if round_.state == RoundState.CLOSED:
+            continue
         yield f"{round_} is still open. Grades given after the freeze are not in this version: close the round first."
 
 
@@ -292,7 +292,7 @@ def _of_one_time(gathered: Gathered) -> Iterator[str]:
 
 def _off_target(gathered: Gathered) -> Iterator[str]:
     of_queries = [query.source for query in gathered.queries.values()]
-    for items, sources in (("queries", of_queries), ("Q&As", list(map(source_of, gathered.triples)))):
+    for items, sources in (("queries", of_queries), ("Q&As", [triple.counted_source for triple in gathered.triples])):
         for source, count in sorted(Counter(filter(None, sources)).items(), key=lambda item: item[0].slug):
             share = count / len(sources)
             if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:

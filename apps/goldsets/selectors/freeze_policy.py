@@ -58,12 +58,8 @@ def answer_to(project: Project, kind: LeadCheckKind) -> CheckLevel:
     return CheckLevel(policy(project, kind))
 
 
-def relevant_from(gathered: Gathered) -> int:
-    return lowest_relevant(gathered.version.gold_set.project)
-
-
 def _relevant(gathered: Gathered) -> Iterator[_Found]:
-    lowest = relevant_from(gathered)
+    lowest = lowest_relevant(gathered.version.gold_set.project)
     off = {}
     for pairs in gathered.by_query.values():
         relevant = sum(pair.grade >= lowest for pair in pairs)
@@ -79,10 +75,11 @@ def _relevant(gathered: Gathered) -> Iterator[_Found]:
 
 def _confusers(gathered: Gathered) -> Iterator[_Found]:
     """Passages that a run of the pools ranked high and that people graded low."""
-    lowest, high = relevant_from(gathered), _ranked_high(gathered)
+    lowest, high = lowest_relevant(gathered.version.gold_set.project), _ranked_high(gathered)
     short = {}
     for query, pairs in gathered.by_query.items():
-        confusers = sum(pair.grade < lowest and (query, pair.place.version_id) in high for pair in pairs)
+        ranked_high = high[query]
+        confusers = sum(pair.grade < lowest and pair.place.version_id in ranked_high for pair in pairs)
         if confusers < FEWEST_CONFUSERS:
             short[pairs[0].query.outside_id] = confusers
     if short:
@@ -108,10 +105,14 @@ class _IsRankedHigh(Func):
         return self.as_sql(compiler, connection, template=template, **more)
 
 
-def _ranked_high(gathered: Gathered) -> set[tuple[int, int]]:
-    """The queries and texts of the rounds' pools that a run ranked high."""
-    rows = PoolEntry.objects.filter(_IsRankedHigh("found_by"), pool__in=gathered.version.rounds.values("pool"))
-    return set(rows.values_list("query_id", "version_id").iterator(chunk_size=5_000))
+def _ranked_high(gathered: Gathered) -> defaultdict[int, set[int]]:
+    """By query the texts of the rounds' pools that a run ranked high."""
+    pools = {round_.pool_id for round_ in gathered.rounds}
+    rows = PoolEntry.objects.filter(_IsRankedHigh("found_by"), pool__in=pools).values_list("query_id", "version_id")
+    high: defaultdict[int, set[int]] = defaultdict(set)
+    for query, version in rows.iterator(chunk_size=5_000):
+        high[query].add(version)
+    return high
 
 
 def _strata(gathered: Gathered) -> Iterator[_Found]:
@@ -136,8 +137,7 @@ def _terms(gathered: Gathered) -> Iterator[_Found]:
             resting[query.source.pk].append(query.outside_id)
             names[query.source.pk] = query.source.name
     for triple in gathered.triples:
-        source = triple.source or (triple.query.source if triple.query else None)
-        if source:
+        if source := triple.counted_source:
             resting[source.pk].append(triple.label)
             names[source.pk] = source.name
     granted = Permission.objects.filter(source__in=resting, revoked_at=None).values_list("source_id", "scope")

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.core.numbering import FIRST, Changes, Numbered, draft_changelog, next_number
 from apps.goldsets.enums import CheckLevel, Split
-from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import Gathered, places_of
 from apps.goldsets.selectors.diffs import diff_of_draft
 from apps.goldsets.selectors.freeze_policy import LeadCheck
@@ -26,7 +25,6 @@ from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from apps.triples.models import Triple
-from apps.triples.selectors.triples import source_of
 
 FIRST_CHANGELOG = "- First version."
 SAME_NAMES = ("regraded", "reworded", "repinned", "remarked", "added", "redescribed")
@@ -44,15 +42,15 @@ def number_of(gathered: Gathered) -> NumberedDraft:
         return NumberedDraft(FIRST, FIRST_CHANGELOG)
     diff = diff_of_draft(former, gathered)
     named = {kind: [change.name for change in getattr(diff, kind)] for kind in SAME_NAMES}
-    retired, other_passages = [change.name for change in diff.removed], _has_other_passages(gathered, former.snapshot)
+    retired, other_passages = [change.name for change in diff.removed], _has_other_passages(gathered, former)
     changes = Changes(retired=retired, other_passages=other_passages, **named)
     return NumberedDraft(next_number(former.numbered, changes), draft_changelog(changes, named=_dev_names(gathered)))
 
 
-def _has_other_passages(gathered: Gathered, former: Snapshot) -> bool:
-    if former == gathered.version.snapshot:
+def _has_other_passages(gathered: Gathered, former: Version) -> bool:
+    if former.snapshot_id == gathered.version.snapshot_id:
         return False
-    before = {(place.outside_id, place.text_digest) for place in places_of(former).values()}
+    before = {(place.outside_id, place.text_digest) for place in places_of(former.snapshot).values()}
     return before != {(place.outside_id, place.text_digest) for place in gathered.places.values()}
 
 
@@ -60,9 +58,8 @@ def _dev_names(gathered: Gathered) -> frozenset[str]:
     """The queries and triples of dev, now or in the version before. Judged pairs are counted, never named."""
     now = [query.outside_id for query in gathered.queries.values() if gathered.split_of_query(query) == Split.DEV]
     now += [triple.label for triple in gathered.triples if gathered.split_of_triple(triple) == Split.DEV]
-    before = VersionQuery.objects.filter(version=gathered.former, split=Split.DEV).values_list("outside_id", flat=True)
-    labels = VersionTriple.objects.filter(version=gathered.former, split=Split.DEV).values_list("label", flat=True)
-    return frozenset([*now, *before, *labels])
+    before = [*gathered.queries_before, *gathered.triples_before]
+    return frozenset([*now, *(item.name for item in before if item.split == Split.DEV)])
 
 
 WAITING = (State.IN_REVIEW, State.DISPUTED)
@@ -134,6 +131,7 @@ def checks_facts(checks: Iterable[LeadCheck]) -> dict[str, int]:
 
 def unused_targets(gathered: Gathered) -> list[dict[str, Any]]:
     """The sources that were to give a share and gave neither a query nor a Q&A."""
-    used = {query.source for query in gathered.queries.values()} | set(map(source_of, gathered.triples))
+    used = {query.source for query in gathered.queries.values()}
+    used |= {triple.counted_source for triple in gathered.triples}
     aimed = Source.objects.filter(project=gathered.version.gold_set.project, target_share__gt=0).order_by("slug")
     return [{"source": source.slug, "target_share": source.target_share} for source in aimed if source not in used]

@@ -46,7 +46,7 @@ def newest_version(gold_set: GoldSet) -> Version | None:
 def condition_of(version: Version) -> Q:
     """The condition for the queries of `questions_of`."""
     if version.is_draft:
-        accepted = accepted_triples(version.gold_set.project, version.snapshot).order_by()
+        accepted = accepted_triples(version.gold_set.project, version.snapshot)
         asked = AskedRevision.objects.filter(revision__in=accepted.values("current"))
         queries = Q(pk__in=version.rounds.values("pool__pool_queries__query"), retired_at=None)
     else:

@@ -20,7 +20,7 @@ from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, Versi
 from apps.queries.models import Query
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Triple, label_of
-from apps.triples.selectors.triples import ExpectedText, expected_texts, triples_of
+from apps.triples.selectors.triples import AcceptedTriple, ExpectedText, expected_texts, read_accepted
 
 LOOKED_UP = 5_000
 RELEVANT_FROM = 2
@@ -66,7 +66,7 @@ def known_in_draft(
     manifests: Collection[TrainingManifest],
     *,
     queries: Iterable[Query],
-    triples: Iterable[Triple],
+    triples: Iterable[AcceptedTriple],
     expected: Mapping[int, list[ExpectedText]],
     pairs: Iterable[tuple[str, int]],
 ) -> Known:
@@ -76,9 +76,11 @@ def known_in_draft(
     """
     if not manifests:
         return NOTHING
-    passages = _passages_of(manifests, pairs)
+    by_questions = _kinds(manifests) <= {EntryKind.QUESTION}
+    passages = {} if by_questions else _passages_of(manifests, pairs)
     items = [_query(query.outside_id, query.text, passages) for query in queries]
-    return _known(manifests, [*items, *(_triple(triple, expected) for triple in triples)])
+    items += [_triple(triple, () if by_questions else expected[triple.revision_id]) for triple in triples]
+    return _known(manifests, items)
 
 
 class FoundItem(NamedTuple):
@@ -181,12 +183,11 @@ class KnownQuestion(NamedTuple):
 
 def questions_in(project: Project, entries: Collection[Entry]) -> list[KnownQuestion]:
     """The queries and accepted triples that a list has, for its preview: those in test of a version first."""
-    queries = list(Query.objects.filter(project=project, retired_at=None))
-    accepted = triples_of(project).filter(state=State.ACCEPTED).select_related("query", "imported", "current")
-    triples = list(accepted)
-    expected = expected_texts(triple.revision.pk for triple in triples)
-    items = [_query(query.outside_id, query.text, {}) for query in queries]
-    items += [_triple(triple, expected) for triple in triples]
+    queries = Query.objects.filter(project=project).in_bulk()
+    triples = read_accepted(Triple.objects.filter(project=project, state=State.ACCEPTED), queries, {})
+    expected = expected_texts(triple.revision_id for triple in triples)
+    items = [_query(query.outside_id, query.text, {}) for query in queries.values() if query.retired_at is None]
+    items += [_triple(triple, expected[triple.revision_id]) for triple in triples]
     listed = set(entries)
     known = find_known(items, lambda asked: ((entry, "") for entry in asked if entry in listed)).questions
     tested = _versions_with_in_test(project)
@@ -237,13 +238,10 @@ def _lookup_in(manifests: Collection[Listed]) -> Lookup:
 def _passages_of(
     manifests: Collection[TrainingManifest], pairs: Iterable[tuple[str, int]]
 ) -> dict[str, list[TrainingPassage]]:
-    """The relevant passages of each query, where a manifest may know them; their texts only where it has hashes."""
-    kinds = _kinds(manifests)
-    if kinds <= {EntryKind.QUESTION}:
-        return {}
+    """The relevant passages of each query; their texts only where a manifest has hashes."""
     listed = list(pairs)
     columns = ["pk", "block__outside_id", "block__document__outside_id"]
-    columns += ["text"] if EntryKind.TEXT in kinds else []
+    columns += ["text"] if EntryKind.TEXT in _kinds(manifests) else []
     passages: dict[int, TrainingPassage] = {}
     for ids in chunks(sorted({version for _, version in listed}), LOOKED_UP):
         for pk, block, document, *texts in BlockVersion.objects.filter(pk__in=ids).values_list(*columns):
@@ -284,22 +282,21 @@ def _query(outside_id: str, text: str, passages: dict[str, list[TrainingPassage]
     return Traceable(query_name(outside_id), (outside_id,), (text,), tuple(passages.get(outside_id, ())))
 
 
-def _triple(triple: Triple, expected: Mapping[int, list[ExpectedText]]) -> Traceable:
-    revision = triple.revision
-    passages = [_expected_passage(each.block, each.document, each.text, each.spans) for each in expected[revision.pk]]
-    return Traceable(triple_name(triple.label), _ids_of(triple), (revision.question,), tuple(passages))
+def _triple(triple: AcceptedTriple, expected: Iterable[ExpectedText]) -> Traceable:
+    passages = [_expected_passage(each.block, each.document, each.text, each.spans) for each in expected]
+    ids = _ids_of(triple.label, triple.claims, triple.query)
+    return Traceable(triple_name(triple.label), ids, (triple.question,), tuple(passages))
 
 
 def _frozen_triple(row: VersionTriple, passages: Mapping[str, list[TrainingPassage]]) -> Traceable:
-    ids, question = _ids_of(row.triple), row.content["question"]
-    return Traceable(triple_name(row.label), ids, (question,), tuple(passages.get(row.label, ())))
+    entry: Any = getattr(row.triple, "imported", None)
+    ids = _ids_of(row.label, entry.claims if entry else {}, row.triple.query)
+    return Traceable(triple_name(row.label), ids, (row.content["question"],), tuple(passages.get(row.label, ())))
 
 
-def _ids_of(triple: Triple) -> tuple[str, ...]:
+def _ids_of(label: str, claims: Mapping[str, Any], query: Query | None) -> tuple[str, ...]:
     """A triple is known by its label, by the id in the file it came from, and by the query that it came from."""
-    entry: Any = getattr(triple, "imported", None)
-    outside = str(entry.claims.get("id") or "") if entry else ""
-    ids = [triple.label, outside, triple.query.outside_id if triple.query else ""]
+    ids = [label, str(claims.get("id") or ""), query.outside_id if query else ""]
     return tuple(dict.fromkeys(filter(None, ids)))
 
 

@@ -1,7 +1,6 @@
 """Judged pairs: answers and resolved grades, the matrix for agreement, and what is left for a lead to decide."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, SmallIntegerF
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.corpora import TextKey, texts_in
+from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import RoundKind, RoundState, SeatState
@@ -121,45 +120,42 @@ def _resolved(answers: tuple[int | None, ...], planned: int, ruling: Ruling | No
     return resolve(answers, planned=planned, ruling=ruling)
 
 
-def _asked_in(rounds: Iterable[Round]) -> dict[int, tuple[PairKey, int]]:
-    """The pair and the block version that each entry of the rounds' pools asks about."""
-    entries = PoolEntry.objects.filter(pool__in={round_.pool_id for round_ in rounds})
-    rows = entries.values_list("pk", "query", "version", "version__block", "version__text_digest")
-    texts: dict[int, TextKey] = {}
-    return {
-        entry: ((query, texts.get(version) or texts.setdefault(version, TextKey(block, digest))), version)
-        for entry, query, version, block, digest in rows.iterator(chunk_size=ROWS)
-    }
+ANSWER, RULING, UNFILLED = "answer", "ruling", "unfilled"
+"""Words, which a row has as the database gave them: of a number that is no field Django makes a number anew."""
 
 
 @dataclass(slots=True)
 class _Given:
     """What was given to a pair: the live answers, None for "can't judge", a ruling, and how many seats are unfilled."""
 
+    query_id: int
+    version_id: int
     answers: list[int | None] = field(default_factory=list)
     ruling: Ruling | None = None
     unfilled: int = 0
-
-
-ANSWER, RULING, UNFILLED = range(3)
 
 
 def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
     """By round, then by entry, in the order of entries, and all as it is at one time: in one statement.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read. In a
-    closed round nobody waits for the seats that are left.
+    closed round nobody waits for the seats that are left, and those of pairs without an answer are not read.
     """
-    given: dict[int, dict[int, _Given]] = {round_.pk: defaultdict(_Given) for round_ in rounds}
+    given: dict[int, dict[int, _Given]] = {round_.pk: {} for round_ in rounds}
     running = [round_.pk for round_ in rounds if round_.state != RoundState.CLOSED]
     live = Judgement.objects.filter(round__in=given, superseded_by=None, pass_number=1).annotate(what=Value(ANSWER))
     rulings = Adjudication.objects.filter(round__in=given, superseded_by=None).annotate(what=Value(RULING))
-    seats = Seat.objects.filter(round__in=running, pass_number=1).exclude(state=SeatState.DONE)
-    unfilled = seats.annotate(grade=Value(None, SmallIntegerField()), what=Value(UNFILLED))
-    columns = ("round", "entry", "grade", "what")
+    answered = Judgement.objects.filter(round__in=running, pass_number=1)
+    seats = Seat.objects.filter(entry__in=answered.values("entry"), round__in=running, pass_number=1)
+    unfilled = seats.exclude(state=SeatState.DONE).annotate(
+        grade=Value(None, SmallIntegerField()), what=Value(UNFILLED)
+    )
+    columns = ("round", "entry", "entry__query", "entry__version", "grade", "what")
     rows = live.values_list(*columns).union(rulings.values_list(*columns), unfilled.values_list(*columns), all=True)
-    for round_id, entry, grade, what in rows.order_by("round", "entry").iterator(chunk_size=ROWS):
-        pair = given[round_id][entry]
+    for round_id, entry, query, version, grade, what in rows.order_by("round", "entry").iterator(chunk_size=ROWS):
+        pairs = given[round_id]
+        if (pair := pairs.get(entry)) is None:
+            pair = pairs[entry] = _Given(query, version)
         if what == ANSWER:
             pair.answers.append(grade)
         elif what == RULING:
@@ -192,24 +188,27 @@ def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
     return {(pair.query_id, pair.version_id): pair.grade for pair in grades if pair.grade is not None}
 
 
-def settled_texts(source: Round | Snapshot | Iterable[Round]) -> dict[PairKey, ResolvedPair]:
+def settled_texts(
+    source: Round | Snapshot | Iterable[Round], known: Mapping[int, TextKey] | None = None
+) -> dict[PairKey, ResolvedPair]:
     """As `resolved_grades`, with the pairs that were ruled out, each from the round that counts, by query and text.
 
-    In as many statements for many rounds as for one.
+    `known` are texts by their block version that were read already. In as many statements for many rounds as for one.
     """
     rounds = _rounds(source)
-    given, asked = _given_in(rounds), _asked_in(rounds)
+    given, texts = _given_in(rounds), dict(known or {})
+    texts |= texts_of({pair.version_id for pairs in given.values() for pair in pairs.values()} - texts.keys())
     settled: dict[PairKey, ResolvedPair] = {}
     for round_ in rounds:
         carried = Resolution.CARRIED if round_.kind == RoundKind.PROPAGATED else None
         for entry, pair in given[round_.pk].items():
             if not (judges := len(pair.answers)):
                 continue
-            key, version = asked[entry]
+            key = pair.query_id, texts[pair.version_id]
             state, resolution, grade = _resolved(tuple(pair.answers), judges + pair.unfilled, pair.ruling)
             if state is not PairState.PARTLY or key not in settled:
                 settled[key] = ResolvedPair(
-                    entry, key[0], version, round_.pk, state, carried or resolution, grade, judges
+                    entry, key[0], pair.version_id, round_.pk, state, carried or resolution, grade, judges
                 )
     return settled
 

@@ -1,9 +1,10 @@
 """The rounds of a project, and the progress of one: in total, by query, its people, and its stuck pairs."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from apps.accounts.enums import Role
@@ -177,9 +178,9 @@ class PlannedPairs(NamedTuple):
     done: int
 
 
-def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
+def planned_pairs(rounds: Iterable[Round]) -> list[PlannedPairs]:
     """The queries that these rounds judge together, without retired ones, by id; none where every seat is filled."""
-    seats = Seat.objects.filter(NOT_RETIRED, round__in=list(rounds), pass_number=1)  # by key: their seats are an index
+    seats = Seat.objects.filter(NOT_RETIRED, round__in=list(rounds), pass_number=1)
     if not seats.filter(state__in=[SeatState.OPEN, SeatState.LEASED]).exists():
         return []
     done = Count("entry", distinct=True, filter=Q(state=SeatState.DONE))
