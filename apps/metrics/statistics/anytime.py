@@ -79,13 +79,12 @@ class Evidence:
 
     def words(self, family: int = 1, items: Items = QUERIES) -> str:
         """The sentence beside a verdict; `family` is the number of differences corrected over."""
-        often = "Looked at as often as you like"
+        often = "for whoever looks again and again"
         if self.settled_after is not None:
-            return f"{often}: settled after {items.counted(self.settled_after)}."
-        after = f" after Holm over {family}" if family > 1 else ""
-        return (
-            f"{often}: not settled yet, evidence {evidence_words(self.strongest_holm)}{after} of the {NEEDED:g} needed."
-        )
+            return f"Settled {often}: after {items.counted(self.settled_after)}."
+        after = f", after Holm over {family}" if family > 1 else ""
+        evidence = f"evidence {evidence_words(self.strongest_holm)} of the {NEEDED:g} needed"
+        return f"Not settled yet {often}: {evidence}{after}."
 
 
 def fixed_words(items: Items = QUERIES) -> str:

@@ -91,11 +91,11 @@ def test_queries_count_in_the_order_they_joined_whatever_their_values():
 
 
 def test_the_sentence_says_when_it_was_settled_or_how_far_it_is():
-    assert alone(*[1.0] * 9).words() == "Looked at as often as you like: settled after 7 queries."
-    assert alone(1.0, 1.0).words() == (
-        "Looked at as often as you like: not settled yet, evidence 1.4 of the 20 needed."
+    assert alone(*[1.0] * 9).words() == "Settled for whoever looks again and again: after 7 queries."
+    assert (
+        alone(1.0, 1.0).words() == "Not settled yet for whoever looks again and again: evidence 1.4 of the 20 needed."
     )
-    assert alone(0.0).words(6).endswith("not settled yet, evidence 1.0 after Holm over 6 of the 20 needed.")
+    assert alone(0.0).words(6).endswith("again and again: evidence 1.0 of the 20 needed, after Holm over 6.")
     assert fixed_words(QUESTIONS).startswith("The interval and p are right for one look, at a number of questions set")
     assert [evidence_words(value) for value in (0.0812, 19.99, 1250.4, 1e9)] == [
         "0.08",
