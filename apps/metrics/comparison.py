@@ -398,7 +398,7 @@ def verdict_lines(
     span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
     if row.difference.n < FEWEST_FOR_A_VERDICT:
         few = f"{row.difference.n} {items.many} are too few to tell {candidate} and {baseline} apart on {row.measure}"
-        return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} are needed, better 50.", method
+        return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} in all are needed, better 50.", method
     if not row.is_sure:
         among = f" among {family} differences" if row.difference.is_settled else ""
         none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}{among}"

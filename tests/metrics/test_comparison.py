@@ -110,8 +110,8 @@ def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Measure
         (
             # It was "worse, but chance is not ruled out", an interval without zero, and p = 1.
             ("BM25", "my-search"), stated("nDCG@10", 0.5, 0.3, TWO_QUERIES), 6, None,
-            "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 are needed, "
-            "better 50. 95 % interval, p = 1.000 after Holm over 6.",
+            "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 in all "
+            "are needed, better 50. 95 % interval, p = 1.000 after Holm over 6.",
             "not settled",
         ),
     ],

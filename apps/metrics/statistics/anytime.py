@@ -79,12 +79,12 @@ class Evidence:
 
     def words(self, family: int = 1, items: Items = QUERIES) -> str:
         """The sentence beside a verdict; `family` is the number of differences corrected over."""
-        often = "for whoever looks again and again"
+        often = f"If you look again and again while {items.many} are added"
         if self.settled_after is not None:
-            return f"Settled {often}: after {items.counted(self.settled_after)}."
-        after = f", after Holm over {family}" if family > 1 else ""
-        evidence = f"evidence {evidence_words(self.strongest_holm)} of the {NEEDED:g} needed"
-        return f"Not settled yet {often}: {evidence}{after}."
+            return f"{often}, it is settled too, after {items.counted(self.settled_after)}."
+        family_words = f", after Holm over {family}" if family > 1 else ""
+        score = f"the score of evidence is {evidence_words(self.strongest_holm)}{family_words}"
+        return f"{often}, do not decide yet: {score}, and must reach {NEEDED:g}."
 
 
 def fixed_words(items: Items = QUERIES) -> str:

@@ -106,13 +106,13 @@ def more_needed_words(difference: float, spread: float, n: int) -> str:
     """
     more = more_needed(difference, spread, n)
     if more is None:
-        return "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."
+        return "The difference is too small against its scatter to say how many more queries would settle it."
     even, likely = more
     if not likely:
         return ""
-    chance = f", an even chance {QUERIES.counted(even)} more" if even else ""
-    needed = f"nine chances in ten to settle it need {QUERIES.counted(likely)} more{chance}"
-    return f"If the true difference is as large as this, {needed}."
+    half = f", {even:,} in half of them" if even else ""
+    settled = f"{QUERIES.counted(likely)} more are enough to settle it in nine of ten cases{half}"
+    return f"If the true difference is as large as this, {settled}."
 
 
 def _more(difference: float, spread: float, n: int, power: float) -> int:

@@ -56,7 +56,7 @@ def test_the_page_says_beside_the_verdict_how_far_the_evidence_is_and_what_the_f
     found = EvaluationPair.of(*pair).comparison.measures[0].anytime
     said = words(page)
     assert not found.is_settled
-    assert f"again and again: evidence {found.strongest_words} of the 20 needed." in said
+    assert f"the score of evidence is {found.strongest_words}, and must reach 20." in said
     assert "The interval and p are right for one look, at a number of queries set before." in said
     assert LINE in page.content.decode()
     assert page.content.decode().count("Strongest so far, Holm") == 1
@@ -75,7 +75,7 @@ def test_of_several_measures_and_many_queries_it_is_settled_after_holm(client):
     assert found["is_settled"]
     assert found["strongest"] > found["strongest_holm"] >= 20
     assert found["settled_after"] == 8
-    assert "Settled for whoever looks again and again: after 8 queries." in said
+    assert "If you look again and again while queries are added, it is settled too, after 8 queries." in said
     assert "settled after 8" in said.partition("Other tests, effect size and power")[2]
 
 

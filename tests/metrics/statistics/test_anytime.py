@@ -91,11 +91,12 @@ def test_queries_count_in_the_order_they_joined_whatever_their_values():
 
 
 def test_the_sentence_says_when_it_was_settled_or_how_far_it_is():
-    assert alone(*[1.0] * 9).words() == "Settled for whoever looks again and again: after 7 queries."
-    assert (
-        alone(1.0, 1.0).words() == "Not settled yet for whoever looks again and again: evidence 1.4 of the 20 needed."
-    )
-    assert alone(0.0).words(6).endswith("again and again: evidence 1.0 of the 20 needed, after Holm over 6.")
+    often = "If you look again and again while queries are added,"
+    evidence = "do not decide yet: the score of evidence is"
+
+    assert alone(*[1.0] * 9).words() == f"{often} it is settled too, after 7 queries."
+    assert alone(1.0, 1.0).words() == f"{often} {evidence} 1.4, and must reach 20."
+    assert alone(0.0).words(6).endswith(f"{evidence} 1.0, after Holm over 6, and must reach 20.")
     assert fixed_words(QUESTIONS).startswith("The interval and p are right for one look, at a number of questions set")
     assert [evidence_words(value) for value in (0.0812, 19.99, 1250.4, 1e9)] == [
         "0.08",

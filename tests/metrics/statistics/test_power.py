@@ -50,15 +50,16 @@ def test_fewer_queries_are_needed_for_an_even_chance_than_for_nine_in_ten():
     assert queries_needed(0.5, 1.0, 0.5) < queries_needed(0.5, 1.0) < queries_needed(0.5, 1.0, 0.9) == 44
 
 
-IF_SO = "If the true difference is as large as this, nine chances in ten to settle it need"
+IF_SO = "If the true difference is as large as this,"
+ENOUGH = "queries more are enough to settle it in nine of ten cases"
 
 
 @pytest.mark.parametrize(
     ("difference", "words"),
     [
-        (0.019, "It is smaller than its standard error, so nobody can say yet how many more queries would settle it."),
-        (-0.021, f"{IF_SO} 860 queries more, an even chance 260 queries more."),
-        (0.04, f"{IF_SO} 170 queries more."),
+        (0.019, "The difference is too small against its scatter to say how many more queries would settle it."),
+        (-0.021, f"{IF_SO} 860 {ENOUGH}, 260 in half of them."),
+        (0.04, f"{IF_SO} 170 {ENOUGH}."),
         (0.2, ""),
     ],
 )
