@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.text.wording import number
 from apps.evaluation import rules
 from apps.evaluation.actions.scoring import request_evaluations
 from apps.evaluation.forms import ScoreForm
@@ -37,10 +38,11 @@ from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
 from apps.metrics.scorecard import LOWER_END
-from apps.metrics.statistics.places import Places, RankRange, places
+from apps.metrics.statistics.places import Places, RankRange, lead_by_chance, places
 from apps.retrieval.selectors.runs import is_ready_for_runs
 
 RUNS_A_PAGE = 50
@@ -114,9 +116,13 @@ class LeaderboardPage:
         return [line for line in self.lines if line.mean is not None]
 
     @cached_property
-    def places(self) -> Places:
+    def _values(self) -> Floats:
         keys = [line.score_id for line in self.scored if line.score_id is not None]
-        return places(leaderboard.values_by_run(keys), is_lower_better=self.is_lower_better)
+        return leaderboard.values_by_run(keys)
+
+    @cached_property
+    def places(self) -> Places:
+        return places(self._values, is_lower_better=self.is_lower_better)
 
     @cached_property
     def _at(self) -> dict[int | None, int]:
@@ -170,6 +176,15 @@ class LeaderboardPage:
             return ""
         of = [place for place, (first, last) in enumerate(self.places.brackets) if first <= at <= last]
         return " ".join(letter_of(place).lower() for place in of)
+
+    @property
+    def chance_words(self) -> str:
+        """What choosing the best of so many runs gains by chance, as a sentence; "" for few runs."""
+        gain = lead_by_chance(self._values)
+        if gain is None:
+            return ""
+        alike = f"Of {self._values.shape[1]} runs that are all as good, the best would seem {number(gain)} {self.main}"
+        return f"{alike} better than their mean by chance; other questions than these tell whether it is."
 
     @property
     def first_words(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -142,6 +143,27 @@ def places(values: Floats, *, is_lower_better: bool = False) -> Places:
             other_leads = (gain > 0) != is_lower_better
             better[(other, run) if other_leads else (run, other)] = True
     return Places(better, len(tested))
+
+
+FEWEST_TO_CHOOSE_AMONG = 3
+
+
+def lead_by_chance(values: Floats) -> float | None:
+    """How far above the mean of all runs the best one is expected, if all columns of (queries, runs) are equally good.
+
+    Queries that are hard for every run say nothing about runs, so the scatter is that of the interaction: what is left
+    without the means of queries and of runs. The expected maximum of so many normal values is Blom's (Statistical
+    Estimates and Transformed Beta-Variables, 1958). Queries without a value for any run are left out. None for fewer
+    than three runs or two queries.
+    """
+    whole = values[~np.isnan(values).any(axis=1)]
+    n, runs = whole.shape
+    if n < 2 or runs < FEWEST_TO_CHOOSE_AMONG:
+        return None
+    left = whole - whole.mean(axis=1, keepdims=True)
+    left = left - left.mean(axis=0)
+    error = math.sqrt(float((left**2).sum()) / ((n - 1) * (runs - 1)) / n)
+    return error * NormalDist().inv_cdf((runs - 0.375) / (runs + 0.25))
 
 
 def _paired_p(change: Floats) -> Floats:

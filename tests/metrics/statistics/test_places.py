@@ -3,7 +3,7 @@ import pytest
 
 from apps.metrics.comparison import RunValues, compare_runs
 from apps.metrics.measures.registry import parse_measures
-from apps.metrics.statistics.places import Places, RankRange, places
+from apps.metrics.statistics.places import Places, RankRange, lead_by_chance, places
 from apps.metrics.statistics.significance import summaries
 
 HARD = np.linspace(0.0, 0.7, 30)
@@ -103,3 +103,20 @@ def test_no_runs_and_no_queries_have_places_too():
     assert places(np.zeros((5, 0))).ranges == []
     assert places(np.zeros((0, 2))).ranges == [RankRange(1, 2), RankRange(1, 2)]
     assert places(np.zeros((9, 2))).ranges == [RankRange(1, 2), RankRange(1, 2)]
+
+
+def test_the_lead_of_the_best_of_equal_runs_is_what_chance_gives():
+    """Queries differ much more than runs do, as they do everywhere."""
+    chance = np.random.default_rng(3)
+    leads, said = [], []
+    for _ in range(300):
+        values = chance.random((40, 1)) + chance.normal(0, 0.1, (40, 8))
+        leads.append(values.mean(axis=0).max() - values.mean())
+        said.append(lead_by_chance(values))
+
+    assert np.mean(said) == pytest.approx(np.mean(leads), rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(40, 2), (1, 8), (0, 5)])
+def test_two_runs_or_one_query_have_no_lead_by_chance(shape):
+    assert lead_by_chance(np.zeros(shape)) is None
