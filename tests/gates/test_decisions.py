@@ -128,6 +128,15 @@ def test_fewer_than_six_queries_decide_nothing_and_their_figure_is_shown(rule, n
     assert verdict.words.endswith(f" {queries} cannot decide it: 6 or more can.")
 
 
+def test_many_wordings_of_five_questions_decide_nothing():
+    worded = RunEvidence(list("q" * 20), {"nDCG@10": np.ones(20)}, originals=np.arange(20) // 4)
+
+    verdict = decide(threshold(), worded)
+
+    assert (verdict.state, verdict.gap, verdict.n) == (UNKNOWN, "few_queries", 20)
+    assert verdict.words.endswith(" 5 queries cannot decide it: 6 or more can.")
+
+
 def test_a_figure_without_any_width_is_not_known_yet():
     times = evidence(latencies=np.full(8, 20.0))
 

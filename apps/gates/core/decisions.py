@@ -156,6 +156,12 @@ class _Figure(NamedTuple):
     method: str = PERCENTILE
     spread: float = 0.0
     remark: str = ""
+    questions: int | None = None
+
+    @property
+    def drawn(self) -> int:
+        """How many draws from the questions that there are: variants of one count once."""
+        return self.n if self.questions is None else self.questions
 
 
 def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
@@ -193,7 +199,8 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
     has = ~np.isnan(column)
     spread = spread_at(column[has], bound_of(rule), None if originals is None else originals[has])
-    return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread)
+    questions = None if originals is None else len(np.unique(originals[has]))
+    return _Figure(summary.mean, summary.interval, summary.n, summary.method, spread, questions=questions)
 
 
 def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
@@ -209,8 +216,10 @@ def _difference(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     if mean is None:
         raise _NotKnown(NO_VALUES, f"no {_items(rule).one}{where(rule)} has {rule.figure} in both runs.")
     interval = difference_interval(change, evidence.confidence, originals=originals)
-    spread = float(np.append(by_original(change, originals), np.abs(change).max() or 1.0).std())
-    return _Figure(mean, interval, n, STUDENT, spread, handful_words(tally_of(change), _items(rule)))
+    drawn = by_original(change, originals)
+    spread = float(np.append(drawn, np.abs(change).max() or 1.0).std())
+    remark = handful_words(tally_of(change), _items(rule))
+    return _Figure(mean, interval, n, STUDENT, spread, remark, len(drawn))
 
 
 def _column(evidence: RunEvidence, rule: GateRule, rows: Ints) -> Floats:
@@ -247,9 +256,9 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
 def _decided(rule: GateRule, figure: _Figure, confidence: float) -> GateVerdict:
     """The verdict on a figure: by itself, or by its whole interval where the rule says so."""
     state, gap, reason = PASSED if _meets(rule, figure.value) else FAILED, "", ""
-    if rule.figure != COST and figure.n < FEWEST_FOR_A_VERDICT:
+    if rule.figure != COST and figure.drawn < FEWEST_FOR_A_VERDICT:
         state, gap = UNKNOWN, FEW_QUERIES
-        reason = f" {_items(rule).counted(figure.n)} cannot decide it: {FEWEST_FOR_A_VERDICT} or more can."
+        reason = f" {_items(rule).counted(figure.drawn)} cannot decide it: {FEWEST_FOR_A_VERDICT} or more can."
     elif rule.is_against_baseline and rule.margin is None:
         state = PASSED if any(_meets(rule, end) for end in figure.interval or ()) else FAILED
     elif rule.is_against_baseline or rule.on == INTERVAL:
@@ -274,7 +283,7 @@ def _range_words(rule: GateRule, figure: _Figure) -> str:
     many = _items(rule).many
     if not figure.spread:
         return f" It is too close to tell: more {many} are needed."
-    more = more_needed(figure.value - bound_of(rule), figure.spread, figure.n)
+    more = more_needed(figure.value - bound_of(rule), figure.spread, figure.drawn)
     if more is None:
         return f" It is too close to say how many more {many} would decide it."
     even, likely = more
