@@ -23,7 +23,7 @@ LOW = """() => [...document.querySelectorAll("main .next-list .button")]
 
 def make_morning() -> Scene:
     """A gate that fails, a run without a score, and a round that is full of grades on which two people disagree."""
-    scene = make_scene(queries=4, test_share=0)
+    scene = make_scene(queries=6, test_share=0)
     facts = {"name": "Release", "figure": "nDCG@10", "at_least": 0.99}
     base = scene.runs["base"]
     create_gate(gold_set=scene.version.gold_set, system_id=base.system_id, facts=facts, actor=scene.lead, at=AT)
@@ -55,17 +55,17 @@ def test_home_answers_the_questions_of_a_lead_on_a_desk_and_a_phone_and_those_of
     assert titles(page) == [
         "Gate “Release” failed",
         "Score better on v1",
-        "Adjudicate grades: 4",
+        "Adjudicate grades: 6",
         "Close Round 2",
     ]
     expect(part(page, "What next?").get_by_role("link", name="Open the gate")).to_have_class(re.compile("primary"))
     expect(page.locator(".button.primary")).to_have_count(1)
-    expect(part(page, "How far are we?")).to_contain_text("8 of 8")
+    expect(part(page, "How far are we?")).to_contain_text("12 of 12")
     expect(part(page, "Is it good enough?")).to_contain_text("nDCG@10 is 0.")
     people = part(page, "Who needs me?").locator("tbody tr")
     expect(people).to_have_count(2)
     for row in people.all():
-        expect(row.locator("[data-label='Done']")).to_have_text("4")
+        expect(row.locator("[data-label='Done']")).to_have_text("6")
         expect(row).to_contain_text("0:40")
     looking.looks_well(page, "home-lead-morning", widths=(390, 768, 1024, 1440))
 

@@ -55,11 +55,7 @@ class Edition:
     new: Mapping[str, StoredPassage]
 
     @cached_property
-    def _versions(self) -> dict[int, BlockVersion]:
-        return {}
-
-    @cached_property
-    def _new_texts(self) -> dict[int, NewText]:
+    def _read(self) -> dict[int, BlockVersion]:
         return {}
 
     @cached_property
@@ -100,30 +96,31 @@ class Edition:
 
     def new_texts(self, names: Iterable[str]) -> dict[str, NewText]:
         """The new texts of these passages of the new edition; each is read once."""
+        wanted = list(names)
         if self.after is None:
-            return {name: self.planned[name] for name in names}
-        keys = {name: self.new[name].version_id for name in names}
-        for part in chunks(dict.fromkeys(key for key in keys.values() if key not in self._new_texts), AT_ONCE):
-            rows = BlockVersion.objects.filter(pk__in=part).values_list(*TEXT)
-            self._new_texts.update((row[-1], NewText(*row)) for row in rows)
-        return {name: self._new_texts[key] for name, key in keys.items()}
+            return {name: self.planned[name] for name in wanted}
+        versions = self.versions(self.new[name].version_id for name in wanted)
+        return {name: _text_of(versions[self.new[name].version_id]) for name in wanted}
 
     def versions(self, keys: Iterable[int]) -> dict[int, BlockVersion]:
-        """These block versions of the snapshot before with their documents; each is read once."""
+        """These block versions with their documents; each is read once."""
         wanted = list(keys)
-        for part in chunks(dict.fromkeys(key for key in wanted if key not in self._versions), AT_ONCE):
+        for part in chunks(dict.fromkeys(key for key in wanted if key not in self._read), AT_ONCE):
             versions = BlockVersion.objects.filter(pk__in=part).select_related("block__document")
-            self._versions.update((version.pk, version) for version in versions)
-        return {key: self._versions[key] for key in wanted}
+            self._read.update((version.pk, version) for version in versions)
+        return {key: self._read[key] for key in wanted}
 
     def read(self, compared: Iterable[PassageChange], new: Iterable[PassageChange]) -> None:
         """Read both texts of the compared passages and those of the new ones at once, before they are asked for."""
         both = list(compared)
-        self.versions(self.old_of(change).version_id for change in both)
-        self.new_texts(change.name for change in [*both, *new])
+        read = [self.old_of(change) for change in both]
+        if self.after is not None:
+            read += [self.new[change.name] for change in [*both, *new]]
+        self.versions(passage.version_id for passage in read)
 
 
-TEXT = ("title", "section_path", "text", "pk")
+def _text_of(version: BlockVersion) -> NewText:
+    return NewText(version.title, version.section_path, version.text, version.pk)
 
 
 def between(before: Snapshot, after: Snapshot) -> Edition:
@@ -207,5 +204,6 @@ def _add_current(texts: dict[str, NewText], corpus: Corpus, names: Iterable[str]
     """Add the texts that stay in the corpus and are not in the file."""
     for part in chunks([name for name in names if name not in texts], AT_ONCE):
         versions = BlockVersion.objects.filter(block__corpus=corpus, block__outside_id__in=part)
-        current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current"))
-        texts.update((name, NewText(*row)) for name, *row in current.values_list("block__outside_id", *TEXT))
+        current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current")).select_related("block")
+        for version in current:
+            texts[version.block.outside_id] = _text_of(version)

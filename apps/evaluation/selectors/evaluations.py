@@ -217,8 +217,7 @@ RANKS_ONLY = (
 
 def budget_words(version: Version, hit: str) -> str:
     """What figures by grades are worth where a pool of the version had a budget; "" where none had."""
-    budgeted = Pool.objects.filter(pk__in=version.rounds.values("pool"), plan__pairs__gt=0)
-    return RANKS_ONLY if not hit and budgeted.exists() else ""
+    return RANKS_ONLY if not hit and grounds_of(version).has_budget else ""
 
 
 def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:
@@ -267,7 +266,7 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
 
 
 class Grounds(NamedTuple):
-    """What is there, in any split and in dev, and what was scored.
+    """What is there, in any split and in dev, what was scored, and whether a pool had a budget of pairs.
 
     `scored` has the number of evaluations by each hit rule on each split; "" are grades, and both splits.
     """
@@ -276,6 +275,7 @@ class Grounds(NamedTuple):
     has_triples: bool
     has_dev_grades: bool
     has_dev_triples: bool
+    has_budget: bool
     scored: dict[tuple[str, str], int]
 
     @property
@@ -310,6 +310,7 @@ def _grounds_of(version: Version) -> Grounds:
             "has_triples": Exists(triples),
             "has_dev_grades": Exists(grades.filter(query__split=Split.DEV)),
             "has_dev_triples": Exists(triples.filter(split=Split.DEV)),
+            "has_budget": Exists(Pool.objects.filter(pk__in=version.rounds.values("pool"), plan__pairs__gt=0)),
         },
         lambda found: Grounds(**{**found, "scored": {(hit, split): n for hit, split, n in found["scored"]}}),
     )

@@ -10,7 +10,7 @@ from apps.metrics.statistics.intervals import by_original, difference_interval, 
 from apps.metrics.statistics.proportions import student_quantile
 
 SCORES = st.lists(st.floats(0, 1), min_size=2, max_size=40).map(np.array)
-CHANGES = st.lists(st.floats(-1, 1), min_size=2, max_size=40).map(np.array)
+CHANGES = st.lists(st.integers(-1000, 1000).map(lambda part: part / 1000), min_size=2, max_size=40).map(np.array)
 
 
 def scores_like_ndcg(n: int, seed: int = 1) -> np.ndarray:
