@@ -50,8 +50,8 @@ class GateResult(models.Model):
     """The result of a gate on one evaluation. Never changes. `words` is the sentence for people.
 
     Value, interval and n are what it was decided on; the interval is empty where the figure has none, and computed by
-    `method`. Where nothing could be decided `gap` is the reason, one of `GAPS`. Results from before 0005 have neither
-    interval nor n.
+    `method`. Where nothing could be decided `gap` is the reason, one of `GAPS`. The oldest results have neither
+    interval nor n: they were not stored then.
     """
 
     gate = models.ForeignKey(Gate, models.PROTECT, related_name="results")
