@@ -159,7 +159,7 @@ def follow_import(job: Job, at: datetime) -> None:
         imports.filter(state=ImportState.FAILED).update(state=waiting, failure="")
 
 
-@job_kind(READ, title="Read a file", follower=follow_import)
+@job_kind(READ, title="Read a file", follower=follow_import, page=("corpus:import", "import_id"))
 def read_import(ctx: JobContext) -> dict[str, Any] | None:
     item = _import(ctx)
     plan = preview(item, progress=lambda done: ctx.progress(done, text=f"{done:,} rows read"))
@@ -169,7 +169,7 @@ def read_import(ctx: JobContext) -> dict[str, Any] | None:
     return None
 
 
-@job_kind(APPLY, title="Import a file", follower=follow_import)
+@job_kind(APPLY, title="Import a file", follower=follow_import, page=("corpus:import", "import_id"))
 def apply_import(ctx: JobContext) -> dict[str, Any] | None:
     item = _import(ctx)
     assert ctx.actor is not None  # a person confirmed it

@@ -283,7 +283,7 @@ TAKE = "editions.take"
 TAKE_IMPORT = "editions.take_import"
 
 
-@job_kind(TAKE, title="Take an edition")
+@job_kind(TAKE, title="Take an edition", page=("corpus:snapshot", "snapshot_id"))
 def take_job(ctx: JobContext) -> dict[str, Any] | None:
     order = TakeOrder.from_json(ctx.params["order"])
     assert ctx.actor is not None  # a person asked for it
@@ -293,7 +293,7 @@ def take_job(ctx: JobContext) -> dict[str, Any] | None:
     return None
 
 
-@job_kind(TAKE_IMPORT, title="Import and take an edition", follower=follow_import)
+@job_kind(TAKE_IMPORT, title="Import and take an edition", follower=follow_import, page=("corpus:import", "import_id"))
 def take_import_job(ctx: JobContext) -> dict[str, Any] | None:
     order = TakeOrder.from_json(ctx.params["order"])
     assert ctx.actor is not None  # a person asked for it

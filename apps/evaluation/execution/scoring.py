@@ -31,7 +31,7 @@ from apps.retrieval.selectors.runs import runs_to_make
 JUDGED_DEPTH = 20
 
 
-@job_kind("evaluation.score", title="Score a run")
+@job_kind("evaluation.score", title="Score a run", page=("evaluation:evaluation", "evaluation_id"))
 def score(ctx: JobContext) -> dict[str, Any]:
     """Score the evaluation `evaluation_id`: all its measures, each query's value, and the intervals."""
     evaluation = _evaluation(ctx.params["evaluation_id"])

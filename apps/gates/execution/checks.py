@@ -412,7 +412,7 @@ def _note_change(gate: Gate, former: GateResult | None, at: datetime, *, notify:
         notify_of_change(gate, before, result, at)
 
 
-@job_kind(KIND, title="Check scores against a gate")
+@job_kind(KIND, title="Check scores against a gate", page=("gates:gate", "gate_id"))
 def check_earlier_scores(ctx: JobContext) -> dict[str, Any]:
     """Decide the gate `gate_id` on every scored run of its system, oldest version and run first."""
     gate = Gate.objects.get(pk=ctx.params["gate_id"])

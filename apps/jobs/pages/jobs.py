@@ -1,7 +1,10 @@
 """The list of jobs, and the page of one with its progress."""
 
+from contextlib import suppress
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,6 +16,7 @@ from apps.jobs import rules
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
+from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
 from apps.jobs.selectors.jobs import job_in, jobs_in
 
 PAGE_SIZE = 50
@@ -79,7 +83,17 @@ def _context(request: HttpRequest, job: Job) -> dict:
         "retry_refusal": rules.retry_refusal(job, roles=member.roles),
         "shows_details": member.is_lead or job.created_by_id == member.user.pk,
         "results": _plain_results(job),
+        "result_page": _result_page(member.project, job),
     }
+
+
+def _result_page(project: Project, job: Job) -> str:
+    """The address where the result of a job is shown; "" for kinds that have none."""
+    with suppress(UnknownKind):
+        if page := kind_named(job.kind).page:
+            name, key = page
+            return reverse(name, args=[project.slug, job.params[key]])
+    return ""
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:

@@ -23,6 +23,7 @@ class JobKind:
     title: str
     handler: Handler
     follower: Follower = _nobody_follows
+    page: tuple[str, str] | None = None
 
 
 class UnknownKind(Exception):
@@ -32,7 +33,9 @@ class UnknownKind(Exception):
 _kinds: dict[str, JobKind] = {}
 
 
-def job_kind(name: str, *, title: str, follower: Follower = _nobody_follows) -> Callable[[Handler], Handler]:
+def job_kind(
+    name: str, *, title: str, follower: Follower = _nobody_follows, page: tuple[str, str] | None = None
+) -> Callable[[Handler], Handler]:
     """Register `handler(ctx: apps.jobs.execution.context.JobContext) -> dict | None` as the work of jobs of this kind.
 
     The dict is stored as the job's result. The handler must write inside `ctx.chunk(...)` or `ctx.finish()`: only there
@@ -40,10 +43,12 @@ def job_kind(name: str, *, title: str, follower: Follower = _nobody_follows) -> 
 
     `follower(job, at)` is called in the transaction of every step of the job, with its new state, to update rows that
     depend on the job when it fails, is cancelled, or runs again.
+
+    `page` is where the result is shown: the name of an address in the project, and the job parameter that is its key.
     """
 
     def register(handler: Handler) -> Handler:
-        _kinds[name] = JobKind(name, title, handler, follower)
+        _kinds[name] = JobKind(name, title, handler, follower, page)
         return handler
 
     return register

@@ -34,7 +34,7 @@ SEAT_COLUMNS = ("round_id", "entry_id", "query_id", "number", "pass_number", "st
 KEPT_COLUMNS = ("round_id", "entry_id", "kept_from_id")
 
 
-@job_kind("judging.open_round", title="Open a judging round")
+@job_kind("judging.open_round", title="Open a judging round", page=("judging:round", "round_id"))
 def open_round_job(ctx: JobContext) -> dict | None:
     """Create the seats of a large round, a chunk of pairs at a time, and open it."""
     round_ = Round.objects.select_related("pool").get(pk=ctx.params["round_id"])

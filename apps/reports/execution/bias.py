@@ -58,7 +58,7 @@ def compute_report(
     return ctx.result
 
 
-@job_kind("reports.stability", title="Compare orders under each annotator")
+@job_kind("reports.stability", title="Compare orders under each annotator", page=("reports:stability", "report_id"))
 def stability(ctx: JobContext) -> dict[str, Any]:
     return compute_report(ctx, StabilityReport, _under_everybody, counted=("runs", "people"))
 
@@ -137,7 +137,7 @@ def _between(measures: Sequence[Measure], grounds: Sequence[StabilityGround], va
     ]
 
 
-@job_kind("reports.bias", title="Leave one family of systems out")
+@job_kind("reports.bias", title="Leave one family of systems out", page=("reports:bias", "report_id"))
 def bias(ctx: JobContext) -> dict[str, Any]:
     return compute_report(ctx, BiasReport, _without_each)
 

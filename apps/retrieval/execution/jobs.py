@@ -150,7 +150,7 @@ def follow_job(job: Job, at: datetime) -> None:
                 move(pk, Step.RESUME, actor=None, at=at, failure="")
 
 
-@job_kind("retrieval.run", title="Run a system", follower=follow_job)
+@job_kind("retrieval.run", title="Run a system", follower=follow_job, page=("retrieval:run", "run_id"))
 def run_system(ctx: JobContext) -> dict[str, Any]:
     """Rank the queries `query_ids` with the system of the run `run_id`, after its components."""
     run = _run(ctx.params["run_id"])
@@ -172,7 +172,7 @@ def make_run(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) 
     make(ctx, run, query_ids, steps)
 
 
-@job_kind(HELP, title="Help with a run")
+@job_kind(HELP, title="Help with a run", page=("retrieval:run", "run_id"))
 def help_run(ctx: JobContext) -> dict[str, Any]:
     """Rank queries of the run `run_id`, as helper `number` of the job `job_id`."""
     run = _run(ctx.params["run_id"])
@@ -193,7 +193,7 @@ def _query_ids(job: Job) -> list[int]:
     return pool_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
 
 
-@job_kind("retrieval.pool", title="Build a pool", follower=follow_job)
+@job_kind("retrieval.pool", title="Build a pool", follower=follow_job, page=("retrieval:pool", "pool_id"))
 def build_pool(ctx: JobContext) -> dict[str, Any]:
     """Make the pending runs of the pool `pool_id`, then write its pairs."""
     pool = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
@@ -210,7 +210,7 @@ def build_pool(ctx: JobContext) -> dict[str, Any]:
     return ctx.result
 
 
-@job_kind(MISSING, title="Estimate what a pool misses")
+@job_kind(MISSING, title="Estimate what a pool misses", page=("retrieval:pool", "pool_id"))
 def run_missing_estimate(ctx: JobContext) -> dict[str, Any]:
     """Estimate what the pool `pool_id` misses, and store it in the pool's summary unless the pool has grown."""
     before = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
@@ -225,7 +225,7 @@ def run_missing_estimate(ctx: JobContext) -> dict[str, Any]:
     return ctx.result
 
 
-@job_kind(INDEX, title="Index a snapshot")
+@job_kind(INDEX, title="Index a snapshot", page=("corpus:snapshot", "snapshot_id"))
 def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     """Build the missing indexes of the project's systems on the snapshot `snapshot_id`, and its signatures."""
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
@@ -238,7 +238,9 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     return {"snapshot_id": snapshot.pk, "systems": len(systems)}
 
 
-@job_kind(LOAD, title="Load a snapshot into a search server", follower=follow_job)
+@job_kind(
+    LOAD, title="Load a snapshot into a search server", follower=follow_job, page=("retrieval:loaded-index", "index_id")
+)
 def load_snapshot(ctx: JobContext) -> dict[str, Any]:
     """Create and fill the index `index_id`, from the last piece that was noted on, and check it."""
     index = _index(ctx, IndexState.LOADING)
@@ -268,14 +270,14 @@ def _index(ctx: JobContext, *states: IndexState) -> LoadedIndex:
     return index
 
 
-@job_kind(READ_FILE, title="Read a run file")
+@job_kind(READ_FILE, title="Read a run file", page=("retrieval:preview", "upload_id"))
 def read_run_file(ctx: JobContext) -> dict[str, Any]:
     """Read the run file `upload_id` for its preview; the result has its figures and mistakes."""
     upload = _upload(ctx)
     return intake.facts_of_draft(upload, reading_of(upload, partial(_report_rows, ctx)))
 
 
-@job_kind(IMPORT_FILE, title="Import a run file")
+@job_kind(IMPORT_FILE, title="Import a run file", page=("retrieval:preview", "upload_id"))
 def import_run_file(ctx: JobContext) -> dict[str, Any]:
     """Import the run file `upload_id` as it was read, completely or not at all.
 
