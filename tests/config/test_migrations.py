@@ -22,11 +22,14 @@ from apps.common.database.triggers import PREFIX
 from apps.common.errors import Refusal
 from apps.corpus.actions import imports
 from apps.corpus.models import FormerVersion, Import
+from apps.gates.models import GateResult
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import RoundAnnotator, Seat
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
+from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
+from tests.gates.factories import add_gate
 from tests.judging.factories import give, judge_all, make_pool, make_round, own_progress, people_of
 from tests.judging.test_undoing import applied as import_grades
 from tests.judging.test_undoing import undo as undo_grades
@@ -120,7 +123,7 @@ def newer() -> Iterator[Step]:
 
 
 def fill() -> None:
-    """Links, imports and rounds in several states, and a scale in use."""
+    """Links, imports and rounds in several states, a scale in use, and scores with a gate decided on them."""
     operator, person = make_user("Operator", is_operator=True), make_user("Mara Quill")
     for minute in range(3):
         token = passwords.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=minute))
@@ -136,6 +139,10 @@ def fill() -> None:
     round_ = make_round(make_project("Judged"))
     judge_all(round_, people_of(round_)[0])
     undo_grades(import_grades(make_pool(make_project("Withdrawn"), queries=1, blocks=2)))
+    scene = make_scene()
+    add_gate(scene)
+    assert score(scene, "base").scores.exists()
+    assert GateResult.objects.exists()
 
 
 def confirmed(item: Import) -> Import:
