@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.common.web.api import EstimateSerializer
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.models import Evaluation, RunNote, Score
-from apps.evaluation.rules import LONGEST_COMMIT, SPLITS
+from apps.evaluation.rules import LONGEST_COMMIT, SPLITS, sealed_words
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.evaluation.selectors.rankings import overlap_of, version_queries
 from apps.goldsets.enums import Split
@@ -261,19 +261,25 @@ class KindSerializer(serializers.Serializer[Any]):
 class EvaluationDetailSerializer(EvaluationSerializer):
     """The same, with the number of looks at the sealed test split of the version.
 
+    `sealed` says why one that was scored on test has no scores and never will; empty for all others.
+
     `kinds` breaks scores on Q&As down by kind of question, without kinds of fewer than five; empty by grades. A
     question can be of several kinds.
     """
 
     test_looks = serializers.SerializerMethodField()
     kinds = serializers.SerializerMethodField()
+    sealed = serializers.SerializerMethodField()
 
     class Meta(EvaluationSerializer.Meta):
-        fields = (*EvaluationSerializer.Meta.fields, "kinds", "test_looks")
+        fields = (*EvaluationSerializer.Meta.fields, "kinds", "sealed", "test_looks")
         read_only_fields: ClassVar = fields
 
     def get_test_looks(self, evaluation: Evaluation) -> int:
         return looks_at_test(evaluation.version).number
+
+    def get_sealed(self, evaluation: Evaluation) -> str:
+        return sealed_words(evaluation)
 
     @extend_schema_field(KindSerializer(many=True))
     def get_kinds(self, evaluation: Evaluation) -> list[dict[str, Any]]:
