@@ -18,6 +18,8 @@ people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each
 gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
 looks       how often a comparison that is looked at while queries come in calls equal runs different: by the test after
             every second query from 10 to 100, by the evidence after each of 300; and how many queries either needs
+ladder      by how much the best published score of 5, 20 and 100 runs that are equally good is too high, on 100 queries
+            of test, when all are published, and when a score has to beat the best so far by a step
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
 levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
 alpha       three such annotators as under kappa, every tenth cell empty
@@ -46,6 +48,7 @@ from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.anytime import NEEDED, evidence_of
 from apps.metrics.statistics.bootstrap import people_intervals
+from apps.metrics.statistics.places import beats_by
 from apps.metrics.statistics.power import queries_needed
 from apps.metrics.statistics.significance import LEVEL, differences, sign_flip_p, summaries
 
@@ -561,6 +564,38 @@ def print_looks(trials: int) -> None:
     print()
 
 
+# Choosing among equal runs by their scores on test
+
+RUNS = (5, 20, 100)
+STEPS = (0.0, 0.01, 0.03, 0.06)
+TEST_QUERIES = 100
+
+
+def overstated(step: float, runs: int, trials: int) -> float:
+    """By how much the best published mean of equal runs is above their true mean, on average.
+
+    One after the other is published only if it beats the best so far by `step`; with 0 every better one.
+    """
+    over = []
+    for chance in chance_of_looks(trials, 5):
+        means = np.concatenate([like_ndcg(chance, (10, runs, TEST_QUERIES)).mean(axis=2) for _ in range(AT_ONCE // 10)])
+        for sample in means:
+            best = sample[0]
+            for mean in sample[1:]:
+                best = mean if beats_by(step, mean, best) else best
+            over.append(best - mean_like_ndcg())
+    return float(np.mean(over))
+
+
+def print_ladder(trials: int) -> None:
+    print_row("best published score of equal runs is too high by", [f"{runs} runs" for runs in RUNS])
+    print_row("---", ["---"] * len(RUNS))
+    for step in STEPS:
+        words = f"step {step:g}" if step else "all are published"
+        print_row(words, [f"{overstated(step, runs, trials):.4f}" for runs in RUNS])
+    print()
+
+
 # Printing
 
 
@@ -604,6 +639,8 @@ def main() -> int:
         print_gates(trials)
     if not only or "looks" in only:
         print_looks(trials)
+    if not only or "ladder" in only:
+        print_ladder(trials)
     if not only or "false" in only:
         print_head("of two runs that do not differ", SIZES)
         print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])

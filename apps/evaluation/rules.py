@@ -7,10 +7,9 @@ from django.db.models import Max
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.common.text.wording import plural
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation.models import Evaluation, RegressionNote, test_items
-from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of
+from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tries_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
@@ -95,17 +94,11 @@ def sealed_words(evaluation: Evaluation) -> str:
     """Why a scored evaluation has no figures; "" where it has."""
     if evaluation.sealed_by is None:
         return ""
-    ladder = ladder_on(evaluation.version, evaluation.split, evaluation.hit)
-    counts = f" ({_published(ladder)})" if ladder else ""
     where = SPLIT_WORDS[evaluation.split]
     return (
         f"Scored on {where if evaluation.split == EVERY_SPLIT else f'the {where}'}. It does not beat the best so far "
-        f"by {evaluation.sealed_by:g}, so its figures stay sealed{counts}."
+        f"by {evaluation.sealed_by:g}, so its figures stay sealed ({tries_of(evaluation).words})."
     )
-
-
-def _published(ladder: Ladder) -> str:
-    return f"{len(ladder.published):,} of {plural(ladder.tries, 'try', 'tries')} published"
 
 
 def step_words(ladder: Ladder | None) -> str:
@@ -113,9 +106,9 @@ def step_words(ladder: Ladder | None) -> str:
     if ladder is None or (ladder.step is None and not ladder.sealed):
         return ""
     if ladder.step is None:
-        return f"{_published(ladder)}. The others did not beat the best by the step of that time, and stay sealed."
+        return f"{ladder.tries.words}. The others did not beat the best by the step of that time, and stay sealed."
     by = f" in {ladder.measure}" if ladder.measure else ""
-    return f"A score here is published only if it beats the best so far by {ladder.step:g}{by}: {_published(ladder)}."
+    return f"A score here is published only if it beats the best so far by {ladder.step:g}{by}: {ladder.tries.words}."
 
 
 def measures_refusal(version: Version, names: Sequence[str], ladder: Ladder | None) -> str | None:

@@ -16,7 +16,6 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.presenters.score_tables import Named, block_names
 from apps.evaluation.selectors import rankings, run_again
-from apps.evaluation.selectors.evaluations import sealed_of
 from apps.evaluation.selectors.leaderboard import ranked_runs
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.evaluation.selectors.run_again import QueryOfRun, QueryValues
@@ -113,7 +112,7 @@ def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
     by_hits = [one for one in evaluations if one.hit]
     measured = [version for version in versions if version.pk in {one.version_id for one in by_hits}]
     by_grades = RunScores(versions, [one for one in evaluations if not one.hit])
-    sealed = [(one.version, rules.sealed_words(one)) for one in sealed_of(run)]
+    sealed = [(one.version, rules.sealed_words(one)) for one in run_again.sealed_of(run)]
     return RunPanel("evaluation/_run_scores.html", RunScoreTables(by_grades, RunScores(measured, by_hits), sealed))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.agreement.selectors.agreement import live_grades
-from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, once
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import TextKey, texts_of
@@ -274,6 +274,17 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     return records.select_related("closed_by").first()
 
 
+class Tries(NamedTuple):
+    """How many evaluations were scored on a split by one rule, and how many of them are published."""
+
+    published: int
+    all: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.published:,} of {plural(self.all, 'try', 'tries')} published"
+
+
 class Ladder(NamedTuple):
     """What was scored on a split with test items, by one rule: the run of each evaluation, by key.
 
@@ -287,8 +298,8 @@ class Ladder(NamedTuple):
     sealed: dict[int, int]
 
     @property
-    def tries(self) -> int:
-        return len(self.published) + len(self.sealed)
+    def tries(self) -> Tries:
+        return Tries(len(self.published), len(self.published) + len(self.sealed))
 
     def hides(self, run: Run) -> bool:
         """Whether no figure of the run may be told here."""
@@ -326,13 +337,19 @@ def is_published_on(evaluation: Evaluation) -> bool:
 
 
 def with_sealed(project: Project) -> QuerySet[Evaluation]:
-    """As `every_evaluation_in`, with those that stay sealed, which have no scores."""
-    return _related(Evaluation._base_manager.filter(project=project).exclude(tells_of_single_items()))
+    """As `every_evaluation_in`, with those that stay sealed, which have no scores. `tries_of` reads what it counts."""
+    alike = Evaluation._base_manager.filter(
+        **{name: OuterRef(name) for name in ("version", "split", "hit")}, scored_at__isnull=False
+    )
+    rows = Evaluation._base_manager.filter(project=project).exclude(tells_of_single_items())
+    return _related(rows).annotate(tries=CountOf(alike), published=CountOf(alike.filter(sealed_by=None)))
 
 
-def sealed_of(run: Run) -> list[Evaluation]:
-    """The run's evaluations that stay sealed, newest first."""
-    return list(with_sealed(run.project).filter(run=run, sealed_by__isnull=False))
+def tries_of(evaluation: Evaluation) -> Tries:
+    """Read, unless they came with the evaluation."""
+    if not hasattr(evaluation, "tries"):
+        evaluation = with_sealed(evaluation.project).get(pk=evaluation.pk)
+    return Tries(evaluation.published, evaluation.tries)  # type: ignore[attr-defined]
 
 
 class Grounds(NamedTuple):
