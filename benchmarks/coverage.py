@@ -18,6 +18,10 @@ people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each
 gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
 looks       how often a comparison that is looked at while queries come in calls equal runs different: by the test after
             every second query from 10 to 100, by the evidence after each of 300; and how many queries either needs
+ladder      by how much the best published score of 5, 20 and 100 runs that are equally good is too high, on 100 queries
+            of test, when all are published, and when a score has to beat the best so far by a step
+pairs       P@10 of a fifth of relevant results, from a random sample of the pairs of all queries, by Hájek and by
+            Horvitz and Thompson: results of a query alike by half (intraclass correlation), by a fifth, and not at all
 kappa       two annotators, four grades, right with a chance of 0.6 to 0.85 and near misses likelier than far ones
 levels      two annotators who know the grade in a share of cases, and else guess it or take another, mostly the next
 alpha       three such annotators as under kappa, every tenth cell empty
@@ -46,8 +50,11 @@ from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.anytime import NEEDED, evidence_of
 from apps.metrics.statistics.bootstrap import people_intervals
+from apps.metrics.statistics.pair_samples import SampledFigure, SampledPairs, hajek, horvitz_thompson
+from apps.metrics.statistics.places import beats_by
 from apps.metrics.statistics.power import queries_needed
 from apps.metrics.statistics.significance import LEVEL, differences, sign_flip_p, summaries
+from apps.retrieval.core.sampling import sample_pairs
 
 SIZES = (10, 20, 30, 50, 100, 200)
 OF_AGREEMENT = (50, 100, 200)
@@ -561,6 +568,84 @@ def print_looks(trials: int) -> None:
     print()
 
 
+# Samples of pairs
+
+SAMPLE_SIZES = (100, 200, 500)
+PAIR_QUERIES = 200
+PAIR_DEPTH = 10
+ALIKE = (0.5, 0.2, 0.0)
+SHARES = (0.2, 0.05)
+
+
+def judged_pairs(
+    chance: np.random.Generator, share: float, alike: float, queries: int = PAIR_QUERIES, depth: int = PAIR_DEPTH
+) -> np.ndarray:
+    """Relevance of a run's results, a row for each query: a share is relevant, those of a query are alike."""
+    beta = share * (1 - alike) / alike if alike else 0.0
+    level = chance.beta(beta, beta * (1 - share) / share, queries) if alike else np.full(queries, share)
+    return (chance.random((queries, depth)) < level[:, None]).astype(float)
+
+
+def of_pairs(share: float, alike: float, estimate: Callable[..., SampledFigure]) -> Maker:
+    """Of each sample `n` is the number of pairs. Every fourth query has five results only, of ten places."""
+
+    def make(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        found = np.where(np.arange(PAIR_QUERIES) % 4 == 0, PAIR_DEPTH // 2, PAIR_DEPTH)
+        query = np.repeat(np.arange(PAIR_QUERIES), found)
+        place = np.concatenate([np.arange(many) for many in found])
+        for number in range(AT_ONCE):
+            relevant = judged_pairs(chance, share, alike)[query, place]
+            drawn = sample_pairs(query, n, seed + number)
+            at = drawn.positions
+            pairs = SampledPairs(relevant[at], np.full(n, drawn.probability), query[at], found, PAIR_DEPTH)
+            yield estimate(pairs).estimate.interval or (0.0, 1.0)
+
+    return make
+
+
+def lines_of_pairs() -> dict[str, Line]:
+    return {
+        f"P@10, {share:.0%} relevant, alike by {alike:g}, {name}": Line(
+            "pairs", share * 0.875, of_pairs(share, alike, estimate)
+        )
+        for name, estimate in (("Hájek", hajek), ("Horvitz and Thompson", horvitz_thompson))
+        for share in SHARES
+        for alike in ALIKE
+    }
+
+
+# Choosing among equal runs by their scores on test
+
+RUNS = (5, 20, 100)
+STEPS = (0.0, 0.01, 0.03, 0.06)
+TEST_QUERIES = 100
+
+
+def overstated(step: float, runs: int, trials: int) -> float:
+    """By how much the best published mean of equal runs is above their true mean, on average.
+
+    One after the other is published only if it beats the best so far by `step`; with 0 every better one.
+    """
+    over = []
+    for chance in chance_of_looks(trials, 5):
+        means = np.concatenate([like_ndcg(chance, (10, runs, TEST_QUERIES)).mean(axis=2) for _ in range(AT_ONCE // 10)])
+        for sample in means:
+            best = sample[0]
+            for mean in sample[1:]:
+                best = mean if beats_by(step, mean, best) else best
+            over.append(best - mean_like_ndcg())
+    return float(np.mean(over))
+
+
+def print_ladder(trials: int) -> None:
+    print_row("best published score of equal runs is too high by", [f"{runs} runs" for runs in RUNS])
+    print_row("---", ["---"] * len(RUNS))
+    for step in STEPS:
+        words = f"step {step:g}" if step else "all are published"
+        print_row(words, [f"{overstated(step, runs, trials):.4f}" for runs in RUNS])
+    print()
+
+
 # Printing
 
 
@@ -600,10 +685,13 @@ def main() -> int:
     only = set(filter(None, args.only.split(",")))
     start = time.perf_counter()
     print_table(lines_of_means(), SIZES, only, trials)
+    print_table(lines_of_pairs(), SAMPLE_SIZES, only, trials)
     if not only or "gates" in only:
         print_gates(trials)
     if not only or "looks" in only:
         print_looks(trials)
+    if not only or "ladder" in only:
+        print_ladder(trials)
     if not only or "false" in only:
         print_head("of two runs that do not differ", SIZES)
         print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])

@@ -87,6 +87,7 @@ def default_policies() -> dict:
         "near_duplicate_limit": 0.85,
         "calibrating_reviews": 20,
         "regression_bar": 0.1,
+        "test_step": None,
         "source_targets": {},
         "lit_terms": True,
         "blocking_checks": [],

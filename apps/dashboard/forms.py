@@ -91,6 +91,14 @@ class SettingsForm(KaratForm):
         max_value=1,
         help_text="A query that gets worse by more than this must be explained before a comparison can be closed.",
     )
+    test_step = forms.FloatField(
+        label="Step for scores on test",
+        required=False,
+        min_value=0.0001,
+        max_value=1,
+        help_text="A score on test is published only if it beats the best published one by at least this much. The "
+        "others stay sealed for good. Empty: every score is published.",
+    )
     internal_words = forms.CharField(
         label="Internal words",
         required=False,

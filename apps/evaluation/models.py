@@ -60,10 +60,10 @@ def tells_of_single_items(prefix: str = "") -> Q:
 
 
 class ShownEvaluations(models.Manager["Evaluation"]):
-    """All but those that tell of single items of test."""
+    """All but those that tell of single items of test, and those that stay sealed."""
 
     def get_queryset(self) -> models.QuerySet["Evaluation"]:
-        return super().get_queryset().exclude(tells_of_single_items())
+        return super().get_queryset().filter(sealed_by=None).exclude(tells_of_single_items())
 
 
 class WholeEvaluations(ShownEvaluations):
@@ -83,8 +83,9 @@ class Evaluation(Requested):
     labels of triples, and `counts` is as `hit_scoring` writes it.
 
     `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are
-    of other questions and are compared with their like alone. Neither has those
-    that tell of single items of test, which older releases made.
+    of other questions and are compared with their like alone. Neither has those that tell of single items of test,
+    which older releases made, or those that stay sealed: these were scored on test and did not beat the best published
+    score by the step of the project. They have no scores, no counts and no ids.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
@@ -104,6 +105,9 @@ class Evaluation(Requested):
     counts = models.JSONField(default=dict)
     query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
     scored_at = models.DateTimeField(null=True)
+    sealed_by = models.FloatField(
+        null=True, help_text="The step by which its score does not beat the best published one; empty: published."
+    )
 
     objects = WholeEvaluations()
     everything: "models.Manager[Evaluation]" = ShownEvaluations()

@@ -9,7 +9,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation.models import Evaluation, RegressionNote, test_items
-from apps.evaluation.selectors.evaluations import part_of
+from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tries_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
@@ -87,6 +87,48 @@ def small_test_words(version: Version, split: str, hit: str = BY_GRADES) -> str:
     return (
         f"The test side of {version.label} has {many}: too few to show a score of, which would tell of single ones. "
         f"Score on dev. A lead can give test a larger share in the next version."
+    )
+
+
+def sealed_words(evaluation: Evaluation) -> str:
+    """Why a scored evaluation has no figures; "" where it has."""
+    if evaluation.sealed_by is None:
+        return ""
+    where = SPLIT_WORDS[evaluation.split]
+    return (
+        f"Scored on {where if evaluation.split == EVERY_SPLIT else f'the {where}'}. It does not beat the best so far "
+        f"by {evaluation.sealed_by:g}, so its figures stay sealed ({tries_of(evaluation).words})."
+    )
+
+
+def step_words(ladder: Ladder | None) -> str:
+    """What of a leaderboard on test is published; "" where all is."""
+    if ladder is None or (ladder.step is None and not ladder.sealed):
+        return ""
+    if ladder.step is None:
+        return f"{ladder.tries.words}. The others did not beat the best by the step of that time, and stay sealed."
+    by = f" in {ladder.measure}" if ladder.measure else ""
+    return f"A score here is published only if it beats the best so far by {ladder.step:g}{by}: {ladder.tries.words}."
+
+
+def measures_refusal(version: Version, names: Sequence[str], ladder: Ladder | None) -> str | None:
+    """Why test cannot be scored by these measures: the one that decides what is published is not among them."""
+    if ladder is None or ladder.step is None or not ladder.measure or ladder.measure in names:
+        return None
+    return (
+        f"On test of {version.label}, a score is published only if it beats the best so far by {ladder.step:g} in "
+        f"{ladder.measure}. Add {ladder.measure} to the measures."
+    )
+
+
+def unpublished_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
+    """Why no figure of the run on this split may be told."""
+    ladder = ladder_on(version, split, hit)
+    if ladder is None or not ladder.hides(run):
+        return None
+    return (
+        f"{run.tag} has no published score on {version.label}, {SPLIT_WORDS[split]}, where a score is published only "
+        f"if it beats the best so far by a step. Choose dev, or runs with published scores."
     )
 
 

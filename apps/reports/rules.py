@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
-from apps.evaluation.rules import request_refusal, results_refusal
+from apps.evaluation.rules import request_refusal, results_refusal, unpublished_refusal
 from apps.goldsets.models import Version
 from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.negatives import NegativesChoice
@@ -25,7 +25,7 @@ def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Se
         return "A bias report compares runs. Choose at least two."
     if not 0 <= depth <= DEEPEST_REPORT:
         return f"The depth must be a whole number from 0 to {DEEPEST_REPORT:,}."
-    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+    return _runs_refusal(version, split, runs)
 
 
 def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
@@ -36,7 +36,13 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
         return f"A stability report compares at most {MOST_RUNS} runs. Choose fewer."
     if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
         return f"{about_judging[0]} measures how much was judged, not the grades. Choose other measures."
-    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+    return _runs_refusal(version, split, runs)
+
+
+def _runs_refusal(version: Version, split: str, runs: Sequence[Run]) -> str | None:
+    """Why one of these runs cannot be measured on this split of the version."""
+    why = (request_refusal(run, version, split) or unpublished_refusal(run, version, split) for run in runs)
+    return next(filter(None, why), None)
 
 
 def people_refusal(member: Member, report: Report) -> str | None:
@@ -74,7 +80,7 @@ def effect_refusal(
         return f"Hard negatives are measured on at most {MOST_RUNS} runs. Choose fewer."
     if not 1 <= depth <= DEEPEST_REPORT:
         return f"The depth must be a whole number from 1 to {DEEPEST_REPORT:,}."
-    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+    return _runs_refusal(version, split, runs)
 
 
 class ReportHidden(Refusal):

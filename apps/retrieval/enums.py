@@ -86,6 +86,7 @@ class PoolMethod(models.TextChoices):
     FUSED = "rrf", "best results by fused rank, up to a budget"
     FRONT = "move_to_front", "adaptive, move to front"
     BANDIT = "bandit", "adaptive, bandit"
+    SAMPLE = "sample", "random sample of all results, to estimate P@k"
 
 
 ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)

@@ -7,7 +7,7 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.servers import BM25, HYBRID, Server, hybrid_refusal
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
+from apps.retrieval.enums import IndexState, PoolKind, PoolMethod, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.retrieval.selectors.blinding import OPEN_ROUND
 from apps.retrieval.selectors.question_sets import QueryChoice
@@ -158,6 +158,8 @@ def grow_refusal(pool: Pool) -> str | None:
         return "The pairs of this pool were chosen one by one, so runs cannot be added."
     if pool.kind != PoolKind.DEPTH:
         return "This pool was made from imported judgements, so runs cannot be added."
+    if plan_of(pool.plan).method == PoolMethod.SAMPLE:
+        return "The pairs of this pool are one random sample, which cannot grow. Build another pool for a larger one."
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. It can grow once it is complete."
     return None
@@ -176,6 +178,11 @@ def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | N
         return (
             f"The budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,} are possible. "
             "Use a smaller depth."
+        )
+    if plan.method == PoolMethod.SAMPLE and plan.has_sampled:
+        return (
+            "A random sample of all results has no other samples beside it, and judges duplicate texts too. Empty the "
+            "fields under Random samples, and do not choose to judge duplicates once."
         )
     if max(plan.random, plan.edge, plan.easy) > MOST_SAMPLED:
         return f"At most {MOST_SAMPLED:,} passages of each kind can be sampled per query."

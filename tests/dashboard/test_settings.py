@@ -16,6 +16,7 @@ VALUES = {
     "near_duplicate_limit": 0.9,
     "calibrating_reviews": 30,
     "regression_bar": 0.05,
+    "test_step": 0.01,
     "lit_terms": True,
     "blocking_checks": ["duplicate", "longer"],
     "review_assignment": "pull",

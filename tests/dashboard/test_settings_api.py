@@ -61,6 +61,12 @@ def test_what_is_read_can_be_sent_back_and_changes_nothing(client, project):
     assert not Event.objects.filter(action="project.changed").exists()
 
 
+def test_a_step_for_test_is_set_and_emptied_again(client, project):
+    assert send(client, project, {"test_step": 0.01}).json()["test_step"] == 0.01
+    assert send(client, project, {"test_step": None}).json()["test_step"] is None
+    assert send(client, project, {"test_step": 0}).status_code == 400
+
+
 def test_a_change_is_on_record_with_who_made_it(client, project):
     send(client, project, {"escalation_days": 3})
 

@@ -212,3 +212,22 @@ def test_a_plain_pool_has_no_plan(project, snapshot, runs):
 
     assert pool.plan is None
     assert "sampled" not in pool.summary
+
+
+def test_a_random_sample_has_pairs_of_every_query_with_their_probability_and_cannot_grow(project, snapshot, runs):
+    plan = PoolPlan(method="sample", pairs=21, each=False, seed=4)
+    pool = make_pool(project, snapshot, depth=20, run_ids=runs, plan=plan)
+
+    assert (pool.state, pool.entry_count) == ("complete", 21)
+    assert all(how == {"how": "pairs", "p": 21 / 120} for how in entries(pool).values_list("sampled", flat=True))
+    assert pool.summary["sizes"] == [0] * 7 + [3]
+    assert all(rank <= 20 for found_by in entries(pool).values_list("found_by", flat=True) for _, rank in found_by)
+    again = make_pool(project, snapshot, name="Again", depth=20, run_ids=runs, plan=plan)
+    assert names(entries(again)) == names(entries(pool))
+    seeded = PoolPlan("sample", 21, False, seed=5)
+    other = make_pool(project, snapshot, name="Other", depth=20, run_ids=runs, plan=seeded)
+    assert names(entries(other)) != names(entries(pool))
+    with pytest.raises(PoolRefused, match="one random sample, which cannot grow"):
+        grow(pool, pairs=5)
+    with pytest.raises(PoolRefused, match="has no other samples beside it"):
+        make_pool(project, snapshot, name="Both", depth=20, run_ids=runs, plan=PoolPlan("sample", 21, False, random=2))

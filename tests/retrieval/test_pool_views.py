@@ -5,9 +5,11 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.retrieval.core.sampling import PoolPlan, plan_of
+from apps.retrieval.execution import budgets
 from apps.retrieval.models import Pool, System
 from apps.retrieval.pages.pools import Bin, bins, sizes_chart
 from apps.retrieval.selectors import pools
+from apps.retrieval.selectors.pools import pool_query_ids
 from tests.corpus.factories import make_corpus
 from tests.factories import make_member
 from tests.reading import plain_words
@@ -277,3 +279,33 @@ def test_every_bar_says_in_words_what_it_shows():
 
     assert "<title>1 pairs: 3 queries</title>" in drawn
     assert "Pairs per query</th>" in drawn
+
+
+def test_the_form_says_what_a_precision_costs_and_a_button_builds_that(lead, project, snapshot, run, monkeypatch):
+    fields = described(snapshot, run, half_width="0.4")
+    said = plain_words(lead.get(at("estimate", project), fields))
+    assert "For P@10 of each run within ± 0.4:" in said
+    assert 'Whole queries, 3 of them</span><b class="at-end">30 judgements' in said
+    assert 'Sampled pairs of all queries</span><b class="at-end">6 judgements' in said
+    assert "Assumed, since too few of these results are graded" in said
+    assert "do not suffice" in plain_words(lead.get(at("estimate", project), {**fields, "half_width": "0.05"}))
+
+    lead.post(at("new-pool", project), {**fields, "sample": "9", "method": "depth", "pairs": "0"})
+    pool = Pool.objects.get()
+    assert plan_of(pool.plan) == PoolPlan("sample", pairs=9, each=False)
+    run_jobs()
+    page = plain_words(lead.get(at("pool", project, pool.pk)))
+    assert "A budget of 9 pairs in total, sampled at random, from the top 10" in page
+    assert "has an estimate of P@10. Other measures cannot be estimated from it." in page
+
+    known = {(query, text): int(place < 6) for query in pool_query_ids(pool) for place, text in enumerate(texts(run))}
+    monkeypatch.setattr(budgets, "FEWEST_GRADES", 30)
+    monkeypatch.setattr(pools, "grade_sources", [lambda pool: known])
+    said = plain_words(lead.get(at("estimate", project), fields))
+    assert "Computed from 30 grades of these results, of which 60 % are relevant." in said
+
+
+def texts(run):
+    """The block versions of the run's snapshot, in the order of the ids."""
+    entries = run.snapshot.entries.order_by("version__block__outside_id")
+    return list(entries.values_list("version_id", flat=True))

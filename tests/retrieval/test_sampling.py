@@ -18,6 +18,7 @@ from apps.retrieval.core.sampling import (
     plan_of,
     sample,
     sample_outside,
+    sample_pairs,
     totals,
 )
 
@@ -201,3 +202,19 @@ def test_the_interval_covers_planted_relevance_as_often_as_it_says(name):
     truth = planted.sum(axis=1)
     covered = ((lowest <= truth) & (truth <= highest)).mean()
     assert 0.93 <= covered <= 0.97
+
+
+def test_a_sample_of_pairs_takes_each_with_the_probability_that_it_says_and_spreads_over_queries():
+    query = np.repeat([7, 3, 9, 4], [10, 6, 3, 1])
+    taken = np.zeros(20)
+    for seed in range(4000):
+        sampled = sample_pairs(query, 5, seed)
+        assert sampled.probability == 0.25
+        assert len(set(sampled.positions.tolist())) == 5
+        of_first = int((query[sampled.positions] == 7).sum())
+        assert of_first in (2, 3)
+        taken[sampled.positions] += 1
+
+    assert np.abs(taken / 4000 - 0.25).max() < 0.03
+    assert sample_pairs(query, 20, 1).positions.tolist() == list(range(20))
+    assert sample_pairs(query, 99, 1).probability == 1.0

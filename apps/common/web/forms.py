@@ -74,6 +74,7 @@ def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Fie
         return serializers.BooleanField(**about)
     if isinstance(field, forms.IntegerField):  # one of floats is one too
         number = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
+        about["allow_null"] = not field.required and field.initial is None  # empty says something else than a number
         return number(**about, **{name: getattr(field, name) for name in ("min_value", "max_value")})
     if isinstance(field, forms.ChoiceField) and (choices := list(cast(Iterable[Any], field.choices))):
         if isinstance(field, forms.MultipleChoiceField):

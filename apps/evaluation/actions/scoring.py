@@ -14,7 +14,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Requested
 from apps.evaluation.rules import canonical_hit, default_measures, grades_refusal, version_measures
 from apps.evaluation.selectors import leaderboard
-from apps.evaluation.selectors.evaluations import SlicePart, part_named
+from apps.evaluation.selectors.evaluations import SlicePart, is_published_on, ladder_on, part_named
 from apps.goldsets.actions.versions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
@@ -136,6 +136,8 @@ def _request(
     if not hit and (reason := grades_refusal(wanted, version)):
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]
+    if reason := rules.measures_refusal(version, names, ladder_on(version, split, hit)):
+        raise EvaluationRefused(reason, code="bad_measure")
     how = {"split": split, "seed": seed, **({"hit": hit} if hit else {})}
     on_part = {"slice": part.slice, "slice_size": part.size} if part else {}
     return request_once(
@@ -247,9 +249,14 @@ def runs_to_score(version: Version, split: str, hit: str, measures: Sequence[str
 
 
 def usual_names(version: Version, split: str, hit: str) -> list[str]:
-    """The measures by which runs without a score are scored: those requested last, else the default ones."""
-    latest = leaderboard.latest_measures(version, split, hit)
-    return latest or names_of(default_measures(hit), hit)
+    """The measures by which runs without a score are scored: those requested last, else the default ones.
+
+    With the one that decides what is published on test.
+    """
+    names = leaderboard.latest_measures(version, split, hit) or names_of(default_measures(hit), hit)
+    ladder = ladder_on(version, split, hit)
+    is_short = rules.measures_refusal(version, names, ladder) is not None
+    return [*names, ladder.measure] if ladder and is_short else names
 
 
 @transaction.atomic
@@ -262,7 +269,9 @@ def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Eva
     grounds = leaderboard.earlier_grounds(version)
     requested = [_request_missing(version, split, hit, actor, at, is_queued=False) for split, hit in grounds]
     evaluations = [evaluation for scores in requested for evaluation in scores]
-    if waiting := [one.pk for one in evaluations if not one.is_scored]:
+    unscored = [one for one in evaluations if not one.is_scored]
+    # What was published before goes first: the first score on test always is.
+    if waiting := [one.pk for one in sorted(unscored, key=lambda one: not is_published_on(one))]:
         job = enqueue(
             kind=SCORE_ALL,
             params={"evaluation_ids": waiting},

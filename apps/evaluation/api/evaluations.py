@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -106,14 +107,16 @@ class EvaluationList(RunsAPIView):
 
 
 class EvaluationDetail(RunsAPIView):
-    """The scores of one evaluation, without queries."""
+    """The scores of one evaluation, without queries; of one that stays sealed the reason, and no scores."""
 
     roles: ClassVar = {"GET": ()}
 
     @extend_schema(operation_id="evaluations_read", responses=EvaluationDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        return Response(detail_of(evaluations.evaluation_in(self.project, pk), self.member))
+        evaluation = get_object_or_404(evaluations.with_sealed(self.project), pk=pk)
+        return Response(detail_of(evaluation, self.member))
 
 
 def detail_of(evaluation: Evaluation, member: Member) -> dict[str, Any]:
-    return EvaluationDetailSerializer(evaluation, context={"kinds": kind_facts(evaluation, member)}).data
+    kinds = kind_facts(evaluation, member) if evaluation.sealed_by is None else []
+    return EvaluationDetailSerializer(evaluation, context={"kinds": kinds}).data

@@ -1,17 +1,23 @@
 """Scoring a run against the triples of one split of a version."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from apps.evaluation.execution.listeners import Save as Follow
 from apps.evaluation.execution.listeners import ScoredByHits, on_scored_by_hits
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.selectors.evaluations import names_of
+from apps.evaluation.rules import sealed_words
+from apps.evaluation.selectors.evaluations import best_of, is_published_on, ladder_on, names_of
 from apps.evaluation.selectors.expected import HitTable
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
+from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.hits import Hits
 from apps.metrics.expected.measures import rank_bins
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measures
+from apps.metrics.statistics.places import beats_by
 from apps.metrics.statistics.significance import summaries
 
 RECIPROCAL_RANK = Measure("RR")
@@ -44,17 +50,55 @@ def computed_by_hits(evaluation: Evaluation) -> Save:
     evaluation.counts = _counted(table.hits_of(evaluation.run))
     scored = ScoredByHits(evaluation, table)
     saves = [act(scored) for act in on_scored_by_hits]
+    rows = zip(measures, overall, values.T, strict=True)
+    scores = [Score.of(evaluation, order, *row) for order, row in enumerate(rows)]
 
     def save(ctx: JobContext) -> dict[str, Any]:
-        rows = zip(measures, overall, values.T, strict=True)
-        Score.objects.bulk_create(Score.of(evaluation, order, *row) for order, row in enumerate(rows))
-        evaluation.scored_at = ctx.at
-        evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
-        for follow in saves:
-            follow(actor=ctx.actor, at=ctx.at)
-        return {"evaluation_id": evaluation.pk, "questions": len(evaluation.query_ids)}
+        return save_scores(ctx, evaluation, scores, saves, {"questions": len(table.labels)})
 
     return save
+
+
+def save_scores(
+    ctx: JobContext,
+    evaluation: Evaluation,
+    scores: Sequence[Score],
+    follows: Sequence[Follow],
+    facts: dict[str, Any],
+) -> dict[str, Any]:
+    """Save a computed evaluation, in the caller's transaction; `facts` are for the job's result.
+
+    One of test that does not beat the best published one by the step of the project is saved without scores, for good.
+    """
+    evaluation.sealed_by = _missed_step(evaluation, {score.measure: score.mean for score in scores})
+    if evaluation.sealed_by is None:
+        Score.objects.bulk_create(scores)
+    else:
+        evaluation.query_ids, evaluation.counts = [], {}
+    evaluation.scored_at = ctx.at
+    evaluation.save(update_fields=["query_ids", "counts", "scored_at", "sealed_by"])
+    for follow in follows:
+        follow(actor=ctx.actor, at=ctx.at)
+    words = sealed_words(evaluation)
+    return {"evaluation_id": evaluation.pk, **facts, **({"sealed": words} if words else {})}
+
+
+def _missed_step(evaluation: Evaluation, means: Mapping[str, float | None]) -> float | None:
+    """The step by which the evaluation does not beat the best published one; None where it is published.
+
+    The version is locked, so that of two that are scored at once the second is compared with the first.
+    """
+    if evaluation.split == Split.DEV:
+        return None
+    locked = Version.objects.select_for_update(of=("self",)).select_related("gold_set__project")
+    ladder = ladder_on(locked.get(pk=evaluation.version_id), evaluation.split, evaluation.hit)
+    if ladder is None or ladder.step is None or not ladder.published or is_published_on(evaluation):
+        return None
+    mean, best = means.get(ladder.measure), best_of(ladder)
+    is_lower = is_lower_better(ladder.measure)
+    if mean is not None and (best is None or beats_by(ladder.step, mean, best, is_lower_better=is_lower)):
+        return None
+    return ladder.step
 
 
 def with_first_rank(measures: Sequence[Measure]) -> list[Measure]:

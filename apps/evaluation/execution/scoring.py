@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
 from apps.evaluation.enums import RUN_AGAIN
-from apps.evaluation.execution.hit_scoring import Save, computed_by_hits
+from apps.evaluation.execution.hit_scoring import Save, computed_by_hits, save_scores
 from apps.evaluation.execution.listeners import Scored, on_scored
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
@@ -73,7 +73,7 @@ def score_as_part(ctx: JobContext, evaluation: Evaluation) -> None:
 
 
 def _evaluation(key: int) -> Evaluation:
-    rows = Evaluation.everything.select_related("run", "version__snapshot", "version__gold_set__project", "slice")
+    rows = Evaluation._base_manager.select_related("run", "version__snapshot", "version__gold_set__project", "slice")
     return rows.get(pk=key)
 
 
@@ -110,15 +110,11 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
     scored = Scored(evaluation, ground, ranked, by_measure)
     saves = [act(scored) for act in on_scored]
+    columns = zip(measures, overall, scores.T, people, strict=True)
+    rows = [Score.of(evaluation, order, *column) for order, column in enumerate(columns)]
 
     def save(ctx: JobContext) -> dict[str, Any]:
-        rows = zip(measures, overall, scores.T, people, strict=True)
-        Score.objects.bulk_create(Score.of(evaluation, order, *row) for order, row in enumerate(rows))
-        evaluation.scored_at = ctx.at
-        evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
-        for follow in saves:
-            follow(actor=ctx.actor, at=ctx.at)
-        return {"evaluation_id": evaluation.pk, "queries": len(judged.queries)}
+        return save_scores(ctx, evaluation, rows, saves, {"queries": len(judged.queries)})
 
     return save
 

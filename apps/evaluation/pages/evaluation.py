@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
@@ -232,7 +232,11 @@ def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
 @member_view()
 def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One run on one version: means with both intervals, splits, wording, strata, and every query."""
-    (evaluation,) = evaluations.evaluations_with_values(project, pk)
+    try:
+        (evaluation,) = evaluations.evaluations_with_values(project, pk)
+    except Http404:
+        sealed = get_object_or_404(evaluations.with_sealed(project), pk=pk)
+        return redirect("retrieval:run", project.slug, sealed.run_id)  # which says why
     if not evaluation.is_scored:
         return render(request, "evaluation/in_progress.html", {"evaluation": evaluation})
     if evaluation.hit:

@@ -100,10 +100,11 @@ def _place_of(ground: tuple[str, str]) -> tuple[int, str]:
 
 
 class RunScoreTables(NamedTuple):
-    """A run's scores by grades, and by triples: never in one table."""
+    """A run's scores by grades, and by triples: never in one table; and those that stay sealed, with the reason."""
 
     by_grades: RunScores
     by_hits: RunScores
+    sealed: list[tuple[Version, str]]
 
 
 def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
@@ -111,7 +112,8 @@ def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
     by_hits = [one for one in evaluations if one.hit]
     measured = [version for version in versions if version.pk in {one.version_id for one in by_hits}]
     by_grades = RunScores(versions, [one for one in evaluations if not one.hit])
-    return RunPanel("evaluation/_run_scores.html", RunScoreTables(by_grades, RunScores(measured, by_hits)))
+    sealed = [(one.version, rules.sealed_words(one)) for one in run_again.sealed_of(run)]
+    return RunPanel("evaluation/_run_scores.html", RunScoreTables(by_grades, RunScores(measured, by_hits), sealed))
 
 
 class Result(NamedTuple):

@@ -18,7 +18,7 @@ from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
-from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT
+from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT, SampledPrecision
 from apps.goldsets.access import open_test
 from apps.goldsets.core.splits import VARIANT_OF
 from apps.goldsets.enums import Split
@@ -102,6 +102,11 @@ class ScoredSheet:
     def budgeted(self) -> str:
         """What the figures are worth where a pool had a budget; "" where none had."""
         return evaluations.budget_words(self.evaluation.version, self.evaluation.hit)
+
+    @cached_property
+    def sampled(self) -> SampledPrecision | None:
+        """P@k as a random sample of pairs says, where a pool of the version is one."""
+        return rankings.sampled_precision(self.evaluation) if self.budgeted else None
 
     @property
     def withheld(self) -> list[str]:

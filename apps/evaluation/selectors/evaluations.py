@@ -10,19 +10,28 @@ from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import policy
 from apps.agreement.selectors.agreement import live_grades
-from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to, once
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, once
 from apps.common.database.statements import LARGEST_KEY
 from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, given_on
-from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
+from apps.evaluation.models import (
+    ClosedComparison,
+    Evaluation,
+    RegressionNote,
+    Score,
+    tells_of_single_items,
+    test_items,
+)
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
 from apps.goldsets.core.splits import VARIANT_OF, originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import items_in, slice_named
+from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.runs import complete_runs_on
@@ -263,6 +272,84 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     """The record of the closing of this comparison by the measure, if any."""
     records = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
     return records.select_related("closed_by").first()
+
+
+class Tries(NamedTuple):
+    """How many evaluations were scored on a split by one rule, and how many of them are published."""
+
+    published: int
+    all: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.published:,} of {plural(self.all, 'try', 'tries')} published"
+
+
+class Ladder(NamedTuple):
+    """What was scored on a split with test items, by one rule: the run of each evaluation, by key.
+
+    `step` is by how much a score has to beat the best published one to be published too; None: all are. They are
+    compared by `measure`, the first of the evaluation that was published first; "" before that.
+    """
+
+    step: float | None
+    measure: str
+    published: dict[int, int]
+    sealed: dict[int, int]
+
+    @property
+    def tries(self) -> Tries:
+        return Tries(len(self.published), len(self.published) + len(self.sealed))
+
+    def hides(self, run: Run) -> bool:
+        """Whether no figure of the run may be told here."""
+        is_bound = self.step is not None or run.pk in self.sealed.values()
+        return is_bound and run.pk not in self.published.values()
+
+
+def ladder_on(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | None:
+    """None for a split without test items, which is not sealed."""
+    if split == Split.DEV or not test_items(version.pk, by_triples=bool(hit)).exists():
+        return None
+    rows = Evaluation._base_manager.filter(version=version, split=split, hit=hit, scored_at__isnull=False)
+    scored = list(rows.order_by("scored_at", "pk").values_list("pk", "run_id", "measures", "sealed_by"))
+    return Ladder(
+        policy(version.gold_set.project, "test_step"),
+        next((measures[0] for *_, measures, sealed_by in scored if sealed_by is None), ""),
+        {pk: run for pk, run, _, sealed_by in scored if sealed_by is None},
+        {pk: run for pk, run, _, sealed_by in scored if sealed_by is not None},
+    )
+
+
+def best_of(ladder: Ladder) -> float | None:
+    """The best published score; None where none has a value."""
+    scores = Score.objects.filter(evaluation__in=ladder.published, measure=ladder.measure)
+    means = [mean for mean in scores.values_list("mean", flat=True) if mean is not None]
+    choose = min if is_lower_better(ladder.measure) else max
+    return choose(means, default=None)
+
+
+def is_published_on(evaluation: Evaluation) -> bool:
+    """Whether the run has published scores on this split of any version of the gold set, by the same rule."""
+    versions = Version.objects.filter(gold_set=evaluation.version.gold_set_id)
+    rows = Evaluation.objects.filter(run=evaluation.run_id, version__in=versions, split=evaluation.split)
+    return rows.filter(hit=evaluation.hit, scored_at__isnull=False).exists()
+
+
+def with_sealed(project: Project) -> QuerySet[Evaluation]:
+    """As `every_evaluation_in`, with those that stay sealed, which have no scores. `tries_of` reads what it counts."""
+    alike = Evaluation._base_manager.filter(
+        **{name: OuterRef(name) for name in ("version", "split", "hit")}, scored_at__isnull=False
+    )
+    rows = Evaluation._base_manager.filter(project=project).exclude(tells_of_single_items())
+    return _related(rows).annotate(tries=CountOf(alike), published=CountOf(alike.filter(sealed_by=None)))
+
+
+def tries_of(evaluation: Evaluation) -> Tries:
+    """Read, unless they came with the evaluation."""
+    if not hasattr(evaluation, "tries"):
+        evaluation = with_sealed(evaluation.project).get(pk=evaluation.pk)
+    return Tries(evaluation.published, evaluation.tries)  # type: ignore[attr-defined]
 
 
 class Grounds(NamedTuple):

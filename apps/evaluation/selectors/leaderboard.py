@@ -162,11 +162,14 @@ def ranked_runs_of(
 
 
 def unscored_on(version: Version, split: str, measures: Iterable[str], hit: str = BY_GRADES) -> list[Run]:
-    """Complete runs on the version's snapshot that lack one of the measures on this split, by tag."""
+    """Complete runs on the version's snapshot that lack one of the measures on this split, by tag.
+
+    One that was scored and stays sealed lacks none.
+    """
     wanted = set(measures)
-    rows = Evaluation.objects.filter(version=version, split=split, hit=hit).values_list("run_id", "measures")
+    rows = Evaluation._base_manager.filter(version=version, split=split, hit=hit, slice=None)
     requested: dict[int, set[str]] = {}
-    for run_id, names in rows:
+    for run_id, names in rows.values_list("run_id", "measures"):
         requested.setdefault(run_id, set()).update(names)
     return [
         run for run in scorable_runs(version) if not wanted <= requested.get(run.pk, set()) or run.pk not in requested

@@ -8,13 +8,19 @@ from django.db.models import Exists, Max, OuterRef
 from django.http import Http404
 
 from apps.common.database.bulk import chunks
+from apps.evaluation.models import Evaluation
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.metrics.columns import Judged, Ranked
+from apps.metrics.estimate import Estimate
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.pair_samples import SampledPairs, hajek
 from apps.metrics.statistics.rank_similarity import PERSISTENCE, rank_overlaps
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.core import ranking
-from apps.retrieval.models import Ranking, Run
+from apps.retrieval.enums import PoolMethod
+from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.selectors.pools import RELEVANT_FROM
 
 AT_ONCE = 2_000
 UNJUDGED_AT = (5, 10, 20)
@@ -200,3 +206,47 @@ def _placed(packed: bytes) -> list[PlacedBlock]:
 def grades_of(query: VersionQuery) -> dict[int, int]:
     """The released grades of a query by position."""
     return dict(VersionGrade.objects.filter(query=query).values_list("position", "grade"))
+
+
+class SampledPrecision(NamedTuple):
+    """P@`depth` of a run, estimated from the judged pairs of a random sample of the results of its pool."""
+
+    depth: int
+    estimate: Estimate
+
+    @property
+    def measure(self) -> str:
+        return f"P@{self.depth}"
+
+
+def sampled_precision(evaluation: Evaluation) -> SampledPrecision | None:
+    """The estimate from the newest pool of the version that is such a sample with this run; None without one.
+
+    Over the queries of the evaluation's split that have a grade from it, if they are so many that no single one shows.
+    """
+    version, run = evaluation.version, evaluation.run_id
+    if evaluation.hit or evaluation.slice_id is not None:
+        return None
+    pools = Pool.objects.filter(pk__in=version.rounds.values("pool"), plan__method=PoolMethod.SAMPLE)
+    pool = pools.filter(pool_runs__run=run).order_by("-pk").first()
+    if pool is None:
+        return None
+    rows = VersionGrade.objects.filter(query__version=version)
+    rows = rows.filter(query__split=evaluation.split) if evaluation.split else rows
+    grades = {(query, text): grade for query, text, grade in rows.values_list("query__query", "block_version", "grade")}
+    entries = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by", "sampled__p")
+    judged = [(*entry, grades[entry[:2]]) for entry in entries.iterator() if entry[:2] in grades]
+    lengths = dict.fromkeys(sorted({query for query, *_ in judged}), 0)
+    if len(lengths) < FEWEST_IN_STRATUM:
+        return None
+    places = {query: place for place, query in enumerate(lengths)}
+    found = Ranking.objects.filter(run=run, query__in=lengths).values_list("query_id", "length")
+    lengths |= {query: min(length, pool.depth) for query, length in found}
+    own = [
+        (grade >= RELEVANT_FROM, p, places[query])
+        for query, _, found_by, p, grade in judged
+        if run in {finder for finder, _ in found_by}
+    ]
+    relevant, probability, query = np.array(own, dtype=np.float64).reshape(-1, 3).T
+    columns = (relevant, probability, query.astype(np.int64), np.array(list(lengths.values()), dtype=np.int64))
+    return SampledPrecision(pool.depth, hajek(SampledPairs(*columns, pool.depth)).estimate)

@@ -11,7 +11,7 @@ from apps.common.database.batched_reads import once
 from apps.evaluation.core import packing
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.selectors.evaluations import evaluations_in
+from apps.evaluation.selectors.evaluations import with_sealed
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.questions import condition_of
@@ -40,7 +40,16 @@ def versions_on_snapshot(run: Run) -> list[Version]:
 
 def evaluations_of(run: Run) -> list[Evaluation]:
     """Every evaluation of the run, scored or not, newest first; without the ids of their queries."""
-    rows = evaluations_in(run.project).filter(run=run).defer("query_ids")
+    return [one for one in _asked_of(run) if one.sealed_by is None]
+
+
+def sealed_of(run: Run) -> list[Evaluation]:
+    """The run's evaluations that stay sealed, newest first."""
+    return [one for one in _asked_of(run) if one.sealed_by is not None]
+
+
+def _asked_of(run: Run) -> list[Evaluation]:
+    rows = with_sealed(run.project).filter(run=run, slice=None).defer("query_ids")
     return once(("evaluations of", run.pk), lambda: list(rows))
 
 

@@ -8,9 +8,9 @@ from rest_framework import serializers
 from apps.common.web.api import EstimateSerializer
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.models import Evaluation, RunNote, Score
-from apps.evaluation.rules import LONGEST_COMMIT, SPLITS
+from apps.evaluation.rules import LONGEST_COMMIT, SPLITS, sealed_words
 from apps.evaluation.selectors.comparisons import EvaluationPair
-from apps.evaluation.selectors.rankings import overlap_of, version_queries
+from apps.evaluation.selectors.rankings import overlap_of, sampled_precision, version_queries
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.comparison import MeasureComparison
@@ -258,8 +258,19 @@ class KindSerializer(serializers.Serializer[Any]):
     scores = KindScoreSerializer(many=True)
 
 
+class SampledPrecisionSerializer(EstimateSerializer):
+    """P@k of a run over `n` sampled pairs, by Hájek's estimator."""
+
+    measure = serializers.CharField()
+
+
 class EvaluationDetailSerializer(EvaluationSerializer):
     """The same, with the number of looks at the sealed test split of the version.
+
+    `sealed` says why one that was scored on test has no scores and never will; empty for all others.
+
+    `sampled` is P@k as estimated from a random sample of pairs, where a pool of the version is one with this run; else
+    null.
 
     `kinds` breaks scores on Q&As down by kind of question, without kinds of fewer than five; empty by grades. A
     question can be of several kinds.
@@ -267,13 +278,23 @@ class EvaluationDetailSerializer(EvaluationSerializer):
 
     test_looks = serializers.SerializerMethodField()
     kinds = serializers.SerializerMethodField()
+    sealed = serializers.SerializerMethodField()
+    sampled = serializers.SerializerMethodField()
 
     class Meta(EvaluationSerializer.Meta):
-        fields = (*EvaluationSerializer.Meta.fields, "kinds", "test_looks")
+        fields = (*EvaluationSerializer.Meta.fields, "kinds", "sealed", "sampled", "test_looks")
         read_only_fields: ClassVar = fields
 
     def get_test_looks(self, evaluation: Evaluation) -> int:
         return looks_at_test(evaluation.version).number
+
+    @extend_schema_field(SampledPrecisionSerializer(allow_null=True))
+    def get_sampled(self, evaluation: Evaluation) -> dict[str, Any] | None:
+        found = sampled_precision(evaluation) if evaluation.sealed_by is None and evaluation.is_scored else None
+        return {"measure": found.measure, **found.estimate.as_json} if found else None
+
+    def get_sealed(self, evaluation: Evaluation) -> str:
+        return sealed_words(evaluation)
 
     @extend_schema_field(KindSerializer(many=True))
     def get_kinds(self, evaluation: Evaluation) -> list[dict[str, Any]]:

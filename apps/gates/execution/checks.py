@@ -129,10 +129,19 @@ def decide_when_scored(scored: Scored | ScoredByHits) -> Save:
         decided = decide_on(evaluation, undecided, scored)
 
     def save(*, actor: User | None, at: datetime) -> None:
-        save_results(evaluation, decided, at=at)
+        save_results(evaluation, decided if evaluation.sealed_by is None else _sealed(evaluation, undecided), at=at)
         enqueue_late_gates(evaluation, actor=actor, at=at)
 
     return save
+
+
+def _sealed(evaluation: Evaluation, undecided: Sequence[Gate]) -> Decided:
+    """The verdicts on a run whose figures on test are not published, nor may a gate tell on which side they are."""
+    reason = (
+        f"the score on {rules.SPLIT_WORDS[evaluation.split]} does not beat the best published one by "
+        f"{evaluation.sealed_by:g}, so it stays sealed."
+    )
+    return [(gate, decisions.not_known(gates.rule_of(gate), decisions.SEALED, reason)) for gate in undecided]
 
 
 def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored | None = None) -> Decided:
@@ -310,6 +319,12 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
         )
     if baseline is not None and (reason := rules.request_refusal(baseline, version, evaluation.split, rule.hit)):
         return decisions.NO_BASELINE, reason
+    if (
+        baseline is not None
+        and baseline.pk != evaluation.run_id
+        and (reason := rules.unpublished_refusal(baseline, version, evaluation.split, rule.hit))
+    ):
+        return decisions.SEALED, reason
     if not rule.hit and rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
         return decisions.OFF_SCALE, reason
     return None

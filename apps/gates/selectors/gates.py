@@ -252,6 +252,7 @@ AFTER_A_GAP = dict(
             "Run the baseline's system on that snapshot, create a gate against this run, and retire this one.",
             "Create a gate with a measure for this scale and retire this one.",
             "Grade more such queries and release a version with them.",
+            "Compare runs on dev; a run that is better by the step is published on test, and checked.",
         ),
         strict=True,
     )

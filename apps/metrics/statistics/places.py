@@ -166,6 +166,20 @@ def lead_by_chance(values: Floats) -> float | None:
     return error * NormalDist().inv_cdf((runs - 0.375) / (runs + 0.25))
 
 
+ROUNDING = 1e-9
+
+
+def beats_by(step: float, value: float, best: float, *, is_lower_better: bool = False) -> bool:
+    """Whether a value is better than the best so far by at least `step`, up to rounding.
+
+    The rule of the Ladder (Blum & Hardt, The Ladder: A Reliable Leaderboard for Machine Learning Competitions, 2015,
+    algorithm 1), by which a score on sealed data is published or not. There the published score is also rounded to the
+    step. Here it is not, so that it agrees with its interval; the bound that they prove is of the rounded one.
+    """
+    gain = best - value if is_lower_better else value - best
+    return gain >= step - ROUNDING
+
+
 def _paired_p(change: Floats) -> Floats:
     """Two-sided p of the mean of each column, by Student's t, and at least that of the sign test at its clearest."""
     from scipy.special import stdtr  # loaded on use: `karat score` starts without SciPy

@@ -5,6 +5,7 @@
 - `{"how": "chosen"}`: somebody chose the pair;
 - `{"how": "random", "stratum": "all", "p": 0.002}`: sampled from the blocks outside the pool, each with the probability
   `p`. With two strata, `edge` has the blocks that a run found below the pool depth, `rest` all others;
+- `{"how": "pairs", "p": 0.05}`: sampled from all pairs that runs found, each with the probability `p`;
 - `{"how": "easy"}`: sampled from the blocks that no run found. It counts as not relevant until it is judged;
 - `{"how": "same", "as": 17, "exact": true}`: a run found it, but its text is the same as that of the block version
   `as`, which is judged for the query. The pair is not judged itself; see `pooling`.
@@ -21,8 +22,8 @@ from apps.retrieval.core.pooling import Ints
 
 Floats = NDArray[np.float64]
 ALL, EDGE, REST = "all", "edge", "rest"
-CHOSEN, RANDOM, EASY, SAME = "chosen", "random", "easy", "same"
-JUDGED = frozenset({CHOSEN, RANDOM, EASY})
+CHOSEN, RANDOM, PAIRS, EASY, SAME = "chosen", "random", "pairs", "easy", "same"
+JUDGED = frozenset({CHOSEN, RANDOM, PAIRS, EASY})
 _STREAMS = {ALL: 1, EDGE: 2, REST: 3, EASY: 4}
 PHANTOM = 0.5
 
@@ -114,6 +115,22 @@ def sample_outside(without: Ints, blocks: int, count: int, rng: np.random.Genera
 def generator(seed: int, query: int, stratum: str, before: int) -> np.random.Generator:
     """The random generator of one sample, for a query with `before` blocks of the stratum already."""
     return np.random.default_rng([seed, query, _STREAMS[stratum], before])
+
+
+def sample_pairs(query: Ints, count: int, seed: int) -> SampledBlocks:
+    """Sample `count` places of pairs, whose queries are given, each with equal probability; all when there are fewer.
+
+    A systematic sample of the pairs, query by query in random order (Madow & Madow, Annals of Mathematical Statistics
+    15, 1944): the number of pairs of a query differs from its share by less than one.
+    """
+    size = len(query)
+    if count >= size:
+        return SampledBlocks(np.arange(size), 1.0)
+    rng = np.random.default_rng(seed)
+    queries, number = np.unique(query, return_inverse=True)
+    order = np.lexsort((rng.permutation(size), rng.permutation(len(queries))[number]))
+    places = ((np.arange(count) + rng.random()) * size / count).astype(np.int64)
+    return SampledBlocks(np.sort(order[np.minimum(places, size - 1)]), count / size)
 
 
 class Sampled(NamedTuple):

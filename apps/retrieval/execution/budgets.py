@@ -6,11 +6,21 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.database.bulk import chunks
+from apps.corpus.models import Snapshot
 from apps.jobs.execution.context import JobContext
+from apps.metrics.columns import Floats
+from apps.metrics.statistics.pair_samples import (
+    USUAL_SHARE,
+    JudgementPlans,
+    assumed_spread,
+    judgements_needed,
+    spread_of,
+)
+from apps.metrics.statistics.proportions import normal_quantile
 from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.allocation import Budget, CandidateOutcome, CandidateState, KnownCandidates, allocate
 from apps.retrieval.core.pooling import Ints
-from apps.retrieval.core.sampling import SAME, PoolPlan
+from apps.retrieval.core.sampling import PAIRS, SAME, PoolPlan, sample_pairs
 from apps.retrieval.enums import ADAPTIVE
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from apps.retrieval.selectors import pools
@@ -18,6 +28,9 @@ from apps.retrieval.selectors.snapshots import version_ids
 
 Write = Callable[[Pool, Sequence[int], pooling.Union, Ints], None]
 QUERIES_AT_ONCE = 200
+FEWEST_GRADES = 50
+"""From so many grades on their scatter is used, and not the usual one."""
+CONFIDENCE = 0.95
 
 
 class StoredPairs(NamedTuple):
@@ -50,6 +63,62 @@ def spend_budget(
             pairs = pooling.only(candidates, places)
             for part in chunks(query_ids, QUERIES_AT_ONCE):
                 write(pool, part, pooling.only(pairs, np.flatnonzero(np.isin(pairs.query, part))), versions)
+
+
+def sample_budget(
+    ctx: JobContext, pool: Pool, runs: Sequence[Run], query_ids: Sequence[int], plan: PoolPlan, write: Write
+) -> None:
+    """Add a random sample of the pairs of all queries together, each with its probability, in one chunk."""
+    versions = version_ids(pool.snapshot)
+    candidates = candidates_of(runs, query_ids, pool.depth)
+    size = plan.pairs * len(query_ids) if plan.each else plan.pairs
+    sampled = sample_pairs(candidates.query, size, plan.seed)
+    ctx.check()
+    with ctx.chunk("pool:budget") as fresh:
+        if fresh:
+            pairs = pooling.only(candidates, sampled.positions)
+            for part in chunks(query_ids, QUERIES_AT_ONCE):
+                write(pool, part, pooling.only(pairs, np.flatnonzero(np.isin(pairs.query, part))), versions)
+            PoolEntry.objects.filter(pool=pool).update(sampled={"how": PAIRS, "p": sampled.probability})
+
+
+class PairsForecast(NamedTuple):
+    """What P@`depth` within ± `half_width` costs; `grades` is the number it is computed from, 0 where it is assumed.
+
+    `share` is the share of relevant results that it rests on.
+    """
+
+    depth: int
+    half_width: float
+    needed: JudgementPlans
+    grades: int
+    share: float
+
+
+def forecast_pairs(
+    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int, *, half_width: float, pooled: float
+) -> PairsForecast:
+    """The judgements of whole queries and of sampled pairs, from the grades of these queries' results, if enough are
+    known; else as `USUAL_SHARE` and `USUAL_LIKENESS` say. `pooled` is the number of pairs of a query in the pool.
+    """
+    values, query = known_relevance(snapshot, runs, query_ids, depth)
+    known = spread_of(values, query, depth) if len(values) >= FEWEST_GRADES else None
+    share = float(values.mean()) if known else USUAL_SHARE
+    spread = known or assumed_spread(USUAL_SHARE, depth)
+    needed = judgements_needed(half_width / normal_quantile(CONFIDENCE), spread, len(query_ids), pooled)
+    return PairsForecast(depth, half_width, needed, len(values) if known else 0, share)
+
+
+def known_relevance(
+    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int
+) -> tuple[Floats, Ints]:
+    """Of the runs' results down to `depth` that are graded: 1 where relevant, else 0, and the query of each."""
+    grades = pools.grades_of(Pool(project=snapshot.corpus.project, snapshot=snapshot)) if runs else {}
+    candidates = candidates_of(runs, query_ids, depth)
+    nothing = StoredPairs(_NOTHING, _NOTHING, _NOTHING.astype(bool), _NOTHING.astype(bool))
+    outcome = known_of(candidates, nothing, grades, version_ids(snapshot)).outcome
+    is_known = outcome != CandidateOutcome.UNKNOWN
+    return (outcome[is_known] == CandidateOutcome.RELEVANT).astype(np.float64), candidates.query[is_known]
 
 
 def candidates_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:

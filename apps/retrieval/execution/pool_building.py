@@ -29,7 +29,8 @@ from apps.retrieval.core.sampling import (
     sample,
     sample_outside,
 )
-from apps.retrieval.execution.budgets import positions_of, spend_budget
+from apps.retrieval.enums import PoolMethod
+from apps.retrieval.execution.budgets import positions_of, sample_budget, spend_budget
 from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
@@ -180,7 +181,8 @@ def collect_pairs(
     versions = version_ids(pool.snapshot)
     write = partial(write_entries, same=SameTexts(pool.snapshot) if plan.same_once else None)
     if plan.has_budget:
-        spend_budget(ctx, pool, runs, query_ids, plan, write)
+        spend = sample_budget if plan.method == PoolMethod.SAMPLE else spend_budget
+        spend(ctx, pool, runs, query_ids, plan, write)
     parts, sampled = [], Counter[str]()
     for part in chunks(query_ids, POOLED_AT_ONCE):
         union = None if plan.has_budget else union_of(runs, part, pool.depth)

@@ -61,8 +61,8 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         ],
         required=False,
         initial=PoolMethod.DEPTH.value,
-        help_text="A budget limits the number of pairs. Adaptive methods choose by the grades so far: start with a"
-        " part of the budget, have it judged, then grow the pool.",
+        help_text="A budget limits the number of pairs. A random sample estimates P@k, and nothing else. Adaptive"
+        " methods choose by the grades so far: start with a part of the budget, have it judged, then grow the pool.",
     )
     pairs = count_field("Budget", "How many pairs to choose from the runs.", rules.LARGEST_BUDGET)
     each = forms.ChoiceField(
@@ -71,6 +71,14 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         required=False,
         initial="query",
         help_text="All together: queries with more relevant passages get more pairs.",
+    )
+    half_width = forms.FloatField(
+        label="Precision wanted",
+        min_value=0.005,
+        max_value=0.5,
+        required=False,
+        initial=0.05,
+        help_text="Of P@k, k being the depth: ± so much, with 95 % confidence. The page then says what it costs.",
     )
     seed = forms.IntegerField(
         min_value=0,

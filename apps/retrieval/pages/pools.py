@@ -25,7 +25,8 @@ from apps.queries.models import Query
 from apps.retrieval import rules
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.core.sampling import BoundedFigure, plan_of
-from apps.retrieval.enums import ADAPTIVE, PoolKind
+from apps.retrieval.enums import ADAPTIVE, PoolKind, PoolMethod
+from apps.retrieval.execution.budgets import forecast_pairs
 from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
@@ -106,7 +107,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
     snapshot = snapshot or (snapshots[0] if snapshots else None)
     start = {"name": _free_name(project), **_proposed(project, snapshot), **_filled_in(request.GET)}
-    form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
+    form = PoolForm(_with_sample(request.POST) or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         with refusals_shown(form):
@@ -128,6 +129,15 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     if snapshot is None:
         context["freezable"] = freezable_in(project)
     return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
+
+
+def _with_sample(data: QueryDict) -> QueryDict:
+    """What was sent; by the button that builds a sample of so many pairs, with that budget."""
+    if "sample" not in data:
+        return data
+    changed = data.copy()
+    changed["method"], changed["pairs"], changed["each"] = PoolMethod.SAMPLE.value, str(data["sample"]), "all"
+    return changed
 
 
 def _proposed(project: Project, snapshot: Snapshot | None) -> dict[str, Any]:
@@ -158,9 +168,20 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
         sources = len(form.sources) + len(values["runs"])
         context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
         if sources and not context["refusal"]:
-            context["estimate"] = estimate_pool(
-                snapshot, form.sources, list(values["runs"]), values["depth"], query_ids, form.plan
-            )
+            chosen = list(values["runs"])
+            size = estimate_pool(snapshot, form.sources, chosen, values["depth"], query_ids, form.plan)
+            context["estimate"] = size
+            if values["half_width"]:
+                union = estimate_pool(snapshot, form.sources, chosen, values["depth"], query_ids)
+                hidden = hidden_queries(request.user, snapshot, query_ids)
+                context["pairs"] = forecast_pairs(
+                    snapshot,
+                    [] if hidden else [*chosen, *size.reused],
+                    query_ids,
+                    values["depth"],
+                    half_width=values["half_width"],
+                    pooled=union.at_most / size.queries,
+                )
     return render(request, "retrieval/_estimate.html", context)
 
 
@@ -179,6 +200,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "grow_refusal": rules.grow_refusal(shown),
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
         "how": _how(shown),
+        "is_sample": plan_of(shown.plan).method == PoolMethod.SAMPLE,
         "shares": run_shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
         "shows_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
         "missing_refusal": rules.missing_refusal(shown),
@@ -280,7 +302,12 @@ def _how(pool: Pool) -> str:
     if not plan.has_budget:
         return f"The top {pool.depth:,}"
     each = "per query" if plan.each else "in total"
-    methods = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}
+    methods = {
+        "rrf": "by fused rank",
+        "move_to_front": "adaptive (move to front)",
+        "bandit": "adaptive (bandit)",
+        "sample": "sampled at random",
+    }
     pairs = plural(plan.pairs, "pair")
     return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from benchmarks.coverage import GATES, SIZES, coverage, false_positives, lines_of_means, outcomes
+from benchmarks.coverage import (
+    GATES,
+    RUNS,
+    SIZES,
+    STEPS,
+    coverage,
+    false_positives,
+    lines_of_means,
+    outcomes,
+    overstated,
+)
 
 TRIALS = 400
 
@@ -52,6 +62,15 @@ def test_a_good_run_passes_a_gate_on_enough_queries():
 
     assert passed > 0.7
     assert failed == 0
+
+
+def test_a_step_on_test_lowers_what_the_best_of_equal_runs_gains_by_chance():
+    gains = {runs: [overstated(step, runs, 200) for step in STEPS] for runs in RUNS}
+
+    assert all(best_first == sorted(best_first, reverse=True) for best_first in gains.values())
+    assert gains[20][0] > 0.045  # 1.87 standard errors, the expected maximum of 20 normal values
+    assert gains[20][2] < gains[20][0] - 0.005
+    assert gains[20][3] < gains[5][0]
 
 
 def test_the_randomisation_test_sees_nothing_where_nothing_differs():

@@ -3,7 +3,7 @@ import pytest
 
 from apps.metrics.comparison import RunValues, compare_runs
 from apps.metrics.measures.registry import parse_measures
-from apps.metrics.statistics.places import Places, RankRange, lead_by_chance, places
+from apps.metrics.statistics.places import Places, RankRange, beats_by, lead_by_chance, places
 from apps.metrics.statistics.significance import summaries
 
 HARD = np.linspace(0.0, 0.7, 30)
@@ -120,3 +120,17 @@ def test_the_lead_of_the_best_of_equal_runs_is_what_chance_gives():
 @pytest.mark.parametrize("shape", [(40, 2), (1, 8), (0, 5)])
 def test_two_runs_or_one_query_have_no_lead_by_chance(shape):
     assert lead_by_chance(np.zeros(shape)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "is_lower_better", "is_published"),
+    [
+        (0.61, 0.6, False, True),
+        (0.6099, 0.6, False, False),
+        (0.82, 0.81, False, True),  # whose difference is 0.009999999999999898 to a computer
+        (0.5, 0.51, True, True),
+        (0.51, 0.5, True, False),
+    ],
+)
+def test_a_score_is_published_from_exactly_one_step_above_the_best_on(value, best, is_lower_better, is_published):
+    assert beats_by(0.01, value, best, is_lower_better=is_lower_better) is is_published
