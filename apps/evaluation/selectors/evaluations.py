@@ -321,6 +321,11 @@ def ladder_on(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | No
     )
 
 
+def ladder_shown(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | None:
+    """The same, read once for all parts of a page."""
+    return once(("ladder", version.pk, split, hit), lambda: ladder_on(version, split, hit))
+
+
 def best_of(ladder: Ladder) -> float | None:
     """The best published score; None where none has a value."""
     scores = Score.objects.filter(evaluation__in=ladder.published, measure=ladder.measure)

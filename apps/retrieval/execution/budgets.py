@@ -85,7 +85,7 @@ def sample_budget(
 class PairsForecast(NamedTuple):
     """What P@`depth` within ± `half_width` costs; `grades` is the number it is computed from, 0 where it is assumed.
 
-    `share` is the share of relevant results that it rests on.
+    `share` is the share of relevant results that it rests on, `best` the half width with all pairs of all queries.
     """
 
     depth: int
@@ -93,6 +93,7 @@ class PairsForecast(NamedTuple):
     needed: JudgementPlans
     grades: int
     share: float
+    best: float
 
 
 def forecast_pairs(
@@ -105,8 +106,10 @@ def forecast_pairs(
     known = spread_of(values, query, depth) if len(values) >= FEWEST_GRADES else None
     share = float(values.mean()) if known else USUAL_SHARE
     spread = known or assumed_spread(USUAL_SHARE, depth)
-    needed = judgements_needed(half_width / normal_quantile(CONFIDENCE), spread, len(query_ids), pooled)
-    return PairsForecast(depth, half_width, needed, len(values) if known else 0, share)
+    quantile = normal_quantile(CONFIDENCE)
+    needed = judgements_needed(half_width / quantile, spread, len(query_ids), pooled)
+    best = quantile * spread.error_of_queries(len(query_ids))
+    return PairsForecast(depth, half_width, needed, len(values) if known else 0, share, best)
 
 
 def known_relevance(
