@@ -97,27 +97,36 @@ class PairsForecast(NamedTuple):
 
 
 def forecast_pairs(
-    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int, *, half_width: float, pooled: float
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    query_ids: Sequence[int],
+    depth: int,
+    *,
+    half_width: float,
+    at_most: int,
+    to_run: int = 0,
+    sees_grades: bool = True,
 ) -> PairsForecast:
     """The judgements of whole queries and of sampled pairs, from the grades of these queries' results, if enough are
-    known; else as `USUAL_SHARE` and `USUAL_LIKENESS` say. `pooled` is the number of pairs of a query in the pool.
+    known and may be seen; else as `USUAL_SHARE` and `USUAL_LIKENESS` say.
+
+    `at_most` pairs are in the pool if the results of `to_run` systems are not known yet; else they are counted.
     """
-    values, query = known_relevance(snapshot, runs, query_ids, depth)
+    candidates = candidates_of(runs, query_ids, depth)
+    values, query = known_relevance(snapshot, candidates) if sees_grades else (np.zeros(0), _NOTHING)
     known = spread_of(values, query, depth) if len(values) >= FEWEST_GRADES else None
     share = float(values.mean()) if known else USUAL_SHARE
     spread = known or assumed_spread(USUAL_SHARE, depth)
-    quantile = normal_quantile(CONFIDENCE)
-    needed = judgements_needed(half_width / quantile, spread, len(query_ids), pooled)
-    best = quantile * spread.error_of_queries(len(query_ids))
+    quantile, queries = normal_quantile(CONFIDENCE), len(query_ids)
+    pooled = (at_most if to_run else len(candidates.query)) / queries
+    needed = judgements_needed(half_width / quantile, spread, queries, pooled)
+    best = quantile * spread.error_of_queries(queries)
     return PairsForecast(depth, half_width, needed, len(values) if known else 0, share, best)
 
 
-def known_relevance(
-    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int
-) -> tuple[Floats, Ints]:
-    """Of the runs' results down to `depth` that are graded: 1 where relevant, else 0, and the query of each."""
-    grades = pools.grades_of(Pool(project=snapshot.corpus.project, snapshot=snapshot)) if runs else {}
-    candidates = candidates_of(runs, query_ids, depth)
+def known_relevance(snapshot: Snapshot, candidates: pooling.Union) -> tuple[Floats, Ints]:
+    """Of these results, those that are graded: 1 where relevant, else 0, and the query of each."""
+    grades = pools.grades_of(Pool(project=snapshot.corpus.project, snapshot=snapshot)) if len(candidates.query) else {}
     nothing = StoredPairs(_NOTHING, _NOTHING, _NOTHING.astype(bool), _NOTHING.astype(bool))
     outcome = known_of(candidates, nothing, grades, version_ids(snapshot)).outcome
     is_known = outcome != CandidateOutcome.UNKNOWN
