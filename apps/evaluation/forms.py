@@ -16,7 +16,7 @@ from apps.evaluation.rules import (
     names_for_versions,
     version_measures,
 )
-from apps.evaluation.selectors.evaluations import SlicePart, requested_on, scorable_runs
+from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, requested_on, scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
@@ -87,6 +87,8 @@ class ScoreForm(RunsForm):
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
         requested = {one.run_id for one in requested_on(version, split, hit, part)}
+        if ladder := ladder_shown(version, split, hit):
+            requested |= set(ladder.sealed.values())
         meant = [run.pk for run in self.known if str(run.pk) == str(kwargs.get("initial", {}).get("run", ""))]
         self.fields["runs"].initial = meant or [run.pk for run in self.known if run.pk not in requested]
 

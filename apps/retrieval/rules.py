@@ -195,6 +195,8 @@ def missing_refusal(pool: Pool) -> str | None:
     """Why an estimate of what the pool misses is not possible."""
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. You can estimate what it misses once it is complete."
+    if plan_of(pool.plan).method == PoolMethod.SAMPLE:
+        return "The pairs of this pool are a random sample of what its runs found, which does not tell what they miss."
     if pool.kind != PoolKind.DEPTH or not plan_of(pool.plan).strata:
         return "This pool has no random passages. Add some under Grow and have them judged."
     return None

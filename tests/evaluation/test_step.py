@@ -118,7 +118,9 @@ def test_a_sealed_run_is_told_in_words_and_shown_nowhere_as_figures(client):
     run_page = reverse("retrieval:run", args=[slug, scene.runs["third"].pk])
     assert client.get(reverse("evaluation:evaluation", args=[slug, sealed.pk])).url == run_page
     assert "so its figures stay sealed (2 of 3 tries published)" in client.get(run_page).content.decode()
-    board = client.get(reverse("evaluation:overview", args=[slug]) + "?split=test").content.decode()
+    answer = client.get(reverse("evaluation:overview", args=[slug]) + "?split=test")
+    assert answer.context["form"].fields["runs"].initial == [scene.runs["again"].pk]  # the only one not tried
+    board = answer.content.decode()
     assert "published only if it beats the best so far by 0.1 in RR: 2 of 3 tries published." in board
     answer = client.get(reverse("evaluation-api:detail", args=[slug, sealed.pk])).json()
     assert (answer["scores"], answer["counts"], answer["kinds"]) == ([], {}, [])

@@ -297,6 +297,7 @@ def test_the_form_says_what_a_precision_costs_and_a_button_builds_that(lead, pro
     page = plain_words(lead.get(at("pool", project, pool.pk)))
     assert "A budget of 9 pairs in total, sampled at random, from the top 10" in page
     assert "has an estimate of P@10. Other measures cannot be estimated from it." in page
+    assert "a random sample of what its runs found, which does not tell what they miss" in page
 
     known = {(query, text): int(place < 6) for query in pool_query_ids(pool) for place, text in enumerate(texts(run))}
     monkeypatch.setattr(budgets, "FEWEST_GRADES", 30)

@@ -48,7 +48,7 @@ def unscored(project: Project, version: Version | None) -> BatchedRead[list[Task
     """The complete runs on the snapshot of the latest version for which nobody has requested a score."""
     if version is None:
         return NOTHING
-    requested = Evaluation.objects.filter(version=version, run=OuterRef("pk"))
+    requested = Evaluation._base_manager.filter(version=version, run=OuterRef("pk"))  # also what stays sealed
     runs = Run.objects.filter(~Exists(requested), snapshot=version.snapshot_id, state=RunState.COMPLETE)
     has_triples = Exists(VersionTriple.objects.filter(version=version))
     runs = runs.filter(Q(has_triples) | Q(returns=Returns.BLOCKS))

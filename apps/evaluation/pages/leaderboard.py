@@ -319,7 +319,7 @@ def _board_context(
         "lower_end": LOWER_END if hit else "",
         "budgeted": evaluations.budget_words(version, hit),
         "board": board(version, split, hit, measure, page, part),
-        "step": rules.step_words(None if part else evaluations.ladder_on(version, split, hit)),
+        "step": rules.step_words(None if part else evaluations.ladder_shown(version, split, hit)),
         "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),
         "in_progress_count": sum(not one.is_scored for one in requested),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Exists, OuterRef, Prefetch, QuerySet
@@ -311,8 +311,26 @@ def ladder_on(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | No
     """None for a split without test items, which is not sealed."""
     if split == Split.DEV or not test_items(version.pk, by_triples=bool(hit)).exists():
         return None
-    rows = Evaluation._base_manager.filter(version=version, split=split, hit=hit, scored_at__isnull=False)
-    scored = list(rows.order_by("scored_at", "pk").values_list("pk", "run_id", "measures", "sealed_by"))
+    rows = _scored_on_test(version).filter(split=split, hit=hit)
+    return _ladder(version, rows.values_list("pk", "run_id", "measures", "sealed_by"))
+
+
+def ladder_shown(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | None:
+    """The same for pages, which have it from `grounds_of`."""
+    grounds = grounds_of(version)
+    if split == Split.DEV or not (grounds.has_test_triples if hit else grounds.has_test_grades):
+        return None
+    return _ladder(version, [row for on, by, *row in grounds.on_test if (on, by) == (split, hit)])
+
+
+def _scored_on_test(version: Version) -> QuerySet[Evaluation]:
+    rows = Evaluation._base_manager.filter(version=version, scored_at__isnull=False).exclude(split=Split.DEV)
+    return rows.order_by("scored_at", "pk")
+
+
+def _ladder(version: Version, rows: Iterable[Sequence[Any]]) -> Ladder:
+    """From key, run, measures and step of each evaluation."""
+    scored = list(rows)
     return Ladder(
         policy(version.gold_set.project, "test_step"),
         next((measures[0] for *_, measures, sealed_by in scored if sealed_by is None), ""),
@@ -355,14 +373,18 @@ def tries_of(evaluation: Evaluation) -> Tries:
 class Grounds(NamedTuple):
     """What is there, in any split and in dev, what was scored, and whether a pool had a budget of pairs.
 
-    `scored` has the number of evaluations by each hit rule on each split; "" are grades, and both splits.
+    `scored` has the number of evaluations by each hit rule on each split; "" are grades, and both splits. `on_test` has
+    split, hit rule, key, run, measures and step of each that was scored on test, also of what stays sealed.
     """
 
     has_grades: bool
     has_triples: bool
     has_dev_grades: bool
     has_dev_triples: bool
+    has_test_grades: bool
+    has_test_triples: bool
     has_budget: bool
+    on_test: list[list[Any]]
     scored: dict[tuple[str, str], int]
 
     @property
@@ -386,6 +408,9 @@ def grounds_of(version: Version) -> Grounds:
     return once(("grounds", version.pk), lambda: _grounds_of(version))
 
 
+_ON_TEST = ("split", "hit", "pk", "run_id", "measures", "sealed_by")
+
+
 def _grounds_of(version: Version) -> Grounds:
     grades = VersionGrade.objects.filter(version=version)
     triples = VersionTriple.objects.filter(version=version)
@@ -397,6 +422,9 @@ def _grounds_of(version: Version) -> Grounds:
             "has_triples": Exists(triples),
             "has_dev_grades": Exists(grades.filter(query__split=Split.DEV)),
             "has_dev_triples": Exists(triples.filter(split=Split.DEV)),
+            "has_test_grades": Exists(test_items(version.pk, by_triples=False)),
+            "has_test_triples": Exists(test_items(version.pk, by_triples=True)),
+            "on_test": ListOf(_scored_on_test(version).values_list(*_ON_TEST), json={"measures"}),
             "has_budget": Exists(Pool.objects.filter(pk__in=version.rounds.values("pool"), plan__pairs__gt=0)),
         },
         lambda found: Grounds(**{**found, "scored": {(hit, split): n for hit, split, n in found["scored"]}}),

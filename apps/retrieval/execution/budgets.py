@@ -85,7 +85,7 @@ def sample_budget(
 class PairsForecast(NamedTuple):
     """What P@`depth` within ± `half_width` costs; `grades` is the number it is computed from, 0 where it is assumed.
 
-    `share` is the share of relevant results that it rests on.
+    `share` is the share of relevant results that it rests on, `best` the half width with all pairs of all queries.
     """
 
     depth: int
@@ -93,28 +93,40 @@ class PairsForecast(NamedTuple):
     needed: JudgementPlans
     grades: int
     share: float
+    best: float
 
 
 def forecast_pairs(
-    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int, *, half_width: float, pooled: float
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    query_ids: Sequence[int],
+    depth: int,
+    *,
+    half_width: float,
+    at_most: int,
+    to_run: int = 0,
+    sees_grades: bool = True,
 ) -> PairsForecast:
     """The judgements of whole queries and of sampled pairs, from the grades of these queries' results, if enough are
-    known; else as `USUAL_SHARE` and `USUAL_LIKENESS` say. `pooled` is the number of pairs of a query in the pool.
+    known and may be seen; else as `USUAL_SHARE` and `USUAL_LIKENESS` say.
+
+    `at_most` pairs are in the pool if the results of `to_run` systems are not known yet; else they are counted.
     """
-    values, query = known_relevance(snapshot, runs, query_ids, depth)
+    candidates = candidates_of(runs, query_ids, depth)
+    values, query = known_relevance(snapshot, candidates) if sees_grades else (np.zeros(0), _NOTHING)
     known = spread_of(values, query, depth) if len(values) >= FEWEST_GRADES else None
     share = float(values.mean()) if known else USUAL_SHARE
     spread = known or assumed_spread(USUAL_SHARE, depth)
-    needed = judgements_needed(half_width / normal_quantile(CONFIDENCE), spread, len(query_ids), pooled)
-    return PairsForecast(depth, half_width, needed, len(values) if known else 0, share)
+    quantile, queries = normal_quantile(CONFIDENCE), len(query_ids)
+    pooled = (at_most if to_run else len(candidates.query)) / queries
+    needed = judgements_needed(half_width / quantile, spread, queries, pooled)
+    best = quantile * spread.error_of_queries(queries)
+    return PairsForecast(depth, half_width, needed, len(values) if known else 0, share, best)
 
 
-def known_relevance(
-    snapshot: Snapshot, runs: Sequence[Run], query_ids: Sequence[int], depth: int
-) -> tuple[Floats, Ints]:
-    """Of the runs' results down to `depth` that are graded: 1 where relevant, else 0, and the query of each."""
-    grades = pools.grades_of(Pool(project=snapshot.corpus.project, snapshot=snapshot)) if runs else {}
-    candidates = candidates_of(runs, query_ids, depth)
+def known_relevance(snapshot: Snapshot, candidates: pooling.Union) -> tuple[Floats, Ints]:
+    """Of these results, those that are graded: 1 where relevant, else 0, and the query of each."""
+    grades = pools.grades_of(Pool(project=snapshot.corpus.project, snapshot=snapshot)) if len(candidates.query) else {}
     nothing = StoredPairs(_NOTHING, _NOTHING, _NOTHING.astype(bool), _NOTHING.astype(bool))
     outcome = known_of(candidates, nothing, grades, version_ids(snapshot)).outcome
     is_known = outcome != CandidateOutcome.UNKNOWN

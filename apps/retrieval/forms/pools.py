@@ -77,7 +77,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         min_value=0.005,
         max_value=0.5,
         required=False,
-        initial=0.05,
+        initial=0.1,
         help_text="Of P@k, k being the depth: ± so much, with 95 % confidence. The page then says what it costs.",
     )
     seed = forms.IntegerField(

@@ -173,14 +173,15 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
             context["estimate"] = size
             if values["half_width"]:
                 union = estimate_pool(snapshot, form.sources, chosen, values["depth"], query_ids)
-                hidden = hidden_queries(request.user, snapshot, query_ids)
                 context["pairs"] = forecast_pairs(
                     snapshot,
-                    [] if hidden else [*chosen, *size.reused],
+                    [*chosen, *union.reused],
                     query_ids,
                     values["depth"],
                     half_width=values["half_width"],
-                    pooled=union.at_most / size.queries,
+                    at_most=union.at_most,
+                    to_run=len(union.to_run),
+                    sees_grades=not hidden_queries(request.user, snapshot, query_ids),
                 )
     return render(request, "retrieval/_estimate.html", context)
 
