@@ -4,6 +4,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, Secret
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
+from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.servers import BM25, HYBRID, Server, hybrid_refusal
 from apps.retrieval.core.sampling import PoolPlan, plan_of
@@ -140,8 +141,12 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     return None
 
 
-def ledger_refusal(run: Run, *, note: str, commit: str) -> str | None:
-    """Why an import with the tag and rankings of `run` is another run: a given note or commit differs from its own."""
+def ledger_refusal(run: Run, *, note: str, commit: str, usage: Usage) -> str | None:
+    """Why an import with the tag and rankings of `run` is another run: a given note, commit or usage differs."""
+    if usage and usage != (run.usage or {}):
+        return (
+            f"{run.tag} is already here with these rankings, and used something else. Choose another tag for this run."
+        )
     for name, stored, given in (("commit", run.commit, commit), ("note", run.note, note)):
         if given and given != stored:
             current = f"the {name} “{stored[:80]}”" if stored else f"no {name}"

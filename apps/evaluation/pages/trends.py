@@ -44,6 +44,7 @@ from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
 from apps.metrics.statistics import places
+from apps.metrics.statistics.usage import FailureRates, failure_rates
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import run_in
 
@@ -186,6 +187,10 @@ class CostRow(NamedTuple):
     is_fast_enough: bool
     is_cheap_enough: bool
 
+    @property
+    def failures(self) -> FailureRates | None:
+        return failure_rates(self.ranked.run.usage)
+
 
 @dataclass
 class Costs:
@@ -270,6 +275,10 @@ class LedgerRow(NamedTuple):
     @property
     def commit(self) -> str:
         return self.note.commit if self.note else self.run.commit
+
+    @property
+    def failures(self) -> FailureRates | None:
+        return failure_rates(self.run.usage)
 
 
 @dataclass

@@ -58,6 +58,7 @@ class RunList(RunsAPIView):
             rows=body.get("rows") or None,
             results=body.get("results") or None,
             details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            usage=values["usage"],
             skip_unknown=values["skip_unknown"],
             at_once=at_once,
             actor=self.member.user,

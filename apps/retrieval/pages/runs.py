@@ -27,6 +27,7 @@ from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
+from apps.metrics.statistics.usage import failure_rates, usage_in_words
 from apps.retrieval import rules
 from apps.retrieval.actions.intake import confirm_upload, discard_run_file, upload_run
 from apps.retrieval.actions.runs import annotate_run
@@ -147,6 +148,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
     components = components_of(shown)
     context = {"run": shown, "form": form, "components": components, "pools": pools_with(shown)}
+    context |= {"failures": failure_rates(shown.usage), "used": usage_in_words(shown.usage)}
     context["next"] = next_step(shown) if is_lead else None
     context["panels"] = [panel(request, shown) for panel in on_run_page] if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
@@ -165,7 +167,13 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         snapshot, at = values["snapshot"], timezone.now()
         with refusals_shown(form, "file"):
             run_file = upload_run(
-                project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
+                project=project,
+                snapshot=snapshot,
+                file=values["file"],
+                details=details,
+                usage=values["usage"],
+                actor=request.user,
+                at=at,
             )
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {
@@ -285,4 +293,7 @@ def _earlier_details(request: MemberRequest, project: Project) -> dict[str, Any]
     if again is None:
         return {}
     run_file = upload_in(project, again)
-    return run_file.options if run_file.purpose == RUN_IMPORT else {}
+    if run_file.purpose != RUN_IMPORT:
+        return {}
+    usage = run_file.options.get("usage") or {}
+    return {**run_file.options, "usage": " ".join(f"{name}={value}" for name, value in usage.items())}
