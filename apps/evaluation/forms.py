@@ -23,7 +23,10 @@ from apps.goldsets.selectors.slices import slices_of
 from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import DEFAULT_MEASURES
+from apps.metrics.statistics.usage import PRICES, priced
 from apps.retrieval.models import Run
+
+PRICE = "price_"
 
 
 def known_measures(hit: str) -> str:
@@ -147,15 +150,30 @@ class LedgerForm(KaratForm):
         decimal_places=4,
         required=False,
         label="Cost of 1,000 queries",
-        help_text="Use one currency for all runs of the project.",
+        help_text="Use one currency for all runs of the project. Leave it empty where prices are given.",
     )
     verdict = forms.CharField(
         max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="Outcome"
     )
 
     def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
-        given = {"tried": run.note, "commit": run.commit}
+        given: dict[str, Any] = {"tried": run.note, "commit": run.commit}
         if note is not None:
             given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
+            given |= {PRICE + name: price for name, price in (note.prices or {}).items()}
+            given["cost"] = None if note.prices else note.cost
         super().__init__(*args, initial=given, **kwargs)
         self.fields["commit"].widget.attrs["class"] = "input id"
+        for name in priced(run.usage, run.latency.get("mean")):
+            self.fields[PRICE + name] = forms.DecimalField(
+                min_value=0, max_digits=12, decimal_places=6, required=False, label=f"Price of {PRICES[name]}"
+            )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        names = [name for name in PRICES if PRICE + name in self.fields]
+        prices = {name: values.pop(PRICE + name, None) for name in names}
+        values["prices"] = {name: price for name, price in prices.items() if price is not None}
+        if values["prices"] and values.get("cost") is not None:
+            self.add_error("cost", "Give the cost of 1,000 queries or prices, not both.")
+        return values

@@ -184,6 +184,7 @@ class CostRow(NamedTuple):
     score: Score
     latency: Latency
     cost: Decimal | None
+    cost_from: str
     is_fast_enough: bool
     is_cheap_enough: bool
 
@@ -202,14 +203,23 @@ class Costs:
     def rows(self) -> list[CostRow]:
         with_mean = [one for one in self.scored.runs if one.scores[self.scored.main].mean is not None]
         notes = leaderboard.notes_of(ranked.run for ranked in with_mean)
-        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in with_mean]
+        found = [notes.get(one.run.pk) for one in with_mean]
+        costs = [note.cost if note else None for note in found]
         sign = -1.0 if is_lower_better(self.scored.main) else 1.0
         quality = [sign * (one.scores[self.scored.main].mean or 0.0) for one in with_mean]
         fast = places.front(quality, [Latency.of(one.run).p95 for one in with_mean])
         cheap = places.front(quality, [None if cost is None else float(cost) for cost in costs])
         return [
-            CostRow(one, one.scores[self.scored.main], Latency.of(one.run), cost, is_fast, is_cheap)
-            for one, cost, is_fast, is_cheap in zip(with_mean, costs, fast, cheap, strict=True)
+            CostRow(
+                one,
+                one.scores[self.scored.main],
+                Latency.of(one.run),
+                note.cost if note else None,
+                note.cost_from if note else "",
+                is_fast,
+                is_cheap,
+            )
+            for one, note, is_fast, is_cheap in zip(with_mean, found, fast, cheap, strict=True)
         ]
 
     @property

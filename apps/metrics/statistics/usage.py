@@ -109,6 +109,12 @@ def failure_rates(usage: Mapping[str, int | float] | None) -> FailureRates | Non
     return FailureRates(*(Estimate.of(count / n, wilson(count, n), n, WILSON) for count in failed))
 
 
+def priced(usage: Mapping[str, int | float] | None, mean_ms: float | None) -> list[str]:
+    """The names of the prices that a cost can be worked out of for a run that tells this."""
+    is_timed = mean_ms is not None or SECONDS in (usage or {})
+    return [name for name in PRICES if (is_timed if name == HOUR else name in (usage or {}))]
+
+
 def cost_of_thousand(
     prices: Mapping[str, Decimal], usage: Mapping[str, int | float] | None, queries: int, mean_ms: float | None
 ) -> Decimal:

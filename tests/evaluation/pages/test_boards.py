@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.templatetags.karat import day
-from apps.evaluation.actions.comparisons import write_ledger
+from apps.evaluation.actions.comparisons import LedgerRefused, write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages import leaderboard
 from apps.evaluation.pages.leaderboard import letter_of
@@ -274,6 +274,31 @@ def test_a_lead_writes_a_line(client, scored):
     assert client.get(url(scored, "ledger-note", strange.pk)).status_code == 404
     assert response.status_code == 302
     assert (RunNote.objects.get().tried, RunNote.objects.get().cost) == ("Stemming", Decimal("0.75"))
+
+
+def test_the_cost_is_worked_out_of_prices_and_a_typed_one_says_so(client, scored):
+    """100,000 input tokens at 0.5 a thousand are 50 for all queries of the run."""
+    results = {query: {"a": 1.0} for query in ("Q01", "Q02")}
+    scored.runs["dear"] = dear = add_run(scored, "dear", results, usage={"input_tokens": 100_000})
+    score(scored, "dear", measures="nDCG@10")
+    write(scored, "better", cost=Decimal("2"))
+    page = read(client, scored, "ledger-note", dear.pk)
+    both = client.post(url(scored, "ledger-note", dear.pk), {"price_input_tokens": "0.5", "cost": "3"})
+    client.post(url(scored, "ledger-note", dear.pk), {"price_input_tokens": "0.5"})
+
+    assert ("Price of 1,000 input tokens" in page, "Price of 1,000 requests" in page) == (True, False)
+    assert "prices, not both" in words(both)
+    note = RunNote.objects.get(run=dear)
+    assert note.cost == Decimal(25_000)
+    assert (note.prices, note.cost_from) == ({"input_tokens": "0.5"}, "prices")
+    for page in ("ledger", "costs"):
+        said = read(client, scored, page)
+        assert "<small>by prices</small>" in said
+        assert "2<small>typed</small>" in said
+    assert 'value="0.5"' in read(client, scored, "ledger-note", dear.pk)
+    with pytest.raises(LedgerRefused, match="does not say how many input tokens"):
+        write(scored, "better", prices={"input_tokens": Decimal(1)})
+    assert RunNote.objects.get(run=scored.runs["better"]).cost_from == "typed"
 
 
 def test_a_line_starts_from_what_was_noted_when_the_run_was_made(client, scene):

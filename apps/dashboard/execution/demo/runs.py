@@ -88,7 +88,7 @@ def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
     for run in runs:
         words = dict(material.ledger()[run.system.name])
         cost = Decimal(words.pop("cost"))
-        write_ledger(run=run, commit=run.commit, cost=cost, actor=stage.lead, at=stage.at(day), **words)
+        write_ledger(run=run, commit=run.commit, cost=cost, prices=None, actor=stage.lead, at=stage.at(day), **words)
 
 
 def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:
