@@ -1,7 +1,10 @@
 """Rules for systems, runs and pools. Each returns the reason against something, or None."""
 
+from collections.abc import Iterable
+
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, Secret
+from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.metrics.statistics.usage import Usage
@@ -10,7 +13,7 @@ from apps.retrieval.core.engines.remote.servers import BM25, HYBRID, Server, hyb
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
-from apps.retrieval.selectors.blinding import OPEN_ROUND
+from apps.retrieval.selectors.blinding import OPEN_ROUND, hidden_queries
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.systems import pending_run_of, ready_index_of
 
@@ -214,6 +217,13 @@ def results_refusal(roles: frozenset[str], run: Run) -> str | None:
     if run.state != RunState.COMPLETE:
         return f"The run {run.tag} is {run.get_state_display()}. Its results can be downloaded once it is complete."
     return None
+
+
+def reading_refusal(member: Member, run: Run, queries: Iterable[int]) -> str | None:
+    """Why this person may not read all that the run returned for these queries."""
+    if reason := results_refusal(member.roles, run):
+        return reason
+    return next(iter(hidden_queries(member.user, run.snapshot, queries).values()), None)
 
 
 class RunRefused(Refusal):

@@ -1,6 +1,6 @@
 """The pages of runs and fusions, their files, and uploading, previewing and importing run files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -41,10 +41,16 @@ from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadFor
 from apps.retrieval.models import Run
 from apps.retrieval.presenters import on_run_page
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
-from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
 from apps.retrieval.selectors.question_sets import QueryChoice, asked_in, queries_in, question_sets
-from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
+from apps.retrieval.selectors.runs import (
+    components_of,
+    job_of_upload,
+    names_of_ranked,
+    reach_of_run,
+    returned_of,
+    run_in,
+)
 
 AT_ONCE = 2_000
 MISTAKES_SHOWN = 50
@@ -94,11 +100,7 @@ def results_jsonl(request: MemberRequest, project: Project, pk: int) -> Streamin
     """One line for each result, by outside id of the query and rank: a run that is uploaded so again is the same."""
     run = run_in(project, pk)
     names = names_of_ranked(run)
-    refusal = rules.results_refusal(request.member.roles, run)
-    if refusal is None:
-        refusal = next(iter(hidden_queries(request.user, run.snapshot, names).values()), None)
-    if refusal is not None:
-        raise Forbidden(refusal, code="results_hidden")
+    _check_readable(request, run, names)
     answer = StreamingHttpResponse(_lines(run, names), content_type="application/jsonl; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slugify(run.tag)}-results.jsonl"'
     return answer
@@ -108,6 +110,21 @@ def _lines(run: Run, names: dict[int, str]) -> Iterator[bytes]:
     for query_id, top in returned_of(run, list(names), with_text=run.returns_passages):
         for rank, one in enumerate(as_stored(top), 1):
             yield canonical_json({"qid": names[query_id], "rank": rank, **one}) + b"\n"
+
+
+@require_safe
+@member_view()
+def reach(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Which documents the first results of a run come from, and how much they differ. As the results may be read."""
+    shown = run_in(project, pk)
+    _check_readable(request, shown, names_of_ranked(shown))
+    return render(request, "retrieval/reach.html", {"run": shown, "reach": reach_of_run(shown)})
+
+
+def _check_readable(request: MemberRequest, run: Run, names: Collection[int]) -> None:
+    """Raises Forbidden unless this person may read every result of the run."""
+    if refusal := rules.reading_refusal(request.member, run, names):
+        raise Forbidden(refusal, code="results_hidden")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

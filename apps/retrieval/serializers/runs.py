@@ -8,6 +8,7 @@ from rest_framework import serializers
 from apps.accounts.models import Project
 from apps.common.web.api import EstimateSerializer
 from apps.corpus.models import Snapshot
+from apps.corpus.serializers import DocumentReachSerializer
 from apps.jobs.models import Job
 from apps.jobs.serializers import JobSerializer
 from apps.metrics.statistics.usage import NAMES, UsageError, checked_usage, failure_rates
@@ -72,6 +73,20 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     def get_failures(self, run: Run) -> dict[str, Any] | None:
         rates = failure_rates(run.usage)
         return None if rates is None else {name: rate.as_json for name, rate in rates._asdict().items()}
+
+
+class RunReachSerializer(serializers.Serializer[Any]):
+    """What the first `depth` results of `queries` queries hold.
+
+    `documents` are those in at least one of them. `sources` is the mean number of different documents divided by that
+    of results, `distance` the mean share of different words over pairs of results; its `n` is at most 300.
+    """
+
+    depth = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    documents = DocumentReachSerializer()
+    sources = EstimateSerializer(source="sources.as_json")
+    distance = EstimateSerializer(source="distance.as_json")
 
 
 def snapshot_of_body(project: Project, name: str) -> Snapshot:
