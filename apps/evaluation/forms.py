@@ -12,6 +12,7 @@ from apps.evaluation.rules import (
     LONGEST_COMMIT,
     SPLIT_WORDS,
     default_measures,
+    figures_refusal,
     grades_refusal,
     names_for_versions,
     version_measures,
@@ -155,6 +156,13 @@ class LedgerForm(KaratForm):
     verdict = forms.CharField(
         max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="Outcome"
     )
+    figures = forms.CharField(
+        max_length=4_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Outside figures",
+        help_text="What was measured elsewhere, one a line, such as “clicks = 0.31”. The Trend page compares them.",
+    )
 
     def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
         given: dict[str, Any] = {"tried": run.note, "commit": run.commit}
@@ -162,12 +170,30 @@ class LedgerForm(KaratForm):
             given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
             given |= {PRICE + name: price for name, price in (note.prices or {}).items()}
             given["cost"] = None if note.prices else note.cost
+            given["figures"] = "\n".join(f"{name} = {value}" for name, value in (note.figures or {}).items())
         super().__init__(*args, initial=given, **kwargs)
         self.fields["commit"].widget.attrs["class"] = "input id"
         for name in priced(run.usage, run.latency.get("mean")):
             self.fields[PRICE + name] = forms.DecimalField(
                 min_value=0, max_digits=12, decimal_places=6, required=False, label=f"Price of {PRICES[name]}"
             )
+
+    def clean_figures(self) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        for number, line in enumerate(self.cleaned_data["figures"].splitlines(), 1):
+            name, sign, written = (part.strip() for part in line.rpartition("="))
+            if not line.strip():
+                continue
+            if not sign or name in figures:
+                reason = "is there twice" if sign else "is not “name = number”, such as “clicks = 0.31”"
+                raise forms.ValidationError(f"Line {number}: “{name if sign else written}” {reason}.")
+            try:
+                figures[name] = float(written)
+            except ValueError:
+                raise forms.ValidationError(f"Line {number}: {name} is “{written}”, which is no number.") from None
+        if refusal := figures_refusal(figures):
+            raise forms.ValidationError(refusal)
+        return figures
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

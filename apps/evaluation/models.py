@@ -227,6 +227,7 @@ class RunNote(models.Model):
     prices = models.JSONField(
         null=True, help_text="Prices that the cost is worked out of, as texts; empty for a typed cost."
     )
+    figures = models.JSONField(null=True, help_text="Figures measured elsewhere, such as clicks, by name.")
     written_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     written_at = models.DateTimeField()
 

@@ -131,21 +131,24 @@ def write_ledger(
     verdict: str = "",
     cost: Decimal | None = None,
     prices: Mapping[str, Decimal] | None = None,
+    figures: Mapping[str, float] | None = None,
     actor: User,
     at: datetime,
 ) -> RunNote:
     """Record what was tried with a run, its configuration, the cost of 1,000 queries, and the outcome.
 
     With `prices`, by the names of `usage.PRICES`, the cost is worked out of what the run used; `cost` is then None or
-    equal to it. The run itself does not change. The entry can be replaced; earlier ones are in the audit trail. The
-    listeners of `on_cost` are called after a new cost. Raises LedgerRefused for a run that is not complete, a commit of
-    more than 80 characters, a cost or a price below zero, and a price of something that the run does not tell.
+    equal to it. `figures` were measured elsewhere, by name, such as clicks. The run itself does not change. The entry
+    can be replaced; earlier ones are in the audit trail. The listeners of `on_cost` are called after a new cost.
+
+    Raises LedgerRefused for a run that is not complete, a commit of more than 80 characters, a cost or a price below
+    zero, a price of something that the run does not tell, and figures that `rules.figures_refusal` refuses.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     typed, cost = cost, _cost_by(run, prices) if prices else cost
     if typed is not None and typed != cost:
         raise LedgerRefused("Give the cost of 1,000 queries or prices, not both.", code="ledger_refused")
-    if reason := _refusal(run, commit.strip(), cost):
+    if reason := _refusal(run, commit.strip(), cost) or rules.figures_refusal(figures or {}):
         raise LedgerRefused(reason, code="ledger_refused")
     former = RunNote.objects.filter(run=run).first()
     words = {
@@ -155,7 +158,13 @@ def write_ledger(
         "verdict": verdict.strip(),
     }
     given = {name: str(price) for name, price in prices.items()} if prices else None
-    rest = {"cost": cost, "prices": given, "written_by": actor, "written_at": at}
+    rest = {
+        "cost": cost,
+        "prices": given,
+        "figures": dict(figures) if figures else None,
+        "written_by": actor,
+        "written_at": at,
+    }
     note, _ = RunNote.objects.update_or_create(run=run, defaults={**words, **rest})
     record(
         project=run.project,
@@ -203,6 +212,7 @@ def _facts(note: RunNote) -> dict[str, Any]:
         "verdict": note.verdict,
         "cost": None if note.cost is None else str(note.cost),
         "prices": note.prices or {},
+        "figures": note.figures or {},
     }
 
 

@@ -188,14 +188,25 @@ class Worth(NamedTuple):
 
 def cost_quality(measure: str, price: str, runs: Sequence[Worth]) -> SafeString:
     """Quality upwards, price to the right from zero. Filled and joined: the Pareto front; hollow: not on it."""
+    dearest = max((run.price for run in runs), default=0.0) or 1.0
+    return _scatter(measure, price, runs, (0.0, dearest * 1.08))
+
+
+def outside_figures(measure: str, figure: str, runs: Sequence[Worth]) -> SafeString:
+    """Quality upwards, a figure from elsewhere to the right; no line, since none is claimed."""
+    low, high = (end(run.price for run in runs) for end in (min, max))
+    room = (high - low or abs(high) or 1.0) * 0.08
+    return _scatter(measure, figure, runs, (low - room, high + room))
+
+
+def _scatter(measure: str, price: str, runs: Sequence[Worth], reach: tuple[float, float]) -> SafeString:
     left, top = 48.0, 16.0
     spread = bounds_of([end for run in runs for end in (run.mean, *(run.ends or ()))])
     up = scale(spread.low, spread.high, COST_BOTTOM, top)
-    dearest = max((run.price for run in runs), default=0.0) or 1.0
-    across = scale(0.0, dearest * 1.08, left, COST_WIDTH - 24)
+    across = scale(*reach, left, COST_WIDTH - 24)
     parts = _grid(spread, up, left, COST_WIDTH - 24)
     parts.append(tag("path", class_="axis", d=f"M{left:.1f} {COST_BOTTOM:.1f}H{COST_WIDTH - 24:.1f}"))
-    for value in ticks(0.0, dearest * 1.08, 6):
+    for value in ticks(*reach, 6):
         parts.append(text(across(value), COST_BOTTOM + 18, plain(value), anchor="middle"))
     parts.append(text(COST_WIDTH - 24, COST_BOTTOM + 38, price, anchor="end", class_="word"))
     parts += [*_front(runs, across, up), *_names(runs, across, up)]

@@ -1,5 +1,6 @@
 """The trend of a gold set, quality against cost, and the ledger of runs: pages and data."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,6 +43,7 @@ from apps.evaluation.selectors.leaderboard import RankedRun, VersionScore
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.estimate import Estimate
 from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
 from apps.metrics.statistics import places
 from apps.metrics.statistics.usage import FailureRates, failure_rates
@@ -59,6 +61,14 @@ class TrendRow(NamedTuple):
     note: RunNote | None
 
 
+class Outside(NamedTuple):
+    """A figure from elsewhere beside the measure: τ over the runs that have both, and their chart, "" without a τ."""
+
+    name: str
+    tau: Estimate
+    drawing: str
+
+
 class SystemAcross(NamedTuple):
     """A system's newest score on each version of a gold set, in the order of the versions; None for none."""
 
@@ -74,6 +84,7 @@ class Trend:
     split: str
     measure: str = ""
     hit: str = BY_GRADES
+    figure: str = ""
 
     @cached_property
     def scored(self) -> leaderboard.ScoredRuns:
@@ -130,9 +141,39 @@ class Trend:
         milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
         return leaderboard_charts.trend(self.scored.main, moments, milestones)
 
+    @cached_property
+    def figures(self) -> list[str]:
+        """The names of figures from elsewhere, those of most runs first."""
+        named = Counter(name for row in self.rows for name in _figures(row))
+        return sorted(named, key=lambda name: (-named[name], name))
+
+    @cached_property
+    def outside(self) -> Outside | None:
+        """The figure asked for, else that of most runs; None where no run has any."""
+        if not self.figures:
+            return None
+        name = self.figure if self.figure in self.figures else self.figures[0]
+        runs = [
+            Worth(row.ranked.run.tag, _figures(row)[name], row.score.mean, row.score.interval, row.score.n, False)
+            for row in self.rows
+            if name in _figures(row) and row.score.mean is not None
+        ]
+        sign = -1.0 if is_lower_better(self.scored.main) else 1.0
+        tau = places.tau_over_runs([sign * run.mean for run in runs], [run.price for run in runs])
+        shown = tau.value is not None
+        return Outside(name, tau, leaderboard_charts.outside_figures(self.scored.main, name, runs) if shown else "")
+
+    @property
+    def is_lower_better(self) -> bool:
+        return is_lower_better(self.scored.main)
+
     @property
     def conventions(self) -> str:
         return parse_hit_rule(self.hit).words if self.hit else conventions_of([self.scored.main])
+
+
+def _figures(row: TrendRow) -> dict[str, float]:
+    return (row.note.figures if row.note else None) or {}
 
 
 def started_at(run: Run) -> datetime:
@@ -335,7 +376,7 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
         return render(request, "evaluation/trend.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
-    shown = Trend(version, split, request.GET.get("measure", ""), hit)
+    shown = Trend(version, split, request.GET.get("measure", ""), hit, request.GET.get("figure", ""))
     context = {**ground_context(version, split, hit), "trend": shown}
     return render(request, "evaluation/trend.html", context)
 

@@ -164,6 +164,12 @@ class LedgerSerializer(serializers.Serializer[Any]):
     prices = serializers.DictField(
         child=serializers.DecimalField(max_digits=12, decimal_places=6, min_value=0), required=False, default=dict
     )
+    figures = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        default=dict,
+        help_text="Figures measured elsewhere, such as clicks, by name.",
+    )
 
 
 class RunNoteSerializer(serializers.ModelSerializer[RunNote]):
@@ -171,13 +177,25 @@ class RunNoteSerializer(serializers.ModelSerializer[RunNote]):
 
     run = serializers.IntegerField(source="run_id", read_only=True)
     prices = serializers.DictField(child=serializers.CharField(), allow_null=True, read_only=True)
+    figures = serializers.DictField(child=serializers.FloatField(), allow_null=True, read_only=True)
     cost_from = serializers.ChoiceField(
         choices=["typed", "prices", ""], read_only=True, help_text="Where the cost is from; empty without one."
     )
 
     class Meta:
         model = RunNote
-        fields = ("run", "tried", "commit", "configuration", "verdict", "cost", "cost_from", "prices", "written_at")
+        fields = (
+            "run",
+            "tried",
+            "commit",
+            "configuration",
+            "verdict",
+            "cost",
+            "cost_from",
+            "prices",
+            "figures",
+            "written_at",
+        )
         read_only_fields: ClassVar = fields
 
 

@@ -110,11 +110,14 @@ def test_prices_of_an_hour_make_the_cost_over_the_api(client, scene):
     run = make_run(scene.project, scene.snapshot, tag="timed")
     line = address(scene, "ledger", run.pk)
 
-    written = client.post(line, {"prices": {"hour": "36"}}, content_type="application/json").json()
+    written = client.post(
+        line, {"prices": {"hour": "36"}, "figures": {"clicks": 0.3}}, content_type="application/json"
+    ).json()
     again = client.post(line, {**written, "tried": "x"}, content_type="application/json")
     wrong = client.post(line, {"prices": {"minute": "1"}}, content_type="application/json")
 
     assert float(written["cost"]) == pytest.approx(run.latency["mean"] * 36 / 3600, abs=0.0001)
+    assert again.json()["figures"] == {"clicks": 0.3}
     assert (written["cost_from"], written["prices"]) == ("prices", {"hour": "36.000000"})
     assert again.json()["cost"] == written["cost"]
     assert (wrong.status_code, "“minute” has no price" in wrong.json()["detail"]) == (409, True)
