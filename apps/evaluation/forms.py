@@ -175,8 +175,15 @@ class LedgerForm(KaratForm):
         self.fields["commit"].widget.attrs["class"] = "input id"
         for name in priced(run.usage, run.latency.get("mean")):
             self.fields[PRICE + name] = forms.DecimalField(
-                min_value=0, max_digits=12, decimal_places=6, required=False, label=f"Price of {PRICES[name]}"
+                min_value=0,
+                max_digits=12,
+                decimal_places=6,
+                required=False,
+                label=f"Price of {PRICES[name]}",
+                widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
             )
+        prices = [name for name in self.fields if name.startswith(PRICE)]
+        self.order_fields(["tried", "commit", "configuration", "cost", *prices])
 
     def clean_figures(self) -> dict[str, float]:
         figures: dict[str, float] = {}

@@ -62,11 +62,15 @@ class TrendRow(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """A figure from elsewhere beside the measure: τ over the runs that have both, and their chart, "" without a τ."""
+    """A figure from elsewhere beside the measure: τ over the runs that have both, their chart and its figures.
+
+    Without a τ the last two are "".
+    """
 
     name: str
     tau: Estimate
-    drawing: str
+    drawing: str = ""
+    figures: str = ""
 
 
 class SystemAcross(NamedTuple):
@@ -160,8 +164,10 @@ class Trend:
         ]
         sign = -1.0 if is_lower_better(self.scored.main) else 1.0
         tau = places.tau_over_runs([sign * run.mean for run in runs], [run.price for run in runs])
-        shown = tau.value is not None
-        return Outside(name, tau, leaderboard_charts.outside_figures(self.scored.main, name, runs) if shown else "")
+        if tau.value is None:
+            return Outside(name, tau)
+        drawing = leaderboard_charts.outside_figures(self.scored.main, name, runs)
+        return Outside(name, tau, drawing, leaderboard_charts.figures_beside(self.scored.main, name, runs))
 
     @property
     def is_lower_better(self) -> bool:

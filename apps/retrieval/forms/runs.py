@@ -261,8 +261,8 @@ class UploadForm(KaratForm):
         max_length=300,
         required=False,
         label="What it used",
-        help_text=f"If you know it: {', '.join(NAMES)} of the whole run, such as “{EXAMPLE}”. Requests count retries; a"
-        " timeout is no error.",
+        help_text=f"If you know it: {', '.join(NAMES)} of the whole run, such as “{EXAMPLE}”. Retries are"
+        " requests too. Do not count a timeout as an error.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
