@@ -116,7 +116,7 @@ RIGHTS: dict[str, Rows] = {
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
-        **read(WATCHERS, "results"),
+        **read(WATCHERS, "reach results"),
         **read(LEADS, "loaded-index queries-csv passages-csv preview mistakes estimate provenance"),
         **read_and_write(MEMBERS, LEADS, "system run"),
         **form(LEADS, "new-system new-fusion new-remote loaded pace upload new-pool grow-pool"),
@@ -167,7 +167,7 @@ RIGHTS: dict[str, Rows] = {
     "goldsets": {
         **read(MEMBERS, "list signing version items slice"),
         **read(DONE_JUDGING, "difference export"),
-        **read(LEADS, "training training-found left-out public public-preview public-exclusions public-file"),
+        **read(LEADS, "training training-found documents left-out public public-preview public-exclusions public-file"),
         **form(LEADS, "new new-version change pick-questions public-card"),
         **write(
             LEADS,
@@ -223,7 +223,7 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "source change edit retire source-edit grant revoke"),
     },
     "retrieval-api": {
-        **read(WATCHERS, "pool"),
+        **read(WATCHERS, "pool reach"),
         **read(LEADS, "push"),
         **read_and_write(WATCHERS, LEADS, "runs run pools"),
         **write(LEADS, "grow-pool missing"),
@@ -279,7 +279,9 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "list version slices"),
         **read(DONE_JUDGING, "export"),
         **read(
-            LEADS, "blockers left-out public-list public-preview public-exclusions public-file training training-known"
+            LEADS,
+            "blockers documents left-out public-list public-preview public-exclusions public-file training "
+            "training-known",
         ),
         **read_and_write(MEMBERS, LEADS, "gold-sets slice"),
         **form(LEADS, "public slice-offers"),

@@ -58,7 +58,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "read systems, runs and pools": (
             "retrieval:overview retrieval:runs retrieval:system.get retrieval:run.get retrieval:pool"
         ),
-        "download what a run returned": "retrieval:results",
+        "see what a run returned over all queries, and download it": "retrieval:reach retrieval:results",
         "add systems; start, upload and import runs": (
             "retrieval:new-system retrieval:new-fusion retrieval:new-remote retrieval:pace retrieval:system.post "
             "retrieval:loaded retrieval:loaded-index retrieval:drop-loaded retrieval:search-loaded retrieval:run.post "
@@ -134,7 +134,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "download training negatives": "reports:negatives-file",
         "put together, freeze and release versions": (
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard "
-            "goldsets:left-out"
+            "goldsets:documents goldsets:left-out"
         ),
         "read and retire training manifests, see which items of a version they have": (
             "goldsets:training goldsets:retire-training goldsets:training-found"

@@ -14,6 +14,7 @@ from apps.common.text.jsontext import figures, written
 from apps.common.text.wording import number, p_value, signed
 from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, notes_of
 from apps.metrics.scoring import conventions
+from apps.metrics.statistics.intervals import effective_number
 from apps.metrics.statistics.significance import RESAMPLES, Summary
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ MOST_FELL = 10
 
 def as_table(card: Scorecard) -> str:
     parts = [aligned(_summary_rows(card), first_left=2)]
+    if card.weights is not None:
+        parts.append(aligned(_weighted_rows(card), first_left=2))
     for field in card.strata_fields:
         parts += _strata(card, field)
     for compared in card.comparisons:
@@ -59,6 +62,14 @@ def _summary_rows(card: Scorecard) -> list[list[str]]:
     for order, run in enumerate(card.runs if card.hit is None else ()):
         judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
         rows.append(["" if order else "judged@10", run.tag, *_summary(judged), *([""] * (len(rows[0]) - 5))])
+    return rows
+
+
+def _weighted_rows(card: Scorecard) -> list[list[str]]:
+    rows = [["measure", "run", "weighted mean", _heading(card), "n"]]
+    for place, name in enumerate(card.measures):
+        for order, run in enumerate(card.runs):
+            rows.append(["" if order else name, run.tag, *_summary(run.weighted[place])])
     return rows
 
 
@@ -153,11 +164,12 @@ COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
 STRATUM_COLUMNS = ["stratum"]
 BOUNDS_COLUMNS = ["judged", "if_judged_low", "if_judged_high"]
 AGAINST_COLUMNS = ["against", "p", "p_holm"]
-ALL_QUERIES = "all"
+ALL_QUERIES, WEIGHTED = "all", "weighted"
 
 
 def as_csv(card: Scorecard) -> str:
-    """One value a row. Means have the query `all` and their interval; values of queries have none.
+    """One value a row. Means have the query `all` and their interval, weighted ones `weighted`; values of queries have
+    none.
 
     With bounds the rows of means have `judged`, `if_judged_low` and `if_judged_high`; with strata there is a column
     `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
@@ -197,6 +209,8 @@ def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
         ends = run.scores.if_judged[place] if run.scores.if_judged else ()
         known = zip(BOUNDS_COLUMNS, ("" if end is None else repr(end) for end in ends), strict=False)
         yield {**cells, **dict(known)}
+    for cells in _means(tag, list(card.measures), run.weighted) if run.weighted else ():
+        yield {**cells, "query": WEIGHTED}
     if card.hit is None:
         yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
 
@@ -246,6 +260,7 @@ def as_json(card: Scorecard) -> str:
         **_comparisons(card),
         "confidence": card.shown_confidence,
         **({"stratified": card.stratified} if card.stratified else {}),
+        **({} if card.weights is None else {"effective_queries": effective_number(card.weights)}),
         "seed": card.seed,
         "conventions": card.hit.words if card.hit else conventions(list(card.measures.values())),
     }
@@ -273,6 +288,8 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         "measures": _estimates(card, run.scores.summaries),
         **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
     }
+    if run.weighted:
+        entry["weighted"] = _estimates(card, run.weighted)
     if run.scores.counts:
         entry["results"] = run.scores.counts._asdict()
     if run.scores.if_judged:

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.corpus.models import BlockVersion, Corpus, Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import DocumentReach, MissedDocument
 from apps.jobs.serializers import JobSerializer
 
 
@@ -15,6 +16,21 @@ class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
         model = Snapshot
         fields = ("id", "corpus", "number", "name", "digest", "recipe", "block_count", "document_count", "frozen_at")
         read_only_fields = fields
+
+
+class MissedDocumentSerializer(serializers.Serializer[MissedDocument]):
+    outside_id = serializers.CharField()
+    title = serializers.CharField()
+    passages = serializers.IntegerField()
+
+
+class DocumentReachSerializer(serializers.Serializer[DocumentReach]):
+    """How many of the snapshot's `documents` were reached; `missed` are the 20 others with most passages."""
+
+    reached = serializers.IntegerField()
+    documents = serializers.IntegerField()
+    share = serializers.FloatField()
+    missed = MissedDocumentSerializer(many=True)
 
 
 class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):

@@ -12,6 +12,7 @@ from apps.evaluation.rules import (
     LONGEST_COMMIT,
     SPLIT_WORDS,
     default_measures,
+    figures_refusal,
     grades_refusal,
     names_for_versions,
     version_measures,
@@ -23,7 +24,10 @@ from apps.goldsets.selectors.slices import slices_of
 from apps.metrics.expected.rules import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import DEFAULT_MEASURES
+from apps.metrics.statistics.usage import PRICES, priced
 from apps.retrieval.models import Run
+
+PRICE = "price_"
 
 
 def known_measures(hit: str) -> str:
@@ -149,15 +153,62 @@ class LedgerForm(KaratForm):
         decimal_places=4,
         required=False,
         label="Cost of 1,000 queries",
-        help_text="Use one currency for all runs of the project.",
+        help_text="Use one currency for all runs of the project. Leave it empty where prices are given.",
     )
     verdict = forms.CharField(
         max_length=4_000, required=False, widget=forms.Textarea(attrs={"rows": 3}), label="Outcome"
     )
+    figures = forms.CharField(
+        max_length=4_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Outside figures",
+        help_text="What was measured elsewhere, one a line, such as “clicks = 0.31”. The Trend page compares them.",
+    )
 
     def __init__(self, *args: Any, run: Run, note: RunNote | None, **kwargs: Any) -> None:
-        given = {"tried": run.note, "commit": run.commit}
+        given: dict[str, Any] = {"tried": run.note, "commit": run.commit}
         if note is not None:
             given = {name: getattr(note, name) for name in ("tried", "commit", "configuration", "cost", "verdict")}
+            given |= {PRICE + name: price for name, price in (note.prices or {}).items()}
+            given["cost"] = None if note.prices else note.cost
+            given["figures"] = "\n".join(f"{name} = {value}" for name, value in (note.figures or {}).items())
         super().__init__(*args, initial=given, **kwargs)
         self.fields["commit"].widget.attrs["class"] = "input id"
+        for name in priced(run.usage, run.latency.get("mean")):
+            self.fields[PRICE + name] = forms.DecimalField(
+                min_value=0,
+                max_digits=12,
+                decimal_places=6,
+                required=False,
+                label=f"Price of {PRICES[name]}",
+                widget=forms.NumberInput(attrs={"class": "input", "step": "any", "inputmode": "decimal"}),
+            )
+        prices = [name for name in self.fields if name.startswith(PRICE)]
+        self.order_fields(["tried", "commit", "configuration", "cost", *prices])
+
+    def clean_figures(self) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        for number, line in enumerate(self.cleaned_data["figures"].splitlines(), 1):
+            name, sign, written = (part.strip() for part in line.rpartition("="))
+            if not line.strip():
+                continue
+            if not sign or name in figures:
+                reason = "is there twice" if sign else "is not “name = number”, such as “clicks = 0.31”"
+                raise forms.ValidationError(f"Line {number}: “{name if sign else written}” {reason}.")
+            try:
+                figures[name] = float(written)
+            except ValueError:
+                raise forms.ValidationError(f"Line {number}: {name} is “{written}”, which is no number.") from None
+        if refusal := figures_refusal(figures):
+            raise forms.ValidationError(refusal)
+        return figures
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        names = [name for name in PRICES if PRICE + name in self.fields]
+        prices = {name: values.pop(PRICE + name, None) for name in names}
+        values["prices"] = {name: price for name, price in prices.items() if price is not None}
+        if values["prices"] and values.get("cost") is not None:
+            self.add_error("cost", "Give the cost of 1,000 queries or prices, not both.")
+        return values

@@ -228,6 +228,10 @@ class RunNote(models.Model):
     cost = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, help_text="Of 1,000 queries, in the project's currency."
     )
+    prices = models.JSONField(
+        null=True, help_text="Prices that the cost is worked out of, as texts; empty for a typed cost."
+    )
+    figures = models.JSONField(null=True, help_text="Figures measured elsewhere, such as clicks, by name.")
     written_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     written_at = models.DateTimeField()
 
@@ -238,6 +242,11 @@ class RunNote(models.Model):
 
     def __str__(self) -> str:
         return f"ledger of {self.run_id}"
+
+    @property
+    def cost_from(self) -> str:
+        """Where the cost is from: "typed", "prices", or "" without one."""
+        return "" if self.cost is None else "prices" if self.prices else "typed"
 
 
 class ClosedComparison(models.Model):

@@ -1,6 +1,7 @@
 """Reasons against scoring, comparing or seeing something, or None."""
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db.models import Max
 
@@ -251,6 +252,21 @@ def default_measures(hit: str = BY_GRADES) -> str:
 def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with."""
     return list(HIT_MEASURES) if hit else [name for name, one in REGISTRY.items() if one.needs == GRADES_ALONE]
+
+
+MOST_FIGURES, LONGEST_FIGURE = 20, 60
+
+
+def figures_refusal(figures: Mapping[str, float]) -> str | None:
+    """Why a ledger entry cannot have these figures from elsewhere."""
+    if len(figures) > MOST_FIGURES:
+        return f"A run has at most {MOST_FIGURES} outside figures; these are {len(figures):,}."
+    for name, value in figures.items():
+        if not name.strip() or len(name) > LONGEST_FIGURE:
+            return f"The name of an outside figure has 1 to {LONGEST_FIGURE} characters, not “{name[:LONGEST_FIGURE]}”."
+        if not math.isfinite(value):
+            return f"{name} is {value}, which is not a finite number."
+    return None
 
 
 def canonical_hit(text: str) -> str:

@@ -146,6 +146,13 @@ def blind_refusal(member: Member) -> str | None:
     return f"You are judging in {round_.name}. You can see released grades once that round is closed."
 
 
+def documents_refusal(version: Version) -> str | None:
+    """Why nobody can see yet which documents hold something relevant."""
+    if version.is_draft:
+        return f"{version.label} is a draft. Which documents it covers is known once it is frozen."
+    return None
+
+
 def answers_refusal(member: Member, version: Version) -> str | None:
     """Why the person may not have single judgements and notes, be they without names: files that they are in go out
     without them."""

@@ -28,8 +28,17 @@ def items_of(hit: object) -> Items:
     return QUESTIONS if hit else QUERIES
 
 
-WILSON, SCALED_WILSON, STUDENT, PERCENTILE = METHODS = ("wilson", "wilson-scaled", "student", "percentile")
-"""How an interval is made: that of a yes-or-no measure, of any other mean, of a difference; by resampling of any other.
+WILSON, SCALED_WILSON, WEIGHTED_WILSON, MOVER, STUDENT, FISHER, PERCENTILE = METHODS = (
+    "wilson",
+    "wilson-scaled",
+    "wilson-weighted",
+    "mover",
+    "student",
+    "fisher",
+    "percentile",
+)
+"""How an interval is made: that of a yes-or-no measure, of any other mean, of a weighted mean, of a mean of strata
+weighted to their shares, of a difference, of a rank correlation over runs; by resampling of any other.
 """
 
 

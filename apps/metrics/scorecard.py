@@ -17,7 +17,7 @@ from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.anytime import NEEDED, fixed_words
-from apps.metrics.statistics.intervals import Interval
+from apps.metrics.statistics.intervals import Interval, effective_number
 from apps.metrics.statistics.significance import RESAMPLES, Summary, summaries
 from apps.metrics.statistics.strata import Division
 
@@ -29,7 +29,8 @@ class ScoredRun(NamedTuple):
     """The scores of one run under its name in the report; `missing` are judged queries without results.
 
     `people` are the intervals of its measures over queries and annotators; empty without any. `judged` is judged@10
-    with its interval where that was stored; else `scores` has the mean alone.
+    with its interval where that was stored; else `scores` has the mean alone. `weighted` are its means weighted by
+    query; empty without weights.
     """
 
     tag: str
@@ -37,6 +38,7 @@ class ScoredRun(NamedTuple):
     missing: tuple[str, ...] = ()
     people: Sequence[Interval | None] = ()
     judged: Summary | None = None
+    weighted: Sequence[Summary] = ()
 
     @property
     def judged_at_10(self) -> Summary:
@@ -76,7 +78,8 @@ class Scorecard(NamedTuple):
     where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
 
     With a `hit` rule the queries are questions of triples, `undefined` those that the rule says nothing about, and
-    `unreadable` counts the returned passages without what it reads. `originals` are as in `summaries`.
+    `unreadable` counts the returned passages without what it reads. `originals` are as in `summaries`, `weights` are
+    those of the queries; None without any.
     """
 
     measures: Mapping[str, Measure]
@@ -98,6 +101,7 @@ class Scorecard(NamedTuple):
     undefined: Sequence[str] = ()
     unreadable: int = 0
     originals: Ints | None = None
+    weights: Floats | None = None
 
     @property
     def items(self) -> Items:
@@ -195,6 +199,12 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.with_intervals:
         within = f", within each stratum of {card.stratified}" if card.stratified else ""
         yield f"Intervals: Wilson's, scaled by the scatter over {card.items.many}{within} unless they are yes or no."
+    if card.weights is not None:
+        yield (
+            f"Weighted means count a query as often as its weight says. The weights of {len(card.weights):,} "
+            f"{card.items.many} say as much as {effective_number(card.weights):,.1f} equal ones; differences and "
+            "strata are not weighted."
+        )
     if any(run.people for run in card.runs):
         yield ("The interval with people allows for others having judged, as far as those who did differ.")
     if card.comparisons:

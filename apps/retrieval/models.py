@@ -103,6 +103,9 @@ class Run(models.Model):
     digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
     query_count = models.PositiveIntegerField(default=0)
     latency = models.JSONField(default=dict, help_text="Milliseconds: p50, p95, p99, mean; empty when unknown.")
+    usage = models.JSONField(
+        null=True, help_text="Requests, errors, timeouts, tokens and seconds of the whole run, where they are known."
+    )
     note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
     origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")

@@ -1,15 +1,19 @@
 """Rules for systems, runs and pools. Each returns the reason against something, or None."""
 
+from collections.abc import Iterable
+
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, Secret
+from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
+from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.servers import BM25, HYBRID, Server, hybrid_refusal
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import IndexState, PoolKind, PoolMethod, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
-from apps.retrieval.selectors.blinding import OPEN_ROUND
+from apps.retrieval.selectors.blinding import OPEN_ROUND, hidden_queries
 from apps.retrieval.selectors.question_sets import QueryChoice
 from apps.retrieval.selectors.systems import pending_run_of, ready_index_of
 
@@ -140,8 +144,12 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     return None
 
 
-def ledger_refusal(run: Run, *, note: str, commit: str) -> str | None:
-    """Why an import with the tag and rankings of `run` is another run: a given note or commit differs from its own."""
+def ledger_refusal(run: Run, *, note: str, commit: str, usage: Usage) -> str | None:
+    """Why an import with the tag and rankings of `run` is another run: a given note, commit or usage differs."""
+    if usage and usage != (run.usage or {}):
+        return (
+            f"{run.tag} is already here with these rankings, and used something else. Choose another tag for this run."
+        )
     for name, stored, given in (("commit", run.commit, commit), ("note", run.note, note)):
         if given and given != stored:
             current = f"the {name} “{stored[:80]}”" if stored else f"no {name}"
@@ -218,6 +226,13 @@ def results_refusal(roles: frozenset[str], run: Run) -> str | None:
     if run.state != RunState.COMPLETE:
         return f"The run {run.tag} is {run.get_state_display()}. Its results can be downloaded once it is complete."
     return None
+
+
+def reading_refusal(member: Member, run: Run, queries: Iterable[int]) -> str | None:
+    """Why this person may not read all that the run returned for these queries."""
+    if reason := results_refusal(member.roles, run):
+        return reason
+    return next(iter(hidden_queries(member.user, run.snapshot, queries).values()), None)
 
 
 class RunRefused(Refusal):

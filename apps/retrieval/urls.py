@@ -4,7 +4,7 @@ from django.urls import path
 
 from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing
 from apps.retrieval.api.remote import LoadedDetail, LoadedDrop, LoadedList, LoadedSystems, RemoteList, SystemPace
-from apps.retrieval.api.runs import PushDetail, RunDetail, RunList
+from apps.retrieval.api.runs import PushDetail, RunDetail, RunList, RunReachDetail
 from apps.retrieval.api.systems import FusionList, SystemDetail, SystemList, SystemRuns
 from apps.retrieval.pages import pools, remote, runs, systems
 
@@ -21,6 +21,7 @@ pages = [
     path("systems/<int:pk>/pace/", remote.pace, name="pace"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("run/<int:pk>/", runs.run, name="run"),
+    path("run/<int:pk>/reach/", runs.reach, name="reach"),
     path("run/<int:pk>/results.jsonl", runs.results_jsonl, name="results"),
     path("upload/", runs.upload, name="upload"),
     path("upload/queries.csv", runs.queries_csv, name="queries-csv"),
@@ -40,6 +41,7 @@ pages = [
 api = [
     path("", RunList.as_view(), name="runs"),
     path("<int:pk>/", RunDetail.as_view(), name="run"),
+    path("<int:pk>/reach/", RunReachDetail.as_view(), name="reach"),
     path("pushes/<int:pk>/", PushDetail.as_view(), name="push"),
     path("pools/", PoolList.as_view(), name="pools"),
     path("pools/<int:pk>/", PoolDetail.as_view(), name="pool"),

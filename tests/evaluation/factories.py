@@ -62,17 +62,18 @@ def make_scene(
     state: VersionState = VersionState.RELEASED,
     ratings: Ratings | None = None,
     metadata: Mapping[str, Mapping[str, str]] | None = None,
+    documents: Mapping[str, str] | None = None,
 ) -> Scene:
     """A version cut from imported judgements, with the runs "base" and "better" unless others are given.
 
     `ratings` are several people's grades of pairs that stand in `qrels`, which then are what was decided. `metadata`
-    is written on the queries named.
+    is written on the queries named. `documents` are those of blocks, where there is more than one.
     """
     qrels = qrels_of(queries) if qrels is None else qrels
     if runs is None:
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
-    snapshot = make_snapshot(project, BLOCKS)
+    snapshot = make_snapshot(project, BLOCKS, documents=documents)
     queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
     _describe(queries_made, make_source(project), metadata or {})
     draft = _rated(project, snapshot, qrels, ratings) if ratings else judged(project, snapshot, qrels)
@@ -131,9 +132,9 @@ def _version(
     return version
 
 
-def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | None = None) -> Run:
+def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | None = None, **options) -> Run:
     rows = [(query, block, score) for query, found in results.items() for block, score in found.items()]
-    return import_lines(scene.project, snapshot or scene.snapshot, trec(rows, tag)).run
+    return import_lines(scene.project, snapshot or scene.snapshot, trec(rows, tag), **options).run
 
 
 def ask(scene: Scene, tag: str, **options) -> Evaluation:

@@ -8,6 +8,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.audit.models import Event
 from apps.goldsets.actions.slices import make_rotating_slice
+from apps.goldsets.actions.versions import draft_version
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.models import GoldSet, Version
@@ -17,6 +18,7 @@ from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions.rounds import close_round
 from apps.queries.models import Permission
 from apps.reports.presenters.version_reports.questions import basis_facts
+from tests.evaluation.factories import make_scene
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
 from tests.goldsets.reading import as_text
@@ -437,3 +439,29 @@ def test_a_version_says_how_its_pairs_were_resolved_only_where_it_has_pairs(clie
         assert ("<dt>Resolved</dt>" in page) is is_said
         assert ("Resolved" in dict(basis_facts(version.manifest))) is is_said
         assert "nothing to resolve" not in page
+
+
+def test_a_lead_reads_which_documents_hold_nothing_relevant(client):
+    """Blocks a and b are relevant, c has grade 0, and nobody graded the two of the map."""
+    scene = make_scene(documents={"a": "rules", "b": "rules", "c": "guide", "d": "map", "é": "map"})
+    version, project = scene.version, scene.project
+    at = [project.slug, version.gold_set.slug, version.number]
+    client.force_login(scene.lead)
+
+    page = " ".join(client.get(reverse("goldsets:documents", args=at)).content.decode().split())
+    answer = client.get(reverse("goldsets-api:documents", args=at)).json()
+    next_one = draft_version(
+        gold_set_id=version.gold_set.pk, snapshot=scene.snapshot, rounds=[], actor=scene.lead, at=AT
+    )
+    refused = client.get(reverse("goldsets-api:documents", args=[*at[:2], next_one.number]))
+
+    assert "<b>1 of 3 documents</b> of Spring (33 %) holds a passage" in page
+    assert (answer["reached"], answer["documents"]) == (1, 3)
+    assert [(one["outside_id"], one["passages"]) for one in answer["missed"]] == [("map", 2), ("guide", 1)]
+    assert (refused.status_code, refused.json()["code"]) == (409, "is_draft")
+
+
+def test_a_document_that_a_question_expects_holds_something_relevant():
+    version = make_version(VersionState.RELEASED, make_bench(judge=False))
+
+    assert versions.documents_held(version).reached == 1

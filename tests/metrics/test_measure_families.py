@@ -7,6 +7,7 @@ import pytest
 
 from apps.metrics.columns import judged_columns, ranked_columns
 from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.measures.diversity import mean_distance, word_set
 from apps.metrics.measures.measure_input import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import measure_run, needs_of, parse_measures, refuse_unmet
@@ -166,7 +167,9 @@ def test_one_facet_for_all_is_not_a_facet():
         facet_values("STREC@3", [FacetRow("q", "0", "a", 1)], LIST)
 
 
-def with_attributes(measures, *, grades=None, types="ggl", born=None, asked=(10.0,), domains=("news",)):
+def with_attributes(
+    measures, *, grades=None, types="ggl", born=None, asked=(10.0,), domains=("news",), values=("g", "l", "w")
+):
     """Values of one query whose run ranks blocks a to d; `types` and `born` are of a, b, c, in that order."""
     blocks = Vocabulary()
     judged = judged_columns([("q", block, grade) for block, grade in (grades or {"a": 1}).items()], blocks)
@@ -176,7 +179,7 @@ def with_attributes(measures, *, grades=None, types="ggl", born=None, asked=(10.
     codes[places] = [("g", "l", "w").index(letter) for letter in types]
     times[places] = born or (0.0, 0.0, 0.0)
     attributes = Attributes(
-        BlockAttributes({"type": Attribute(codes, ("g", "l", "w"))}, times),
+        BlockAttributes({"type": Attribute(codes, values)}, times),
         QueryAttributes(np.array(asked), domains),
     )
     return measure_run(parse_measures(measures), judged, ranked, list(blocks), attributes)[0].tolist()
@@ -187,8 +190,25 @@ def test_diversity_is_the_share_of_pairs_that_differ_and_coverage_that_of_all_va
     assert with_attributes("CorpusCoverage(by='type')@2 CorpusCoverage(by='type')@3") == [1 / 3, 2 / 3]
 
 
+def test_sources_are_the_different_values_among_the_results():
+    """a and b are guides, c is a leaflet; there are no more than three results with a type."""
+    values = with_attributes("Sources(by='type')@1 Sources(by='type')@2 Sources(by='type')@3")
+
+    assert values == [1.0, 0.5, 2 / 3]
+
+
+def test_distance_is_the_mean_share_of_different_words_over_all_pairs():
+    """Of "A red key" and "a green key" two of four words are shared; neither shares one with "window"."""
+    texts = ("A red key", "a green key!", "window")
+
+    assert with_attributes("Distance(by='type')@3", types="glw", values=texts) == [pytest.approx((0.5 + 1 + 1) / 3)]
+    assert with_attributes("Distance(by='type')@2", types="ggw", values=texts) == [0.0]
+    assert mean_distance([word_set(""), word_set("…")]) == 0.0
+    assert mean_distance([word_set("alone")]) is None
+
+
 def test_one_block_has_no_pair_to_distinguish():
-    assert np.isnan(with_attributes("ILD(by='type')@1")).all()
+    assert np.isnan(with_attributes("ILD(by='type')@1 Distance(by='type')@1")).all()
 
 
 @pytest.mark.parametrize(

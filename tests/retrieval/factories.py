@@ -29,11 +29,15 @@ from tests.running_jobs import run_jobs
 QUESTIONS = {"Q01": "red key", "Q02": "green window", "Q03": "zebra"}
 
 
-def make_snapshot(project: Project, texts: Mapping[str, str] = TEXTS, name: str = "Spring") -> Snapshot:
-    """A frozen snapshot of a new corpus: one document, one block a text, no titles."""
+def make_snapshot(
+    project: Project, texts: Mapping[str, str] = TEXTS, name: str = "Spring", documents: Mapping[str, str] | None = None
+) -> Snapshot:
+    """A frozen snapshot of a new corpus, one block a text, no titles; of one document unless `documents` names more."""
     corpus = make_corpus(project, {})
     lines = [
-        json.dumps({"block_id": block_id, "document_id": "doc", "title": "", "text": text})
+        json.dumps(
+            {"block_id": block_id, "document_id": (documents or {}).get(block_id, "doc"), "title": "", "text": text}
+        )
         for block_id, text in texts.items()
     ]
     import_text(corpus, "\n".join(lines))

@@ -1,9 +1,12 @@
 import json
 
 import pytest
+from django.db import DatabaseError, transaction
+from django.urls import reverse
 
 from apps.retrieval.models import Run
 from tests.factories import make_project
+from tests.reading import plain_words
 from tests.retrieval.factories import make_pool, make_run, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +37,33 @@ def test_a_run_is_pushed_as_rows(lead, project, snapshot):
     assert body["run"]["system"] == "ours"
     assert body["run"]["snapshot"] == snapshot.digest
     assert (body["run"]["state"], body["run"]["query_count"], body["run"]["commit"]) == ("complete", 2, "a1b2")
+
+
+def test_a_pushed_run_says_what_it_used_and_that_never_changes(lead, project, snapshot):
+    usage = {"requests": 148, "errors": 15, "timeouts": 0, "input_tokens": 900}
+    pushed = push(lead, project, snapshot, tag="night-1", rows=ROWS, usage=usage)
+    same = push(lead, project, snapshot, tag="night-1", rows=ROWS)
+    other = push(lead, project, snapshot, tag="night-1", rows=ROWS, usage={**usage, "errors": 14})
+
+    run = pushed.json()["run"]
+    assert run["usage"] == usage
+    assert round(run["failures"]["errors"]["high"], 4) == 0.1605
+    assert (run["failures"]["timeouts"]["value"], run["failures"]["timeouts"]["n"]) == (0, 148)
+    assert same.json()["is_new"] is False
+    assert (other.status_code, other.json()["code"]) == (409, "tag_taken")
+    page = plain_words(lead.get(reverse("retrieval:run", args=[project.slug, run["id"]])))
+    assert "Errors</dt><dd>10.1 %" in page
+    assert "Used in all: 148 requests, 900 input tokens." in page
+    with pytest.raises(DatabaseError, match="what a complete run used never changes"), transaction.atomic():
+        Run.objects.filter(pk=run["id"]).update(usage=None)
+
+
+def test_a_usage_that_cannot_be_is_refused_by_field(lead, project, snapshot):
+    answer = push(lead, project, snapshot, tag="night-1", rows=ROWS, usage={"requests": 2, "errors": 3})
+
+    assert answer.status_code == 400
+    assert "errors and timeouts are 3 in all, of 2 requests" in answer.content.decode()
+    assert not Run.objects.exists()
 
 
 def test_a_run_is_pushed_as_the_text_of_a_run_file(lead, project, snapshot):

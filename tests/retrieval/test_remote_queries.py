@@ -71,6 +71,7 @@ def test_a_run_sends_every_query_and_is_timed(project, snapshot, port):
     assert run.state == "complete"
     assert found(run) == {"Q01": [0, 3], "Q02": [2, 3, 1], "Q03": []}
     assert run.report is None
+    assert run.usage == {"requests": 3, "errors": 0, "timeouts": 0}
     assert 0 < run.latency["p50"] < 1_000
     assert seen(port)["words"] == {"red key": 1, "green window": 1, "zebra": 1}
 
@@ -104,6 +105,7 @@ def test_a_request_to_a_busy_server_is_retried(project, snapshot, port):
 
     assert run.state == "complete"
     assert run.report == {"retries": 3}
+    assert run.usage == {"requests": 6, "errors": 3, "timeouts": 0}
     assert set(seen(port)["words"].values()) == {2}
 
 
@@ -121,6 +123,18 @@ def test_a_query_without_an_answer_costs_the_others_nothing(project, snapshot, p
     assert "1 of 3 queries to Elsewhere have no answer, Q03 first" in run.failure
     assert TOLD not in run.failure
     assert set(found(run)) == {"Q01", "Q02"}
+
+
+def test_failures_are_counted_over_all_attempts_and_timeouts_apart(project, snapshot, port):
+    system = make_remote_system(project, http(port, "hang"), tries=2, read=0.1, whole=0.3, stop_after=100)
+    run = make_run(project, snapshot, system)
+    assert (run.state, run.usage) == ("failed", {"requests": 6, "errors": 0, "timeouts": 6})
+
+    retry_job(job_id=run.job_id, actor=lead_of(project), at=AT)
+    run_jobs()
+
+    run.refresh_from_db()
+    assert run.usage == {"requests": 12, "errors": 0, "timeouts": 12}
 
 
 def test_a_retry_sends_only_the_missing_queries(project, snapshot, port):

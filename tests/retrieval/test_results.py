@@ -94,6 +94,23 @@ def test_results_are_previewed_and_become_a_run_that_returns_passages(lead, proj
     assert not any(bytes(packed) for packed in Ranking.objects.values_list("packed", flat=True))
 
 
+def test_a_line_of_the_file_says_what_the_run_used_and_a_lead_may_type_it(lead, project, snapshot):
+    usage = {"requests": 3, "errors": 1}
+    run = import_results(lead, project, snapshot, jsonl({"usage": usage}, *LINES))
+    fields = {"snapshot": snapshot.pk, "tag": "typed"}
+    lead.post(at("upload", project), {"file": jsonl(*LINES), "usage": "requests=4 timeouts=2", **fields})
+    lead.post(at("confirm", project, Upload.objects.latest("pk").pk))
+    refused = lead.post(at("upload", project), {"file": jsonl(*LINES), "usage": "requests=4 timeouts=5", **fields})
+    wrong = send(lead, project, snapshot, jsonl(*LINES, {"usage": {"requests": 1, "errors": 2}}))
+
+    assert (run.usage, returned(run)) == (usage, RETURNED)
+    assert Run.objects.get(tag="typed").usage == {"requests": 4, "timeouts": 2}
+    assert "errors and timeouts are 5 in all, of 4 requests" in refused.content.decode()
+    page = lead.get(wrong.url).content.decode()
+    assert "usage.errors" in page
+    assert "errors and timeouts are 2 in all, of 1 requests" in page
+
+
 def test_the_same_results_under_the_same_tag_change_nothing(lead, project, snapshot):
     run = import_results(lead, project, snapshot)
 

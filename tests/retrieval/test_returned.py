@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,10 +18,20 @@ from apps.retrieval.enums import Returns
 from apps.retrieval.execution.ranking import complete_run
 from apps.retrieval.execution.run_reading import add_run
 from apps.retrieval.models import Ranking, Run
-from apps.retrieval.selectors.runs import returned_of
+from apps.retrieval.selectors.runs import reach_of_run, returned_of
 from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_project
-from tests.retrieval.factories import QUESTIONS, import_lines, make_queries, make_snapshot, make_system, trec
+from tests.reading import plain_words
+from tests.retrieval.factories import (
+    QUESTIONS,
+    import_lines,
+    import_results,
+    make_queries,
+    make_run,
+    make_snapshot,
+    make_system,
+    trec,
+)
 
 BLOCKS = {
     "b1": {"document_id": "handbook", "text": "A red key.", "page_start": 3, "page_end": 4},
@@ -153,3 +165,81 @@ def test_what_a_run_returns_is_one_of_two_and_fixed(project):
             created_by=lead_of(project),
             created_at=AT,
         )
+
+
+DOCUMENTS = {"a": "rules", "b": "rules", "c": "guide", "d": "map", "e": "map"}
+WORDS = {"a": "red key", "b": "red door", "c": "green window", "d": "blue", "e": "blue sea"}
+
+
+def test_the_reach_of_a_run_is_what_a_hand_counts(client, project):
+    """Q01 has two blocks of rules that share one of three words; Q02 has rules and guide, which share none."""
+    make_queries(project)
+    snapshot = make_snapshot(project, WORDS, documents=DOCUMENTS)
+    rows = [("Q01", "a", 2.0), ("Q01", "b", 1.0), ("Q02", "a", 2.0), ("Q02", "c", 1.0), ("Q03", "a", 1.0)]
+    run = import_lines(project, snapshot, trec(rows)).run
+
+    found = reach_of_run(run)
+
+    assert (found.depth, found.queries) == (10, 3)
+    assert (found.documents.reached, found.documents.documents) == (2, 3)
+    assert [(one.outside_id, one.passages) for one in found.documents.missed] == [("map", 2)]
+    assert (found.sources.value, found.sources.n) == (pytest.approx((0.5 + 1 + 1) / 3), 3)
+    assert (found.distance.value, found.distance.n) == (pytest.approx((2 / 3 + 1) / 2), 2)
+    assert found.distance.low < found.distance.value < found.distance.high
+    assert reach_of_run(run, depth=1).documents.reached == 1
+
+    client.force_login(lead_of(project))
+    page = plain_words(client.get(reverse("retrieval:reach", args=[project.slug, run.pk])))
+    answer = client.get(f"/api/v1/projects/{project.slug}/runs/{run.pk}/reach/").json()
+    assert "<b>2 of 3 documents</b> (67 %) are in the first 10 results of at least one query." in page
+    assert "<b>0.833</b>" in page
+    assert answer["documents"]["missed"] == [{"outside_id": "map", "title": "", "passages": 2}]
+    assert (answer["sources"]["n"], answer["documents"]["share"]) == (3, 2 / 3)
+
+
+def test_the_reach_of_passages_of_its_own_is_of_the_documents_that_the_system_names(project):
+    make_queries(project)
+    snapshot = make_snapshot(project, WORDS, documents=DOCUMENTS)
+    rows = [
+        {"qid": "Q01", "rank": 1, "document_id": "rules", "text": "red key"},
+        {"qid": "Q01", "rank": 2, "document_id": "elsewhere", "text": "key"},
+        {"qid": "Q02", "rank": 1, "id": "c7"},
+    ]
+
+    found = reach_of_run(import_results(project, snapshot, *rows).run)
+
+    assert (found.documents.reached, [one.outside_id for one in found.documents.missed]) == (1, ["map", "guide"])
+    assert (found.sources.value, found.sources.n) == (1.0, 1)
+    assert (found.distance.value, found.distance.n) == (0.5, 1)
+
+
+@pytest.mark.django_db
+def test_a_run_without_results_reaches_nothing_and_defines_nothing(client):
+    project = make_project()
+    make_queries(project, {"Q01": "xylophone"})
+    run = make_run(project, make_snapshot(project, WORDS, documents=DOCUMENTS))
+
+    found = reach_of_run(run)
+
+    assert (found.queries, found.documents.reached, found.sources.value, found.distance.value) == (0, 0, None, None)
+    client.force_login(lead_of(project))
+    page = plain_words(client.get(reverse("retrieval:reach", args=[project.slug, run.pk])))
+    assert "Not defined. No query has two results with texts." in page
+
+
+def test_the_reach_of_a_run_takes_as_many_statements_for_few_as_for_many(project):
+    make_queries(project, {f"Q{at:02}": "red" for at in range(40)})
+    snapshot = make_snapshot(project, WORDS, documents=DOCUMENTS)
+    few = import_lines(project, snapshot, trec([("Q01", "a", 2.0), ("Q01", "b", 1.0)], "few")).run
+    rows = [
+        (f"Q{at:02}", block, score) for at in range(40) for block, score in zip("abc", (3.0, 2.0, 1.0), strict=True)
+    ]
+    many = import_lines(project, snapshot, trec(rows, "many")).run
+
+    counts = []
+    for run in (few, many):
+        with CaptureQueriesContext(connection) as asked:
+            reach_of_run(run)
+        counts.append(len(asked))
+
+    assert counts[0] == counts[1] <= 6

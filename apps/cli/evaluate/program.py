@@ -179,7 +179,7 @@ def run_command(request: Request, *, seconds: float) -> Reply:
     try:
         ended = subprocess.run(words, input=request.body or b"", capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise RemoteError(f"The command had not ended after {seconds:g} seconds.") from None
+        raise RemoteError(f"The command had not ended after {seconds:g} seconds.", is_timeout=True) from None
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise RemoteError(f"The command {words[0]} cannot be run: {reason}.", is_final=True) from None

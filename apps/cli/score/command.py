@@ -95,6 +95,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "--corpus", metavar="FILE", help="with --triples: corpus.jsonl, for the documents, pages and texts of blocks"
     )
     parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are compared with")
+    parser.add_argument(
+        "--weights", metavar="FILE", help="also means weighted by query: a table with the columns query and weight"
+    )
     parser.add_argument("--by", metavar="FILE", help="strata: a table with the columns query and stratum, or several")
     parser.add_argument(
         "--blocks", metavar="FILE", help="attributes of blocks: a table with the column block, and others"

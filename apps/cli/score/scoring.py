@@ -13,7 +13,7 @@ from apps.metrics.estimate import QUESTIONS
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
-from apps.metrics.files.attributes import load_block_attributes, load_query_attributes
+from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_weights
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
@@ -32,7 +32,7 @@ from apps.metrics.scorecard import (
     with_distinct_tags,
 )
 from apps.metrics.scoring import RunScores, queries_with_relevant, score_run
-from apps.metrics.statistics.significance import summaries
+from apps.metrics.statistics.significance import summaries, weighted_summaries
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Vocabulary
 
@@ -150,7 +150,7 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
         ground = _ground(args, remarks)
         runs = [_scored(path, ground, args, remarks) for path in paths]
     runs = with_distinct_tags(runs, paths)
-    return Scorecard(
+    card = Scorecard(
         measures=ground.measures,
         queries=ground.judged.queries,
         with_relevant=queries_with_relevant(ground.judged, args.rel_level),
@@ -164,6 +164,24 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
         comparisons=_comparisons(ground, runs, args) if args.compare else (),
         inputs=list(digests.taken()),
     )
+    return weighted_card(card, args.weights, remarks)
+
+
+def weighted_card(card: Scorecard, path: str | None, remarks: TextIO) -> Scorecard:
+    """The scorecard with the means weighted by the file at `path`; as it is without one. Raises as `load_weights`."""
+    if not path:
+        return card
+    weights, others = load_weights(path, card.queries)
+    if others:
+        was = "is" if others == 1 else "are"
+        print(f"{name_of(path)}: {others:,} of its queries {was} not measured here.", file=remarks)
+
+    def weighed(run: ScoredRun) -> ScoredRun:
+        is_shown, values = card.with_intervals, run.scores.values
+        found = weighted_summaries(values, weights, confidence=card.confidence, with_interval=is_shown)
+        return run._replace(weighted=found)
+
+    return card._replace(runs=[weighed(run) for run in card.runs], weights=weights)
 
 
 def _run_paths(args: argparse.Namespace) -> list[str]:
@@ -173,7 +191,7 @@ def _run_paths(args: argparse.Namespace) -> list[str]:
         paths = [args.compare, *(path for path in args.runs if path != args.compare)]
         if len(paths) == 1:
             raise MeasureError("--compare names the baseline; name another run with --run.")
-    if [args.qrels, *paths, args.by, args.blocks, args.query_attributes].count("-") > 1:
+    if [args.qrels, *paths, args.by, args.weights, args.blocks, args.query_attributes].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths
 
@@ -182,7 +200,7 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
     """Every file that is read, with its role."""
     files = [("judgements", args.qrels)]
     files += [("baseline" if path == args.compare else "run", path) for path in paths]
-    files += [("strata", args.by), ("attributes of blocks", args.blocks)]
+    files += [("strata", args.by), ("weights", args.weights), ("attributes of blocks", args.blocks)]
     files += [("attributes of queries", args.query_attributes)]
     return [(role, path) for role, path in files if path]
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from apps.cli.score.scoring import TripleGround, card_of
+from apps.cli.score.scoring import TripleGround, card_of, weighted_card
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
@@ -265,7 +265,7 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
             for path, is_run in paths
         ]
     divisions = load_strata(args.by, ground.asked).divisions if args.by else ground.divided(triples.divisions)
-    return card_of(
+    card = card_of(
         ground,
         with_distinct_tags([run for run, _ in runs], [path for path, _ in paths]),
         divisions,
@@ -277,6 +277,7 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
         unreadable=sum(number for _, number in runs),
         inputs=list(digests.taken()),
     )
+    return weighted_card(card, args.weights, remarks)
 
 
 def hit_rule(text: str) -> HitRule:
@@ -301,7 +302,7 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
         raise MeasureError("Name a run with --run RUN, or the passages that a system returned with --results RESULTS.")
     if args.hit != BLOCK and any(is_run for _, is_run in paths) and not args.corpus:
         raise MeasureError(f"--hit {args.hit} reads more of a passage than the ids of a run. {WITHOUT_CORPUS}")
-    if [args.triples, args.corpus, args.by, *(path for path, _ in paths)].count("-") > 1:
+    if [args.triples, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths
 
@@ -314,7 +315,7 @@ def is_results(path: str) -> bool:
 def _files(args: argparse.Namespace, paths: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
     files = [("triples", args.triples)]
     files += [("baseline" if path == args.compare else "run" if is_run else "results", path) for path, is_run in paths]
-    files += [("passages", args.corpus), ("strata", args.by)]
+    files += [("passages", args.corpus), ("strata", args.by), ("weights", args.weights)]
     return [(role, path) for role, path in files if path]
 
 

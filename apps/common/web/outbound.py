@@ -37,6 +37,10 @@ class Unreachable(OutboundError):
     """No answer, or not in time. A retry may help."""
 
 
+class TimedOut(Unreachable):
+    """No answer in the time allowed."""
+
+
 class BrokenOff(Unreachable):
     """The connection could not be opened, or ended before the answer did."""
 
@@ -213,11 +217,11 @@ class Client:
     def _sentence(self, broken: BaseException | None, watch: "_Watch") -> OutboundError:
         host = self.target.host
         if watch.is_late:
-            return Unreachable(f"{host} had not answered completely after {self.limits.whole:g} seconds.")
+            return TimedOut(f"{host} had not answered completely after {self.limits.whole:g} seconds.")
         if _certificate_error(broken):
             return BadAnswer(f"The certificate of {host} is not one that this server trusts for that name.")
         if any(isinstance(cause, TimeoutError) for cause in _causes(broken)):
-            return Unreachable(f"{host} did not answer in time.")
+            return TimedOut(f"{host} did not answer in time.")
         if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(broken)):
             return BrokenOff(f"{host} refused the connection: nothing listens at its port {self.target.port}.")
         if any(isinstance(cause, NO_HTTP) and not isinstance(cause, CUT_OFF) for cause in _causes(broken)):

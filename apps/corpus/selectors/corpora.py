@@ -1,6 +1,6 @@
 """Reads of corpora, all scoped to one project: another project's object does not exist."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from apps.audit.models import Event
 from apps.common.database.bulk import chunks
 from apps.corpus.core.passage_ids import Place, told_apart
 from apps.corpus.enums import FREEZE, ImportState
-from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
+from apps.corpus.models import Block, BlockVersion, Corpus, Document, Import, Snapshot, SnapshotBlock
 from apps.jobs.models import Job
 
 
@@ -92,6 +92,40 @@ def snapshot_in(project: Project, pk: int) -> Snapshot:
         return snapshots_in(project).get(pk=pk)
     except Snapshot.DoesNotExist:
         raise Http404("No such snapshot.") from None
+
+
+MISSED_NAMED = 20
+
+
+class MissedDocument(NamedTuple):
+    """A document of a snapshot that nothing of a set is in, with its number of passages there."""
+
+    outside_id: str
+    title: str
+    passages: int
+
+
+class DocumentReach(NamedTuple):
+    """How many of a snapshot's documents a set of passages is in; of the others, those with most passages."""
+
+    reached: int
+    documents: int
+    missed: list[MissedDocument]
+
+    @property
+    def share(self) -> float:
+        return self.reached / self.documents if self.documents else 0.0
+
+
+def reach_of(snapshot: Snapshot, documents: Collection[int]) -> DocumentReach:
+    """Of the documents with these keys; keys of documents outside the snapshot are left out."""
+    rows = entries_of(snapshot).order_by().values_list("block__document").annotate(passages=Count("pk"))
+    sizes = dict(rows.iterator(chunk_size=10_000))
+    missed = sorted(sizes.keys() - set(documents), key=lambda key: (-sizes[key], key))
+    named = Document.objects.in_bulk(missed[:MISSED_NAMED])
+    shown = (named[key] for key in missed[:MISSED_NAMED])
+    largest = [MissedDocument(one.outside_id, one.title, sizes[one.pk]) for one in shown]
+    return DocumentReach(len(sizes) - len(missed), len(sizes), largest)
 
 
 def snapshot_and_before(project: Project, pk: int) -> tuple[Snapshot, Snapshot | None]:

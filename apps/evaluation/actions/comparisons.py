@@ -1,6 +1,6 @@
 """Decide on drops, close a comparison, create pools of pairs in doubt, and write the ledger of runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,6 +18,7 @@ from apps.evaluation.rules import LONGEST_COMMIT
 from apps.evaluation.selectors import evaluations, expected, rankings
 from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.goldsets.models import Version, VersionQuery
+from apps.metrics.statistics.usage import PRICES, UsageError, cost_of_thousand
 from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Pool, Run
@@ -129,17 +130,25 @@ def write_ledger(
     configuration: str = "",
     verdict: str = "",
     cost: Decimal | None = None,
+    prices: Mapping[str, Decimal] | None = None,
+    figures: Mapping[str, float] | None = None,
     actor: User,
     at: datetime,
 ) -> RunNote:
     """Record what was tried with a run, its configuration, the cost of 1,000 queries, and the outcome.
 
-    The run itself does not change. The entry can be replaced; earlier ones are in the audit trail. The listeners
-    of `on_cost` are called after a new cost. Raises LedgerRefused for a run that is not complete, a commit of more than
-    80 characters, and a cost below zero.
+    With `prices`, by the names of `usage.PRICES`, the cost is worked out of what the run used; `cost` is then None or
+    equal to it. `figures` were measured elsewhere, by name, such as clicks. The run itself does not change. The entry
+    can be replaced; earlier ones are in the audit trail. The listeners of `on_cost` are called after a new cost.
+
+    Raises LedgerRefused for a run that is not complete, a commit of more than 80 characters, a cost or a price below
+    zero, a price of something that the run does not tell, and figures that `rules.figures_refusal` refuses.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
-    if reason := _refusal(run, commit.strip(), cost):
+    typed, cost = cost, _cost_by(run, prices) if prices else cost
+    if typed is not None and typed != cost:
+        raise LedgerRefused("Give the cost of 1,000 queries or prices, not both.", code="ledger_refused")
+    if reason := _refusal(run, commit.strip(), cost) or rules.figures_refusal(figures or {}):
         raise LedgerRefused(reason, code="ledger_refused")
     former = RunNote.objects.filter(run=run).first()
     words = {
@@ -148,7 +157,14 @@ def write_ledger(
         "configuration": configuration.strip(),
         "verdict": verdict.strip(),
     }
-    rest = {"cost": cost, "written_by": actor, "written_at": at}
+    given = {name: str(price) for name, price in prices.items()} if prices else None
+    rest = {
+        "cost": cost,
+        "prices": given,
+        "figures": dict(figures) if figures else None,
+        "written_by": actor,
+        "written_at": at,
+    }
     note, _ = RunNote.objects.update_or_create(run=run, defaults={**words, **rest})
     record(
         project=run.project,
@@ -165,6 +181,19 @@ def write_ledger(
     return note
 
 
+def _cost_by(run: Run, prices: Mapping[str, Decimal]) -> Decimal:
+    for name, price in prices.items():
+        if name not in PRICES:
+            raise LedgerRefused(f"“{name}” has no price. Prices are of {', '.join(PRICES)}.", code="ledger_refused")
+        if not 0 <= price <= DEAREST:
+            words = f"The price of {PRICES[name]} is zero or more, and below 100 million."
+            raise LedgerRefused(words, code="ledger_refused")
+    try:
+        return cost_of_thousand(prices, run.usage, run.query_count, run.latency.get("mean"))
+    except UsageError as error:
+        raise LedgerRefused(str(error), code="ledger_refused") from None
+
+
 def _refusal(run: Run, commit: str, cost: Decimal | None) -> str | None:
     if run.state != RunState.COMPLETE:
         return f"{run.tag} is {run.state}. Only complete runs have a ledger entry."
@@ -175,13 +204,15 @@ def _refusal(run: Run, commit: str, cost: Decimal | None) -> str | None:
     return None
 
 
-def _facts(note: RunNote) -> dict[str, str | None]:
+def _facts(note: RunNote) -> dict[str, Any]:
     return {
         "tried": note.tried,
         "commit": note.commit,
         "configuration": note.configuration,
         "verdict": note.verdict,
         "cost": None if note.cost is None else str(note.cost),
+        "prices": note.prices or {},
+        "figures": note.figures or {},
     }
 
 

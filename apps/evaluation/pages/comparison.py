@@ -223,9 +223,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "split_words": rules.ground_words(evaluation),
         "decides": _decides(sheet),
         "tally": comparison.tally(sheet.changes),
-        **strata_context(
-            request.GET.get("by", ""), (sheet.baseline, sheet.candidate), sheet.measure, list(sheet.names)
-        ),
+        **strata_context(request.GET, (sheet.baseline, sheet.candidate), sheet.measure, list(sheet.names)),
     }
     return render(request, "evaluation/compare.html", context)
 

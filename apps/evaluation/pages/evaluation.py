@@ -256,7 +256,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "if_judged_words": IF_JUDGED,
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),
-        **strata_context(request.GET.get("by", ""), [sheet], measure, [evaluation.run.tag]),
+        **strata_context(request.GET, [sheet], measure, [evaluation.run.tag]),
     }
     return render(request, "evaluation/evaluation.html", context)
 

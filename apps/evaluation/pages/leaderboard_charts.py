@@ -11,6 +11,7 @@ from apps.common.drawing.charts import (
     DrawnEstimate,
     Scale,
     clip,
+    figures,
     grid,
     plain,
     plot,
@@ -188,21 +189,39 @@ class Worth(NamedTuple):
 
 def cost_quality(measure: str, price: str, runs: Sequence[Worth]) -> SafeString:
     """Quality upwards, price to the right from zero. Filled and joined: the Pareto front; hollow: not on it."""
+    dearest = max((run.price for run in runs), default=0.0) or 1.0
+    return _scatter(measure, price, runs, (0.0, dearest * 1.08), beside="open")
+
+
+def outside_figures(measure: str, figure: str, runs: Sequence[Worth]) -> SafeString:
+    """Quality upwards, a figure from elsewhere to the right; no line, since none is claimed."""
+    low, high = (end(run.price for run in runs) for end in (min, max))
+    room = (high - low or abs(high) or 1.0) * 0.08
+    return _scatter(measure, figure, runs, (low - room, high + room), beside="point")
+
+
+def figures_beside(measure: str, figure: str, runs: Sequence[Worth]) -> SafeString:
+    """The table of `outside_figures`."""
+    rows = [[run.run, plain(run.price), number(run.mean), interval(run.ends, 3), run.n] for run in runs]
+    return figures(["Run", figure, measure, "95 % interval", "n"], rows)
+
+
+def _scatter(measure: str, price: str, runs: Sequence[Worth], reach: tuple[float, float], *, beside: str) -> SafeString:
+    """`beside` is the class of the dots that are not on the front."""
     left, top = 48.0, 16.0
     spread = bounds_of([end for run in runs for end in (run.mean, *(run.ends or ()))])
     up = scale(spread.low, spread.high, COST_BOTTOM, top)
-    dearest = max((run.price for run in runs), default=0.0) or 1.0
-    across = scale(0.0, dearest * 1.08, left, COST_WIDTH - 24)
+    across = scale(*reach, left, COST_WIDTH - 24)
     parts = _grid(spread, up, left, COST_WIDTH - 24)
     parts.append(tag("path", class_="axis", d=f"M{left:.1f} {COST_BOTTOM:.1f}H{COST_WIDTH - 24:.1f}"))
-    for value in ticks(0.0, dearest * 1.08, 6):
+    for value in ticks(*reach, 6):
         parts.append(text(across(value), COST_BOTTOM + 18, plain(value), anchor="middle"))
     parts.append(text(COST_WIDTH - 24, COST_BOTTOM + 38, price, anchor="end", class_="word"))
     parts += [*_front(runs, across, up), *_names(runs, across, up)]
     for run in sorted(runs, key=lambda run: run.on_front):
         words = f"{run.run}: {number(run.mean)}, {interval(run.ends, 3)}, n {run.n:,}; {price} {plain(run.price)}"
         words += ", on the Pareto front" if run.on_front else ""
-        parts.append(_upright(words, across(run.price), run.mean, run.ends, up, "point" if run.on_front else "open"))
+        parts.append(_upright(words, across(run.price), run.mean, run.ends, up, "point" if run.on_front else beside))
     return plot(svg(COST_WIDTH, COST_BOTTOM + 46, f"{measure} against {price}", parts))
 
 

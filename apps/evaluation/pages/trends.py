@@ -1,5 +1,6 @@
 """The trend of a gold set, quality against cost, and the ledger of runs: pages and data."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,8 +43,10 @@ from apps.evaluation.selectors.leaderboard import RankedRun, VersionScore
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.estimate import Estimate
 from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
 from apps.metrics.statistics import places
+from apps.metrics.statistics.usage import FailureRates, failure_rates
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import run_in
 
@@ -56,6 +59,18 @@ class TrendRow(NamedTuple):
     score: Score
     started_at: datetime
     note: RunNote | None
+
+
+class Outside(NamedTuple):
+    """A figure from elsewhere beside the measure: τ over the runs that have both, their chart and its figures.
+
+    Without a τ the last two are "".
+    """
+
+    name: str
+    tau: Estimate
+    drawing: str = ""
+    figures: str = ""
 
 
 class SystemAcross(NamedTuple):
@@ -73,6 +88,7 @@ class Trend:
     split: str
     measure: str = ""
     hit: str = BY_GRADES
+    figure: str = ""
 
     @cached_property
     def scored(self) -> leaderboard.ScoredRuns:
@@ -129,9 +145,41 @@ class Trend:
         milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
         return leaderboard_charts.trend(self.scored.main, moments, milestones)
 
+    @cached_property
+    def figures(self) -> list[str]:
+        """The names of figures from elsewhere, those of most runs first."""
+        named = Counter(name for row in self.rows for name in _figures(row))
+        return sorted(named, key=lambda name: (-named[name], name))
+
+    @cached_property
+    def outside(self) -> Outside | None:
+        """The figure asked for, else that of most runs; None where no run has any."""
+        if not self.figures:
+            return None
+        name = self.figure if self.figure in self.figures else self.figures[0]
+        runs = [
+            Worth(row.ranked.run.tag, _figures(row)[name], row.score.mean, row.score.interval, row.score.n, False)
+            for row in self.rows
+            if name in _figures(row) and row.score.mean is not None
+        ]
+        sign = -1.0 if is_lower_better(self.scored.main) else 1.0
+        tau = places.tau_over_runs([sign * run.mean for run in runs], [run.price for run in runs])
+        if tau.value is None:
+            return Outside(name, tau)
+        drawing = leaderboard_charts.outside_figures(self.scored.main, name, runs)
+        return Outside(name, tau, drawing, leaderboard_charts.figures_beside(self.scored.main, name, runs))
+
+    @property
+    def is_lower_better(self) -> bool:
+        return is_lower_better(self.scored.main)
+
     @property
     def conventions(self) -> str:
         return parse_hit_rule(self.hit).words if self.hit else conventions_of([self.scored.main])
+
+
+def _figures(row: TrendRow) -> dict[str, float]:
+    return (row.note.figures if row.note else None) or {}
 
 
 def started_at(run: Run) -> datetime:
@@ -183,8 +231,13 @@ class CostRow(NamedTuple):
     score: Score
     latency: Latency
     cost: Decimal | None
+    cost_from: str
     is_fast_enough: bool
     is_cheap_enough: bool
+
+    @property
+    def failures(self) -> FailureRates | None:
+        return failure_rates(self.ranked.run.usage)
 
 
 @dataclass
@@ -197,14 +250,23 @@ class Costs:
     def rows(self) -> list[CostRow]:
         with_mean = [one for one in self.scored.runs if one.scores[self.scored.main].mean is not None]
         notes = leaderboard.notes_of(ranked.run for ranked in with_mean)
-        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in with_mean]
+        found = [notes.get(one.run.pk) for one in with_mean]
+        costs = [note.cost if note else None for note in found]
         sign = -1.0 if is_lower_better(self.scored.main) else 1.0
         quality = [sign * (one.scores[self.scored.main].mean or 0.0) for one in with_mean]
         fast = places.front(quality, [Latency.of(one.run).p95 for one in with_mean])
         cheap = places.front(quality, [None if cost is None else float(cost) for cost in costs])
         return [
-            CostRow(one, one.scores[self.scored.main], Latency.of(one.run), cost, is_fast, is_cheap)
-            for one, cost, is_fast, is_cheap in zip(with_mean, costs, fast, cheap, strict=True)
+            CostRow(
+                one,
+                one.scores[self.scored.main],
+                Latency.of(one.run),
+                note.cost if note else None,
+                note.cost_from if note else "",
+                is_fast,
+                is_cheap,
+            )
+            for one, note, is_fast, is_cheap in zip(with_mean, found, fast, cheap, strict=True)
         ]
 
     @property
@@ -271,6 +333,10 @@ class LedgerRow(NamedTuple):
     def commit(self) -> str:
         return self.note.commit if self.note else self.run.commit
 
+    @property
+    def failures(self) -> FailureRates | None:
+        return failure_rates(self.run.usage)
+
 
 @dataclass
 class Ledger:
@@ -316,7 +382,7 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
         return render(request, "evaluation/trend.html", {"version": None})
     hit = requested_hit(request, version)
     split = requested_split(request, version, hit)
-    shown = Trend(version, split, request.GET.get("measure", ""), hit)
+    shown = Trend(version, split, request.GET.get("measure", ""), hit, request.GET.get("figure", ""))
     context = {**ground_context(version, split, hit), "trend": shown}
     return render(request, "evaluation/trend.html", context)
 

@@ -1,5 +1,6 @@
 """Data of the pages of scores and comparisons, from stored values, with their strata."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.http import QueryDict
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
@@ -26,8 +28,14 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import conventions
-from apps.metrics.statistics.significance import mean_of
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, ComparedStratum, compare_strata, open_strata
+from apps.metrics.statistics.significance import Summary, mean_of
+from apps.metrics.statistics.strata import (
+    FEWEST_IN_STRATUM,
+    ComparedStratum,
+    compare_strata,
+    open_strata,
+    weighted_to_shares,
+)
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
@@ -198,13 +206,47 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     return named
 
 
+class Weighting(NamedTuple):
+    """The shares of strata that somebody asks for, in percent as written, and the mean of each run by them.
+
+    `names` are those of the runs; `fault` is a sentence where the shares cannot be read.
+    """
+
+    written: list[tuple[str, str]]
+    means: list[tuple[str, Summary]]
+    fault: str = ""
+
+
+def weighting_of(strata: Sequence[ComparedStratum], written: Sequence[str], names: Sequence[str]) -> Weighting:
+    """Shares are divided by their sum. Without any the fields have those of the queries, and nothing is weighted."""
+    total = sum(one.n for one in strata)
+    if len(written) != len(strata):
+        return Weighting([(one.name, f"{one.n / total:.1%}".removesuffix("%")) for one in strata], [])
+    fields = [(one.name, text.strip()) for one, text in zip(strata, written, strict=True)]
+    shares = []
+    for name, text in fields:
+        try:
+            share = float(text.replace(",", ".") or 0)
+        except ValueError:
+            share = math.nan
+        if not 0 <= share < math.inf:
+            return Weighting(fields, [], f"The share of {name} is “{text}”. Give a number from 0 on.")
+        shares.append(share)
+    if not any(shares):
+        return Weighting(fields, [], "Give at least one group a share above 0.")
+    found = weighted_to_shares(strata, [share / math.fsum(shares) for share in shares])
+    return Weighting(fields, list(zip(names, found, strict=True)))
+
+
 def strata_context(
-    field_name: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]
+    asked: QueryDict, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]
 ) -> dict[str, Any]:
     """Context of `_strata.html`: the means of each run in every stratum of the requested field, else of the first.
 
-    The queries are those of the last sheet: all are of the same.
+    `asked` has the field as `by`, and as `share` the shares that the strata shown are to be weighted to. The queries
+    are those of the last sheet: all are of the same.
     """
+    field_name = asked.get("by", "")
     queries, runs = sheets[-1].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
     field = field_name if field_name in fields else next(iter(fields), "")
@@ -219,6 +261,7 @@ def strata_context(
         "strata_field": field,
         "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(strata)],
         "strata_figures": charts.strata_figures(strata, names),
+        "weighting": weighting_of(strata, asked.getlist("share"), names) if len(strata) > 1 else None,
         "small_strata": small,
         "fewest": FEWEST_IN_STRATUM,
     }

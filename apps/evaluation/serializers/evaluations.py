@@ -148,7 +148,11 @@ def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:
 
 
 class LedgerSerializer(serializers.Serializer[Any]):
-    """A ledger entry to write. `cost` is of 1,000 queries, in one currency for all runs of the project."""
+    """A ledger entry to write. `cost` is of 1,000 queries, in one currency for all runs of the project.
+
+    `prices` instead: of 1,000 `requests`, 1,000 `input_tokens`, 1,000 `output_tokens`, and of an `hour`; of what the
+    run says it used. The cost is worked out of them.
+    """
 
     tried = serializers.CharField(max_length=4_000, required=False, allow_blank=True, default="")
     commit = serializers.CharField(max_length=LONGEST_COMMIT, required=False, allow_blank=True, default="")
@@ -157,16 +161,41 @@ class LedgerSerializer(serializers.Serializer[Any]):
     cost = serializers.DecimalField(
         max_digits=12, decimal_places=4, min_value=0, required=False, allow_null=True, default=None
     )
+    prices = serializers.DictField(
+        child=serializers.DecimalField(max_digits=12, decimal_places=6, min_value=0), required=False, default=dict
+    )
+    figures = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        default=dict,
+        help_text="Figures measured elsewhere, such as clicks, by name.",
+    )
 
 
 class RunNoteSerializer(serializers.ModelSerializer[RunNote]):
     """The ledger entry of a run."""
 
     run = serializers.IntegerField(source="run_id", read_only=True)
+    prices = serializers.DictField(child=serializers.CharField(), allow_null=True, read_only=True)
+    figures = serializers.DictField(child=serializers.FloatField(), allow_null=True, read_only=True)
+    cost_from = serializers.ChoiceField(
+        choices=["typed", "prices", ""], read_only=True, help_text="Where the cost is from; empty without one."
+    )
 
     class Meta:
         model = RunNote
-        fields = ("run", "tried", "commit", "configuration", "verdict", "cost", "written_at")
+        fields = (
+            "run",
+            "tried",
+            "commit",
+            "configuration",
+            "verdict",
+            "cost",
+            "cost_from",
+            "prices",
+            "figures",
+            "written_at",
+        )
         read_only_fields: ClassVar = fields
 
 

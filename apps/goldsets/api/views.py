@@ -15,6 +15,7 @@ from apps.accounts.access.api import VersionsAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import PAGING, OneForm, given_in, page_of
 from apps.common.web.paging import cut_list, only_known
+from apps.corpus.serializers import DocumentReachSerializer
 from apps.goldsets import rules, serializers
 from apps.goldsets.access import log_names, names_told
 from apps.goldsets.actions import versions as actions
@@ -188,6 +189,19 @@ class VersionDetail(VersionAPIView):
     @extend_schema(responses=serializers.VersionSerializer)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         return self.facts(self.version(gold_set, number))
+
+
+class VersionDocuments(VersionAPIView):
+    """Which documents of the snapshot hold a passage graded 1 or more, or expected by a Q&A. For leads."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+    @extend_schema(responses=DocumentReachSerializer)
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        found = self.version(gold_set, number)
+        if reason := rules.documents_refusal(found):
+            raise actions.VersionRefused(reason, code="is_draft")
+        return Response(DocumentReachSerializer(versions.documents_held(found)).data)
 
 
 class VersionLosses(VersionAPIView):

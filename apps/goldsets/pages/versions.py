@@ -210,6 +210,17 @@ ITEMS = {"queries": versions.queries_of, "triples": versions.triples_of}
 
 @require_safe
 @member_view(Role.LEAD)
+def documents(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """Which documents hold something relevant, and the largest of those that hold nothing."""
+    version = versions.version_in(project, gold_set, number)
+    if reason := rules.documents_refusal(version):
+        raise actions.VersionRefused(reason, code="is_draft")
+    context = {"version": version, "reach": versions.documents_held(version)}
+    return render(request, "goldsets/documents.html", context)
+
+
+@require_safe
+@member_view(Role.LEAD)
 def left_out(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     """The judged pairs and queries that the version leaves out, by name; `format=csv` is the whole list as a file.
 

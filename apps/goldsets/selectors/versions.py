@@ -15,8 +15,9 @@ from apps.accounts.selectors import Member
 from apps.audit.models import Event
 from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined, once
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import DocumentReach, reach_of
 from apps.goldsets.enums import PublicState, Split, VersionState
-from apps.goldsets.models import GoldSet, SigningKey, Version, VersionLoss, VersionQuery, VersionTriple
+from apps.goldsets.models import GoldSet, SigningKey, Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.exclusions import Loss
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
@@ -318,3 +319,12 @@ def _own(version: Version) -> BatchedRead[dict[str, Any]]:
         return {**found, **labels}
 
     return BatchedRead(asks, read)
+
+
+def documents_held(version: Version) -> DocumentReach:
+    """The documents of the snapshot with a passage graded 1 or more, or expected by a Q&A; of a frozen version."""
+    graded = VersionGrade.objects.filter(version=version, grade__gte=1).order_by()
+    asked = VersionTriple.objects.filter(version=version).order_by()
+    of_grades = graded.values_list("block_version__block__document", flat=True).distinct()
+    of_triples = asked.values_list("revision__expected_blocks__version__block__document", flat=True).distinct()
+    return reach_of(version.snapshot, {*of_grades, *of_triples})

@@ -6,6 +6,7 @@ other names that `apps.common.files.tables` accepts:
 - blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
   (`type`, `source`, …);
 - queries: a column `query`, and `time` and `domain` where they are known.
+- weights: the columns `query` and `weight`.
 
 A time is a date or a date with a time of day in ISO 8601, UTC unless it has a zone. An empty cell is an unknown value.
 """
@@ -21,12 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, fault
 from apps.common.files.linefiles import name_of
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import BLOCK, QUERY, opened
 from apps.common.files.tabular import read_csv
-from apps.metrics.columns import Ints
+from apps.metrics.columns import Floats, Ints
 from apps.metrics.measures.measure_input import UNKNOWN, Attribute, BlockAttributes, QueryAttributes
 from apps.metrics.vocabulary import Ids, Vocabulary
 
@@ -122,6 +124,36 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
         times=np.array([times.get(query, np.nan) for query in queries], dtype=np.float64),
         domains=tuple(domains.get(query, "") for query in queries),
     )
+
+
+def load_weights(path: str | Path, queries: Sequence[str]) -> tuple[Floats, int]:
+    """The weights of these queries in a table with the columns `query` and `weight`, and how many other rows it has.
+
+    A weight is a number from 0 on, such as how often a query is asked. Raises InputErrors for a weight that is none, a
+    query that is named twice, and queries without a weight; InputError for errors of the file as a whole, and where all
+    weights are 0.
+    """
+    errors, name = ErrorList(MOST_LISTED), name_of(path)
+    weights: dict[str, float] = {}
+    for row in rows_of(path, QUERY, errors):
+        text = row.cells.get("weight")
+        if text is None:
+            raise InputError(name, 1, "weight", "", "the table has no column weight.")
+        try:
+            weights[row.id] = float(text)
+        except ValueError:
+            weights[row.id] = np.nan
+        if not 0 <= weights[row.id] < np.inf:
+            errors.add(fault(name, row.line, "weight", text, f"'{text}' is not a number from 0 on."))
+    for query in queries:
+        if query not in weights:
+            errors.add(fault(name, None, "query", query, f"'{query}' has no weight. Write 0 to leave it out."))
+    if errors:
+        raise all_of(errors)
+    found = np.array([weights[query] for query in queries], dtype=np.float64)
+    if not found.any():
+        raise InputError(name, None, "weight", "", "every judged query has the weight 0.")
+    return found, len(weights.keys() - set(queries))
 
 
 def rows_of(

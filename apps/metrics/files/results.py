@@ -3,6 +3,7 @@
 A result is one JSON object a line:
 {"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "…"}.
 `qid` and `rank` are needed, and one of id, document_id and text; other fields are ignored. Lines may be in any order.
+One line may say what the run used, see `statistics.usage`: {"usage": {"requests": 120, "errors": 2}}.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.metrics.expected.rules import Pages, Returned
 from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.statistics.usage import Usage, UsageError, checked_usage
 
 GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
 FACET = ("facet", "subtopic")
@@ -130,22 +132,26 @@ class ResultRow(NamedTuple):
     returned: Returned
 
 
-def read_results(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, ResultRow]]:
+def read_results(source: TableFile, errors: ErrorList, usage: Usage | None = None) -> Iterator[tuple[int, ResultRow]]:
     """The rows with their lines, in file order. A malformed line is added to `errors` and left out.
 
-    A line of a RAG evaluation file is a row for each of its contexts. Raises InputError for what ends the reading, such
-    as a damaged gzip.
+    A line of a RAG evaluation file is a row for each of its contexts. `usage` is filled with what the run used, where
+    the file says so. Raises InputError for what ends the reading, such as a damaged gzip.
     """
-    return rows_from(as_results(read_jsonl(source, errors), source.name, errors), source.name, errors)
+    return rows_from(as_results(read_jsonl(source, errors), source.name, errors), source.name, errors, usage)
 
 
 def rows_from(
-    records: Iterable[tuple[int, dict[str, Any]]], name: str, errors: ErrorList
+    records: Iterable[tuple[int, dict[str, Any]]], name: str, errors: ErrorList, usage: Usage | None = None
 ) -> Iterator[tuple[int, ResultRow]]:
     """As `read_results`, from objects with their lines. A rank that a question has already is a mistake, too."""
     seen: set[tuple[str, int]] = set()
+    told: Usage = {} if usage is None else usage
     for line, record in records:
         try:
+            if "usage" in record and "qid" not in record:
+                told.update(_usage(name, line, record["usage"], told))
+                continue
             row = _row(name, line, record)
             if (row.qid, row.rank) in seen:
                 message = f"the question '{row.qid}' has a result of rank {row.rank} already."
@@ -155,6 +161,16 @@ def rows_from(
             continue
         seen.add((row.qid, row.rank))
         yield line, row
+
+
+def _usage(name: str, line: int, given: Any, told: Usage) -> Usage:
+    if told or not isinstance(given, dict):
+        message = "an earlier line has the usage already." if told else 'must be an object, such as {"requests": 120}.'
+        raise fault(name, line, "usage", given, message)
+    try:
+        return checked_usage(given)
+    except UsageError as error:
+        raise fault(name, line, f"usage.{error.field}", error.value, f"{error}") from None
 
 
 def _row(name: str, line: int, record: dict[str, Any]) -> ResultRow:

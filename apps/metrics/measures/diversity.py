@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from apps.common.text.words import plain_words, words_of
 from apps.metrics.columns import BLOCK_BITS, Floats, Ints, pair_keys
 from apps.metrics.measures.entries import Entry, Measure
 from apps.metrics.measures.measure_input import BLOCKS, Pass, ratio
@@ -16,12 +19,13 @@ class Mix(NamedTuple):
     """The number of results in the first k of each query with each value of the attribute: a row for each pair that
     occurs.
 
-    `values` is the number of values in the file of blocks.
+    `value` is its index in `values`, all those in the file of blocks.
     """
 
     query: Ints
+    value: Ints
     times: Ints
-    values: int
+    values: Sequence[str]
 
 
 def _mix(run: Pass, measure: Measure) -> Mix:
@@ -38,7 +42,7 @@ def _mix(run: Pass, measure: Measure) -> Mix:
         name = unknown.decode() if isinstance(unknown, bytes) else unknown
         raise MeasureError(f"{measure} needs the {measure.by} of every block it ranks; that of '{name}' is not known.")
     keys, times = np.unique(pair_keys(query, codes), return_counts=True)
-    return Mix(keys >> BLOCK_BITS, times, len(attribute.values))
+    return Mix(keys >> BLOCK_BITS, keys & ((1 << BLOCK_BITS) - 1), times, attribute.values)
 
 
 def _intra_list_diversity(run: Pass, measure: Measure) -> Floats:
@@ -52,10 +56,46 @@ def _intra_list_diversity(run: Pass, measure: Measure) -> Floats:
 
 def _coverage(run: Pass, measure: Measure) -> Floats:
     mix = _mix(run, measure)
-    return ratio(np.bincount(mix.query, minlength=run.size), mix.values)
+    return ratio(np.bincount(mix.query, minlength=run.size), len(mix.values))
 
 
-def _entry(name: str, words: str, source: str, values: object) -> Entry:
+def _sources(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for a query without results."""
+    mix = _mix(run, measure)
+    size = np.minimum(run.returned, measure.cutoff or 0).astype(np.float64)
+    different = np.bincount(mix.query, minlength=run.size)
+    return np.divide(different, size, out=np.full(run.size, np.nan), where=size > 0)
+
+
+def _distance(run: Pass, measure: Measure) -> Floats:
+    """Undefined (NaN) for a query with fewer than two results."""
+    mix = _mix(run, measure)
+    sets = {value: word_set(mix.values[value]) for value in np.unique(mix.value).tolist()}
+    found = np.full(run.size, np.nan)
+    rows = np.repeat(np.arange(len(mix.query)), mix.times)
+    for query in np.unique(mix.query).tolist():
+        distance = mean_distance([sets[value] for value in mix.value[rows[mix.query[rows] == query]].tolist()])
+        found[query] = np.nan if distance is None else distance
+    return found
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The different words of a text, without differences of capitals."""
+    return frozenset(words_of(plain_words(text)))
+
+
+def mean_distance(texts: Sequence[frozenset[str]]) -> float | None:
+    """The mean of 1 − |A ∩ B| / |A ∪ B| over all pairs of word sets; two without words are alike. None without a pair.
+
+    Jaccard's distance: 1 − Broder's resemblance (Compression and Complexity of Sequences, 1997) of single words.
+    """
+    pairs = list(combinations(texts, 2))
+    if not pairs:
+        return None
+    return sum(1 - len(one & other) / len(one | other) if one or other else 0.0 for one, other in pairs) / len(pairs)
+
+
+def _entry(name: str, words: str, source: str, values: object, by: str = "type") -> Entry:
     return Entry(
         name,
         words,
@@ -65,7 +105,7 @@ def _entry(name: str, words: str, source: str, values: object) -> Entry:
         takes=frozenset({"by"}),
         required=frozenset({"by"}),
         needs=frozenset({BLOCKS}),
-        sample={"by": "type"},
+        sample={"by": by},
     )
 
 
@@ -82,5 +122,21 @@ ENTRIES = (
         "Different values of the attribute in the first k, divided by the different values in the file of blocks.",
         "Ge, Delgado-Battenfeld and Jannach, RecSys 2010, for each list and by attribute",
         _coverage,
+    ),
+    _entry(
+        "Sources",
+        "Different values of the attribute in the first k, such as documents, divided by the number of results there; "
+        "not defined for a query without results.",
+        "S-recall of Zhai, Cohen and Lafferty, SIGIR 2003, with results in place of subtopics",
+        _sources,
+        "document",
+    ),
+    _entry(
+        "Distance",
+        "Of all pairs of blocks in the first k, the mean share of different words: one minus the words that both texts "
+        "have, divided by those that either has; not defined for a query with fewer than two results.",
+        "Ziegler et al., WWW 2005, with Jaccard's distance of word sets",
+        _distance,
+        "text",
     ),
 )

@@ -186,7 +186,7 @@ def measure_run(
     """Values of every measure for every judged query: shape (queries, measures), in the given order.
 
     `block_ids[n]` is the id of block n; it decides ties. NaN where a value is undefined: Judged@k of a query without
-    results, ILD@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
+    results, ILD@k and Distance@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
     """
     run = Pass(judged, ranked, block_ids, attributes)
     given = run.attributes.given | {GRADES, POOLED} | ({FACETS} if judged.facets is not None else set())

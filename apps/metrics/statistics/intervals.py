@@ -22,6 +22,7 @@ SOFTENING = 0.01
 """Added to both sums of squares whose ratio scales Wilson's interval: scores that are all the same count as no more
 certain than a yes-or-no measure.
 """
+ROUNDING = 1e-9
 WHOLE_SCALE = 1.0
 """The pseudo-query of two runs that never differ: a difference from one end of the scale to the other."""
 
@@ -119,3 +120,29 @@ def _scatter(values: Floats, strata: Ints | None) -> float:
         return math.fsum((values - math.fsum(values) / len(values)) ** 2)
     _, member, size = np.unique(strata, return_inverse=True, return_counts=True)
     return math.fsum((values - (np.bincount(member, weights=values) / size)[member]) ** 2)
+
+
+def effective_number(weights: Floats) -> float:
+    """How many equal weights say as much: (Σ w)² / Σ w² (Kish, Survey Sampling, 1965). 0.0 without weights."""
+    squares = math.fsum(weights**2)
+    return math.fsum(weights) ** 2 / squares if squares else 0.0
+
+
+def weighted_interval(values: Floats, weights: Floats, confidence: float) -> Interval | None:
+    """The interval of a weighted mean, Σ w x / Σ w, of scores between 0 and 1; equal weights give `mean_interval`.
+
+    The queries, each with its weight, are the sample. The variance is that of a ratio of two sums, linearised:
+    Σ w² (x − m)² / (Σ w)² (Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.7), and takes
+    the place of that of a plain mean, the effective number of weights the place of n. None where that is below 2.
+    """
+    n = effective_number(weights)
+    if n < 2:
+        return None
+    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
+    scaled, parts = (values - low) / (high - low), weights / math.fsum(weights)
+    mean = math.fsum(parts * scaled)
+    variance = math.fsum((parts * (scaled - mean)) ** 2)
+    share = (n * variance + SOFTENING / n) / (n * mean * (1.0 - mean) + SOFTENING)
+    quantile = student_quantile(confidence, math.floor(n + ROUNDING) - 1)
+    ends = wilson_at(min(1.0, mean), share * quantile**2)
+    return low + ends[0] * (high - low), low + ends[1] * (high - low)

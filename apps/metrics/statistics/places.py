@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.metrics.estimate import FISHER, Estimate
 from apps.metrics.statistics.bootstrap import MOST_UNDEFINED, percentile_interval
 from apps.metrics.statistics.intervals import Floats, Interval
-from apps.metrics.statistics.significance import LEVEL, change_of, holm
+from apps.metrics.statistics.proportions import student_quantile
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, LEVEL, change_of, holm
 
 
 def front(quality: Sequence[float | None], price: Sequence[float | None]) -> list[bool]:
@@ -58,6 +60,31 @@ def tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
         return None
     low, high = percentile_interval(taus, share)
     return min(low, float(tau)), max(high, float(tau))
+
+
+FEWEST_RUNS = 5
+NOISE_OF_TAU = 0.437
+
+
+def tau_over_runs(one: Sequence[float], other: Sequence[float], confidence: float = DEFAULT_CONFIDENCE) -> Estimate:
+    """Kendall's τ-b of two figures over runs, with its interval; without a value for fewer than FEWEST_RUNS runs.
+
+    The interval is on Fisher's scale, atanh τ, with the variance 0.437 / (n − 4) (Fieller, Hartley and Pearson,
+    Biometrika 44, 1957) and Student's quantile of n − 2 degrees of freedom. τ of ±1 counts there as if one pair were
+    half turned round, or nothing would be uncertain; the interval still includes it. The runs are taken as a sample.
+    """
+    n = len(one)
+    if n < FEWEST_RUNS:
+        return Estimate(None, n=n, reason=f"Fewer than {FEWEST_RUNS} runs have both figures: that says nothing.")
+    first, second = (np.array(values, dtype=np.float64).round(EQUAL_PLACES)[None] for values in (one, other))
+    tau = float(kendall_taus(first, second)[0])
+    if math.isnan(tau):
+        return Estimate(None, n=n, reason="One of the two figures is the same for all runs.")
+    most = 1 - 2 / (n * (n - 1))
+    centre = math.atanh(max(-most, min(most, tau)))
+    half = student_quantile(confidence, n - 2) * math.sqrt(NOISE_OF_TAU / (n - 4))
+    ends = min(tau, math.tanh(centre - half)), max(tau, math.tanh(centre + half))
+    return Estimate.of(tau, ends, n, FISHER)
 
 
 class RankRange(NamedTuple):

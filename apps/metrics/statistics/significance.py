@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from apps.metrics.estimate import SCALED_WILSON, WILSON, Estimate, excludes_zero
+from apps.metrics.estimate import SCALED_WILSON, WEIGHTED_WILSON, WILSON, Estimate, excludes_zero
 from apps.metrics.statistics.bootstrap import (
     CELLS_AT_ONCE,
     DEFAULT_CONFIDENCE,
@@ -23,7 +23,14 @@ from apps.metrics.statistics.bootstrap import (
     resampled_means,
 )
 from apps.metrics.statistics.exact_sums import on_grid
-from apps.metrics.statistics.intervals import Floats, Interval, Ints, difference_interval, mean_interval
+from apps.metrics.statistics.intervals import (
+    Floats,
+    Interval,
+    Ints,
+    difference_interval,
+    mean_interval,
+    weighted_interval,
+)
 from apps.metrics.statistics.proportions import widened, wilson
 
 LEVEL = 0.05
@@ -93,6 +100,23 @@ def summaries(
             interval = mean_interval(known, confidence, *groups)
         by_column.append(Summary(mean_of(known), interval, len(known), WILSON if is_proportion else SCALED_WILSON))
     return by_column
+
+
+def weighted_summaries(
+    values: Floats, weights: Floats, *, confidence: float = DEFAULT_CONFIDENCE, with_interval: bool = True
+) -> list[Summary]:
+    """The mean of each column of a (queries, measures) array weighted by query, with `intervals.weighted_interval`.
+
+    Queries without a value (NaN) or with the weight 0 are left out; n counts the others.
+    """
+    found = []
+    for column in values.T:
+        has = ~np.isnan(column) & (weights > 0)
+        known, theirs = column[has], weights[has]
+        mean = math.fsum(known * theirs) / math.fsum(theirs) if len(known) else None
+        interval = weighted_interval(known, theirs, confidence) if with_interval and len(known) else None
+        found.append(Summary(mean, interval, len(known), WEIGHTED_WILSON))
+    return found
 
 
 def mean_of(values: Floats | Sequence[float]) -> float | None:

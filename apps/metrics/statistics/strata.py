@@ -1,5 +1,6 @@
 """Means of runs in named subsets of the queries, beside each other."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.metrics.columns import Floats, Ints
+from apps.metrics.estimate import MOVER
 from apps.metrics.statistics.significance import Scored, Summary, summaries
 
 FEWEST_IN_STRATUM = 5
@@ -76,6 +78,35 @@ class ComparedStratum(NamedTuple):
     name: str
     n: int
     summaries: tuple[Summary, ...]
+
+
+def weighted_to_shares(strata: Sequence[ComparedStratum], shares: Sequence[float]) -> list[Summary]:
+    """The mean of each run if the strata had these shares, which add up to 1: Σ W x̄, post-stratified.
+
+    The interval joins those of the strata, x̄ − l and u − x̄ from each mean to its ends (Zou, Huang and Zhang, A note on
+    confidence interval estimation for a linear function of binomial proportions, Computational Statistics and Data
+    Analysis 53, 2009): Σ W x̄ − √Σ W² (x̄ − l)², and up likewise. It takes the shares as known. `n` counts the queries of
+    strata with a share above 0. No mean where one of these has none, no interval where one of these has none.
+    """
+    used = [(one, share) for one, share in zip(strata, shares, strict=True) if share > 0]
+    runs = len(used[0][0].summaries) if used else 0
+    return [_weighted([one.summaries[run] for one, _ in used], [share for _, share in used]) for run in range(runs)]
+
+
+def _weighted(summaries: Sequence[Summary], shares: Sequence[float]) -> Summary:
+    n = sum(one.n for one in summaries)
+    means = [one.mean for one in summaries if one.mean is not None]
+    if len(means) < len(summaries):
+        return Summary(None, None, n, MOVER)
+    mean = math.fsum(share * one for share, one in zip(shares, means, strict=True))
+    intervals = [one.interval for one in summaries if one.interval is not None]
+    if len(intervals) < len(summaries):
+        return Summary(mean, None, n, MOVER)
+    below, above = (
+        math.sqrt(math.fsum((w * (m - ends[side])) ** 2 for w, m, ends in zip(shares, means, intervals, strict=True)))
+        for side in (0, 1)
+    )
+    return Summary(mean, (mean - below, mean + above), n, MOVER)
 
 
 def compare_strata(labels: Sequence[str], runs: Sequence[Floats], measure: Scored) -> tuple[list[ComparedStratum], int]:

@@ -298,6 +298,8 @@ def means_part(card: Scorecard) -> ReportSection:
         for place, name in enumerate(card.measures)
         for run in card.runs
     ]
+    for place, name in enumerate(card.measures if card.weights is not None else ()):
+        means += [Mean(f"{name}, weighted", run.tag, run.weighted[place]) for run in card.runs]
     if card.hit is None and JUDGED_AT_10 not in card.measures.values():
         means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
     chart = means_chart("Means with their intervals", means, card.shown_confidence)

@@ -44,15 +44,16 @@ def upload_run(
     snapshot: Snapshot,
     file: UploadedFile | BinaryIO,
     details: Mapping[str, str],
+    usage: Mapping[str, Any] | None = None,
     actor: User,
     at: datetime,
 ) -> Upload:
     """Store a run file and read it, in a job when it is large. Nothing is imported yet.
 
-    `details` are the given system, tag, note and commit.
+    `details` are the given system, tag, note and commit, `usage` what the run used.
     """
     with written(file, at=at) as stored, transaction.atomic():
-        upload = _store_upload(project, snapshot, stored, dict(details), actor, at)
+        upload = _store_upload(project, snapshot, stored, {**details, "usage": usage}, actor, at)
         is_small = is_read_at_once(stored.place, snapshot)
         if not is_small:
             _enqueue(upload, READ_FILE, f"Read {upload.filename}", {}, actor, at)
@@ -69,6 +70,7 @@ def push_run(
     rows: list[Any] | None = None,
     results: list[Any] | None = None,
     details: Mapping[str, str],
+    usage: Mapping[str, Any] | None = None,
     skip_unknown: bool,
     at_once: bool,
     actor: User,
@@ -82,6 +84,7 @@ def push_run(
             snapshot=snapshot,
             draft=draft,
             origin=PUSHED.removeprefix("run "),
+            usage=usage,
             skip_unknown=skip_unknown,
             actor=actor,
             at=at,
@@ -90,7 +93,7 @@ def push_run(
     forms = {"rows": rows, "results": results}
     form = next((form for form, sent in forms.items() if sent is not None), "trec")
     body = trec if form == "trec" else json.dumps(forms[form])
-    options = {**details, "form": form}
+    options = {**details, "usage": usage, "form": form}
     with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
         upload = _store_upload(project, snapshot, stored, options, actor, at)
         return _enqueue(upload, IMPORT_FILE, "Import a pushed run", {"skip_unknown": skip_unknown}, actor, at)
@@ -102,6 +105,7 @@ def import_file(
     snapshot: Snapshot,
     path: Path,
     details: Mapping[str, str],
+    usage: Mapping[str, Any] | None = None,
     skip_unknown: bool,
     actor: User,
     at: datetime,
@@ -112,6 +116,7 @@ def import_file(
         snapshot=snapshot,
         draft=draft_of_file(path, project=project, snapshot=snapshot),
         origin=path.name,
+        usage=usage,
         skip_unknown=skip_unknown,
         actor=actor,
         at=at,

@@ -9,19 +9,22 @@ from rest_framework.response import Response
 
 from apps.accounts.access.api import ProjectAPIView, RunsAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.errors import Forbidden
 from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval.actions.intake import push_run
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.execution.run_reading import is_body_read_at_once
-from apps.retrieval.selectors.runs import push_in, run_in, runs_in
+from apps.retrieval.rules import reading_refusal
+from apps.retrieval.selectors.runs import names_of_ranked, push_in, reach_of_run, run_in, runs_in
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
     PushSerializer,
     RunAnnotationSerializer,
+    RunReachSerializer,
     RunSerializer,
     push_out,
     snapshot_of_body,
@@ -58,6 +61,7 @@ class RunList(RunsAPIView):
             rows=body.get("rows") or None,
             results=body.get("results") or None,
             details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            usage=values["usage"],
             skip_unknown=values["skip_unknown"],
             at_once=at_once,
             actor=self.member.user,
@@ -71,6 +75,19 @@ class RunList(RunsAPIView):
     def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         values = given_in(request.data, serializer)
         return values, snapshot_of_body(self.project, values["snapshot"])
+
+
+class RunReachDetail(RunsAPIView):
+    """Which documents the first ten results of a run come from, and how much they differ; needs no grades."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+
+    @extend_schema(operation_id="runs_reach", responses=RunReachSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        run = run_in(self.project, pk)
+        if refusal := reading_refusal(self.member, run, names_of_ranked(run)):
+            raise Forbidden(refusal, code="results_hidden")
+        return Response(RunReachSerializer(reach_of_run(run)).data)
 
 
 class PushDetail(ProjectAPIView):

@@ -1,7 +1,7 @@
 """Importing runs that were made elsewhere, and the figures of their preview."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import mark_used, remover
 from apps.jobs.enums import UploadState
 from apps.jobs.models import Upload
+from apps.metrics.statistics.usage import checked_usage
 from apps.queries.actions import lock_queries
 from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
@@ -54,14 +55,17 @@ def import_run(
     origin: str = "",
     note: str = "",
     commit: str = "",
+    usage: Mapping[str, Any] | None = None,
     skip_unknown: bool = False,
     actor: User,
     at: datetime,
 ) -> ImportedRun:
     """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
-    Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit
-    and note where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
+    `usage` is what the run used; without it, what its file says of that.
+
+    Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit,
+    note and usage where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
     rankings under another tag are a run of their own, such as that of another commit.
 
     With `skip_unknown`, rows with an unknown query or block are left out; otherwise they raise InputErrors, as all
@@ -74,16 +78,17 @@ def import_run(
             code="run_empty",
         )
     given, tag = tag.strip(), tag.strip() or draft.tags[0]
+    note, commit, used = note.strip(), commit.strip(), checked_usage(usage or draft.usage)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
     equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
     if not given and (earlier := _numbered(equal_runs, tag)):
-        tag = earlier.tag if rules.ledger_refusal(earlier, note=note.strip(), commit=commit.strip()) is None else tag
+        tag = earlier.tag if rules.ledger_refusal(earlier, note=note, commit=commit, usage=used) is None else tag
     if same := equal_runs.filter(tag=tag).first():
-        if reason := rules.ledger_refusal(same, note=note.strip(), commit=commit.strip()):
+        if reason := rules.ledger_refusal(same, note=note, commit=commit, usage=used):
             raise RunRefused(reason, code="tag_taken")
         return ImportedRun(same, is_new=False, draft=draft)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
-    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300], draft.returns)
+    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300], draft.returns, used)
     _store_rankings(run, draft)
     after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
@@ -116,6 +121,7 @@ def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor:
         snapshot=snapshot_in(upload.project, upload.options["snapshot"]),
         draft=draft,
         origin=f"{upload.filename}, sha256 {upload.sha256}",
+        usage=upload.options.get("usage"),
         skip_unknown=skip_unknown,
         actor=actor,
         at=at,
@@ -189,6 +195,7 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
         system = upload.options["system"] or tag
         equal_runs = list(same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system))
         details = {key: upload.options[key].strip() for key in ("note", "commit")}
+        details["usage"] = upload.options.get("usage") or draft.usage
         if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):
             tag = earlier.tag
         for run in equal_runs:

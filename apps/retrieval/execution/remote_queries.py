@@ -12,6 +12,7 @@ from apps.common.web.outbound import RequestLimits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected.rules import Returned
+from apps.metrics.statistics.usage import added
 from apps.retrieval.core.engines.base import BadParameters, NotReady
 from apps.retrieval.core.engines.remote import make_remote
 from apps.retrieval.core.engines.remote.base import RemoteEngine, RemoteError, RemoteHit, RemoteQuery, merged
@@ -62,7 +63,7 @@ def _send_missing(
         queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in ids_and_texts(part)])
         answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
         answered += len(answers.answered)
-        _write(ctx, run, [part[number] for number in answers.answered], answers)
+        _write(ctx, run, part, answers)
         failed += answers.failed
         if answers.stopped:
             raise JobFailed(
@@ -96,16 +97,21 @@ def _progress_text(run: Run) -> str:
     return f"sending queries to {run.system.name}"
 
 
-def _write(ctx: JobContext, run: Run, query_ids: Sequence[int], answers: Answers) -> None:
-    """Write rankings and report in one transaction. The first query names the chunk: no two parts share it."""
-    if not query_ids:
-        return
-    with ctx.chunk(f"run:{run.pk}:asked:{query_ids[0]}") as fresh:
+def _write(ctx: JobContext, run: Run, part: Sequence[int], answers: Answers) -> None:
+    """Write rankings, report and usage in one transaction.
+
+    The first answered query names the chunk, so that no two parts share it. A part without answers is asked again by
+    the next attempt, whose number is in the name.
+    """
+    query_ids = [part[number] for number in answers.answered]
+    name = f"asked:{query_ids[0]}" if query_ids else f"failed:{ctx.attempt}:{part[0]}"
+    with ctx.chunk(f"run:{run.pk}:{name}") as fresh:
         if fresh:
             write_rankings(run, query_ids, answers.hits, passages=answers.passages)
             row = Run.objects.select_for_update().get(pk=run.pk)
             row.report = merged(row.report, answers.report.values()) or None
-            row.save(update_fields=["report"])
+            row.usage = added(row.usage, answers.usage)
+            row.save(update_fields=["report", "usage"])
 
 
 class TrialResult(NamedTuple):

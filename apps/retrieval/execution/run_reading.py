@@ -51,9 +51,20 @@ from apps.retrieval.selectors.snapshots import position_of_blocks
 
 NUMBERED = re.compile(r"@[0-9]+\Z")
 """The number at the end of a tag that tells a run from earlier ones."""
-FORMAT = 4
+FORMAT = 5
 PIECE = 1024 * 1024
-PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt", "by_text", "returns")
+PLAIN = (
+    "tags",
+    "rows",
+    "unknown_queries",
+    "unknown_blocks",
+    "ties",
+    "reordered",
+    "is_spoilt",
+    "by_text",
+    "returns",
+    "usage",
+)
 """The fields of a draft that go into JSON as they are."""
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_LINES = 50_000
@@ -74,6 +85,7 @@ def add_run(
     at: datetime,
     origin: str = "",
     returns: str = Returns.BLOCKS,
+    usage: Mapping[str, int | float] | None = None,
 ) -> Run:
     """Create a run without rankings. An empty tag is replaced by a free one. Raises RunRefused and TooLong."""
     check_lengths(tag=tag.strip(), commit=commit.strip())
@@ -88,6 +100,7 @@ def add_run(
         commit=commit.strip(),
         origin=origin,
         returns=returns,
+        usage=usage or None,
         created_by=actor,
         created_at=at,
     )

@@ -18,6 +18,7 @@ from apps.common.files.workbooks import is_workbook
 from apps.metrics.expected.rules import Returned
 from apps.metrics.files.results import ResultRow, read_results, rows_from
 from apps.metrics.files.run_tables import tag_of_name
+from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.formats.runs import NO_TEXTS, Collector, QueryRanking, RunDraft, Texts
@@ -32,7 +33,7 @@ NAMES = {
     "text": ("text", "content", "passage_text"),
 }
 OF_THE_CORPUS = {*BLOCK, "passage", "passage_id", "passage id"}
-Known = Callable[[ErrorList], Iterable[tuple[int, ResultRow]]]
+Known = Callable[[ErrorList, Usage], Iterable[tuple[int, ResultRow]]]
 
 
 def are_results(source: TableFile, start: bytes) -> bool:
@@ -67,7 +68,7 @@ def draft_from_results(
     """A draft from a file that `are_results`; `queries` gives keys by id. Mistakes are in its errors, as in a run's."""
     is_jsonl = source.head(4_096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
     read = read_results if is_jsonl else _read_table
-    return _collected(source.name, lambda errors: read(source, errors), progress, queries, texts)
+    return _collected(source.name, lambda errors, usage: read(source, errors, usage), progress, queries, texts)
 
 
 def draft_from_objects(
@@ -75,8 +76,8 @@ def draft_from_objects(
 ) -> RunDraft:
     """The same from objects that a client pushes. Errors name them `name` and count them from 1."""
 
-    def read(errors: ErrorList) -> Iterator[tuple[int, ResultRow]]:
-        return rows_from(_objects(objects, name, errors), name, errors)
+    def read(errors: ErrorList, usage: Usage) -> Iterator[tuple[int, ResultRow]]:
+        return rows_from(_objects(objects, name, errors), name, errors, usage)
 
     return _collected(name, read, lambda rows: None, queries, texts, tag=tag)
 
@@ -104,9 +105,9 @@ def _collected(
     tag: str = "",
 ) -> RunDraft:
     collector, found = Collector(name, queries, texts), dict[str, dict[int, Returned]]()
-    letters = 0
+    letters, usage = 0, Usage()
     try:
-        for line, row in read(collector.errors):
+        for line, row in read(collector.errors, usage):
             collector.line = line
             collector.rows += 1
             letters += len(row.returned.text)
@@ -136,17 +137,18 @@ def _collected(
         is_spoilt=collector.is_spoilt,
         by_text=collector.by_text,
         returns=Returns.PASSAGES,
+        usage=usage,
     )
 
 
-def _read_table(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, ResultRow]]:
+def _read_table(source: TableFile, errors: ErrorList, usage: Usage) -> Iterator[tuple[int, ResultRow]]:
     table = open_table(source, errors)
     places = _places([heading.strip().lower() for heading in table.headings])
     for field in ("qid", "rank"):
         if field not in places:
             raise source.error(table.line, field, "", f"the table has no column {' or '.join(NAMES[field][:3])}.")
     records = ((line, _record(cells, places)) for line, cells in table.rows)
-    return rows_from(records, source.name, errors)
+    return rows_from(records, source.name, errors, usage)
 
 
 def _record(cells: list[str], places: dict[str, int]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
 from apps.metrics.files.run_tables import RunColumns, rows_of, tag_of_name
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
+from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import Returns
 
@@ -53,7 +54,8 @@ class RunDraft(NamedTuple):
     `by_text` gives the id of each query that the file names by its text, as the file has it.
     `errors` lists each unknown id once, at its first line, and every malformed or repeated row; `is_spoilt` when there
     is one of the latter, so that leaving out unknown ids is not enough to import the file. `ties` counts neighbours
-    of equal score, `reordered` the queries whose rank column gives another order than the scores.
+    of equal score, `reordered` the queries whose rank column gives another order than the scores. `usage` is what the
+    file says the run used, {} for nothing.
     """
 
     rankings: list[QueryRanking]
@@ -67,6 +69,7 @@ class RunDraft(NamedTuple):
     is_spoilt: bool
     by_text: dict[str, str]
     returns: str = Returns.BLOCKS
+    usage: Usage = {}
 
     @property
     def results(self) -> int:

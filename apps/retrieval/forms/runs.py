@@ -12,6 +12,7 @@ from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
+from apps.metrics.statistics.usage import EXAMPLE, NAMES, Usage, UsageError, usage_of_words
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
 from apps.retrieval import rules
@@ -256,10 +257,23 @@ class UploadForm(KaratForm):
     tag = forms.CharField(max_length=110, required=False, help_text=f"The run's name, one word. {IF_EMPTY}")
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
+    usage = forms.CharField(
+        max_length=300,
+        required=False,
+        label="What it used",
+        help_text=f"If you know it: {', '.join(NAMES)} of the whole run, such as “{EXAMPLE}”. Retries are"
+        " requests too. Do not count a timeout as an error.",
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_rows(self, "snapshot", snapshots_in(project))
+
+    def clean_usage(self) -> Usage:
+        try:
+            return usage_of_words(self.cleaned_data["usage"])
+        except UsageError as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 class TagForm(KaratForm):

@@ -1,6 +1,6 @@
 """The pages of runs and fusions, their files, and uploading, previewing and importing run files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -27,6 +27,7 @@ from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
+from apps.metrics.statistics.usage import failure_rates, usage_in_words
 from apps.retrieval import rules
 from apps.retrieval.actions.intake import confirm_upload, discard_run_file, upload_run
 from apps.retrieval.actions.runs import annotate_run
@@ -40,10 +41,16 @@ from apps.retrieval.forms.runs import FusionForm, LedgerForm, TagForm, UploadFor
 from apps.retrieval.models import Run
 from apps.retrieval.presenters import on_run_page
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
-from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.pools import pools_with
 from apps.retrieval.selectors.question_sets import QueryChoice, asked_in, queries_in, question_sets
-from apps.retrieval.selectors.runs import components_of, job_of_upload, names_of_ranked, returned_of, run_in
+from apps.retrieval.selectors.runs import (
+    components_of,
+    job_of_upload,
+    names_of_ranked,
+    reach_of_run,
+    returned_of,
+    run_in,
+)
 
 AT_ONCE = 2_000
 MISTAKES_SHOWN = 50
@@ -93,11 +100,7 @@ def results_jsonl(request: MemberRequest, project: Project, pk: int) -> Streamin
     """One line for each result, by outside id of the query and rank: a run that is uploaded so again is the same."""
     run = run_in(project, pk)
     names = names_of_ranked(run)
-    refusal = rules.results_refusal(request.member.roles, run)
-    if refusal is None:
-        refusal = next(iter(hidden_queries(request.user, run.snapshot, names).values()), None)
-    if refusal is not None:
-        raise Forbidden(refusal, code="results_hidden")
+    _check_readable(request, run, names)
     answer = StreamingHttpResponse(_lines(run, names), content_type="application/jsonl; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slugify(run.tag)}-results.jsonl"'
     return answer
@@ -107,6 +110,21 @@ def _lines(run: Run, names: dict[int, str]) -> Iterator[bytes]:
     for query_id, top in returned_of(run, list(names), with_text=run.returns_passages):
         for rank, one in enumerate(as_stored(top), 1):
             yield canonical_json({"qid": names[query_id], "rank": rank, **one}) + b"\n"
+
+
+@require_safe
+@member_view()
+def reach(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Which documents the first results of a run come from, and how much they differ. As the results may be read."""
+    shown = run_in(project, pk)
+    _check_readable(request, shown, names_of_ranked(shown))
+    return render(request, "retrieval/reach.html", {"run": shown, "reach": reach_of_run(shown)})
+
+
+def _check_readable(request: MemberRequest, run: Run, names: Collection[int]) -> None:
+    """Raises Forbidden unless this person may read every result of the run."""
+    if refusal := rules.reading_refusal(request.member, run, names):
+        raise Forbidden(refusal, code="results_hidden")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -147,6 +165,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
     components = components_of(shown)
     context = {"run": shown, "form": form, "components": components, "pools": pools_with(shown)}
+    context |= {"failures": failure_rates(shown.usage), "used": usage_in_words(shown.usage)}
     context["next"] = next_step(shown) if is_lead else None
     context["panels"] = [panel(request, shown) for panel in on_run_page] if shown.state == RunState.COMPLETE else []
     context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
@@ -165,7 +184,13 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         snapshot, at = values["snapshot"], timezone.now()
         with refusals_shown(form, "file"):
             run_file = upload_run(
-                project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
+                project=project,
+                snapshot=snapshot,
+                file=values["file"],
+                details=details,
+                usage=values["usage"],
+                actor=request.user,
+                at=at,
             )
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {
@@ -285,4 +310,7 @@ def _earlier_details(request: MemberRequest, project: Project) -> dict[str, Any]
     if again is None:
         return {}
     run_file = upload_in(project, again)
-    return run_file.options if run_file.purpose == RUN_IMPORT else {}
+    if run_file.purpose != RUN_IMPORT:
+        return {}
+    usage = run_file.options.get("usage") or {}
+    return {**run_file.options, "usage": " ".join(f"{name}={value}" for name, value in usage.items())}

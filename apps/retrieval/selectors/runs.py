@@ -1,7 +1,7 @@
 """The runs of a project, their rankings and results, and the runs that a fusion still needs."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Max, QuerySet
@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
-from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.corpus.selectors.corpora import snapshots_in
+from apps.common.digests import sha256_hex
+from apps.corpus.models import Document, Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import DocumentReach, reach_of, snapshots_in
 from apps.jobs.models import Job, Upload
+from apps.metrics.estimate import Estimate
 from apps.metrics.expected.rules import Returned
+from apps.metrics.measures.diversity import mean_distance, word_set
+from apps.metrics.statistics.intervals import mean_interval
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, mean_of
 from apps.retrieval.core import ranking
 from apps.retrieval.core.ranking import from_stored
 from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
@@ -67,6 +72,88 @@ def _pages(first: int | None, last: int | None) -> tuple[int, int] | None:
     """The range of pages; of one end where only that is known."""
     start, end = (first if first is not None else last), (last if last is not None else first)
     return None if start is None or end is None else (start, end)
+
+
+REACH_DEPTH = 10
+TEXTS_OF = 300
+
+
+class RunReach(NamedTuple):
+    """What the first `depth` results of a run's queries hold, without grades.
+
+    `documents` are those that are in at least one of them. `sources` is the mean number of different documents by that
+    of the results, over queries with results; `distance` the mean distance of the texts (`diversity.mean_distance`),
+    over at most TEXTS_OF of the queries with two results or more, chosen by a digest of their ids.
+    """
+
+    depth: int
+    queries: int
+    documents: DocumentReach
+    sources: Estimate
+    distance: Estimate
+
+
+def reach_of_run(run: Run, depth: int = REACH_DEPTH) -> RunReach:
+    """Reads the document of every passage of the snapshot: for a page of its own. Takes as many statements for any run.
+
+    Of a run that returns passages of its own, documents that the snapshot does not have count as sources only.
+    """
+    lists = _own_lists(run, depth) if run.returns_passages else _block_lists(run, depth)
+    words = ([word_set(text) for text in lists.texts[name]] for name in _some(lists.texts))
+    distances = [far for one in words if (far := mean_distance(one)) is not None]
+    shares = [len(set(top)) / len(top) for top in lists.sources if top]
+    return RunReach(depth, lists.queries, reach_of(run.snapshot, lists.reached), _mean(shares), _mean(distances))
+
+
+class _Lists(NamedTuple):
+    """The first results of a run: the keys of their documents; for each query the documents, where all are known; and
+    the texts of some queries by their ids.
+    """
+
+    queries: int
+    reached: set[int]
+    sources: list[list[Any]]
+    texts: Mapping[str, Sequence[str]]
+
+
+def _own_lists(run: Run, depth: int) -> _Lists:
+    keys = dict(Document.objects.filter(corpus=run.snapshot.corpus_id).values_list("outside_id", "pk").iterator())
+    rows = Ranking.objects.filter(run=run).values_list("query__outside_id", "passages")
+    tops = {name: from_stored((stored or [])[:depth]) for name, stored in rows.iterator()}
+    named = [[one.document_id for one in top] for top in tops.values()]
+    return _Lists(
+        sum(1 for top in tops.values() if top),
+        {keys[one] for top in named for one in top if one in keys},
+        [top for top in named if all(top)],
+        {name: [one.text for one in top] for name, top in tops.items() if all(one.text for one in top)},
+    )
+
+
+def _block_lists(run: Run, depth: int) -> _Lists:
+    rows = Ranking.objects.filter(run=run).values_list("query__outside_id", "packed")
+    tops = {name: ranking.unpack(bytes(packed))[0][:depth] for name, packed in rows.iterator()}
+    places = SnapshotBlock.objects.filter(snapshot=run.snapshot_id).order_by("position")
+    owner = np.fromiter(places.values_list("block__document", flat=True).iterator(chunk_size=10_000), np.int64)
+    named = [owner[top].tolist() for top in tops.values()]
+    texts = _texts_of(run.snapshot, {name: tops[name].tolist() for name in _some(tops)})
+    return _Lists(sum(map(bool, named)), {one for top in named for one in top}, named, texts)
+
+
+def _some(tops: Mapping[str, Sized]) -> list[str]:
+    """At most TEXTS_OF of the queries with two results or more, the same ones each time."""
+    several = (name for name, top in tops.items() if len(top) > 1)
+    return sorted(several, key=lambda name: sha256_hex(name.encode()))[:TEXTS_OF]
+
+
+def _texts_of(snapshot: Snapshot, tops: Mapping[str, Sequence[int]]) -> dict[str, list[str]]:
+    places = {place for top in tops.values() for place in top}
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=places)
+    texts = dict(rows.values_list("position", "version__text"))
+    return {name: [texts[place] for place in top] for name, top in tops.items()}
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    return Summary(mean_of(values), mean_interval(np.array(values), DEFAULT_CONFIDENCE), len(values)).estimate
 
 
 def runs_in(project: Project) -> QuerySet[Run]:

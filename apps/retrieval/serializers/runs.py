@@ -2,14 +2,25 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.accounts.models import Project
+from apps.common.web.api import EstimateSerializer
 from apps.corpus.models import Snapshot
+from apps.corpus.serializers import DocumentReachSerializer
 from apps.jobs.models import Job
 from apps.jobs.serializers import JobSerializer
+from apps.metrics.statistics.usage import NAMES, UsageError, checked_usage, failure_rates
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.snapshots import snapshot_named
+
+
+class FailureRatesSerializer(serializers.Serializer[Any]):
+    """The shares of a run's `n` requests that ended in an error, and without an answer in the time allowed."""
+
+    errors = EstimateSerializer()  # type: ignore[assignment]  # a field, which rest_framework takes out of the class
+    timeouts = EstimateSerializer()
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -19,6 +30,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     system_digest = serializers.CharField(source="system.digest", read_only=True)
     snapshot = serializers.CharField(source="snapshot.digest", read_only=True)
     latency_ms = serializers.DictField(source="latency", child=serializers.FloatField(), read_only=True)
+    usage = serializers.DictField(
+        child=serializers.FloatField(),
+        read_only=True,
+        allow_null=True,
+        help_text="What the whole run used: requests, errors, timeouts, input_tokens, output_tokens and seconds, where"
+        " they are known.",
+    )
+    failures = serializers.SerializerMethodField()
     report = serializers.DictField(
         read_only=True,
         allow_null=True,
@@ -39,6 +58,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "digest",
             "query_count",
             "latency_ms",
+            "usage",
+            "failures",
             "report",
             "note",
             "commit",
@@ -47,6 +68,25 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "completed_at",
         )
         read_only_fields = fields
+
+    @extend_schema_field(FailureRatesSerializer(allow_null=True))
+    def get_failures(self, run: Run) -> dict[str, Any] | None:
+        rates = failure_rates(run.usage)
+        return None if rates is None else {name: rate.as_json for name, rate in rates._asdict().items()}
+
+
+class RunReachSerializer(serializers.Serializer[Any]):
+    """What the first `depth` results of `queries` queries hold.
+
+    `documents` are those in at least one of them. `sources` is the mean number of different documents divided by that
+    of results, `distance` the mean share of different words over pairs of results; its `n` is at most 300.
+    """
+
+    depth = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    documents = DocumentReachSerializer()
+    sources = EstimateSerializer(source="sources.as_json")
+    distance = EstimateSerializer(source="distance.as_json")
 
 
 def snapshot_of_body(project: Project, name: str) -> Snapshot:
@@ -98,6 +138,15 @@ class LargePushSerializer(serializers.Serializer[Any]):
     skip_unknown = serializers.BooleanField(required=False, default=False)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=2_000)
     commit = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
+    usage = serializers.DictField(
+        required=False, default=dict, help_text=f"What the whole run used; of {', '.join(NAMES)} what is known."
+    )
+
+    def validate_usage(self, usage: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return checked_usage(usage)
+        except UsageError as error:
+            raise serializers.ValidationError({error.field: [str(error)]}) from None
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         kinds = {"rows": list, "trec": str, "results": list}

@@ -467,3 +467,45 @@ def test_scoring_by_grades_loads_no_django_no_scipy_and_no_masked_arrays(files):
     )
 
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
+
+
+def test_means_are_weighted_by_a_file_in_every_format(files, capsys):
+    """P@1 is 0, 1 and 0; with the weights 1, 6 and 2 the mean is 6 / 9, and 81 / 41 equal weights say as much."""
+    (files / "weights.tsv").write_text("qid\tweight\nQ1\t1\nQ2\t6\nQ3\t2\nQ9\t5\n")
+    options = ["--weights", "weights.tsv", "--measures", "P@1 AP"]
+
+    body = score_json(capsys, *options)
+    assert score("--qrels", "qrels", "--run", "run", *options) == 0
+    table = capsys.readouterr()
+    assert score("--qrels", "qrels", "--run", "run", *options, "--format", "csv", "--html", "r.html") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+    weighted = body["runs"][0]["weighted"]["P@1"]
+    assert (weighted["value"], weighted["n"], body["effective_queries"]) == (pytest.approx(6 / 9), 3, 81 / 41)
+    assert weighted["low"] is None  # less than two equal weights
+    assert body["runs"][0]["measures"]["P@1"]["value"] == pytest.approx(1 / 3)
+    assert "weighted mean" in table.out
+    assert "The weights of 3 queries say as much as 2.0 equal ones" in " ".join(table.out.split())
+    assert "weights.tsv: 1 of its queries is not measured here." in table.err
+    assert [float(row["value"]) for row in rows if row["query"] == "weighted"] == pytest.approx([6 / 9, (0.5 + 3) / 9])
+    assert "P@1, weighted" in (files / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("query,weight\nQ1,1\nQ2,much\nQ3,-1\n", ["line 3, weight: 'much' is not a number", "line 4, weight: '-1'"]),
+        ("query,weight\nQ1,1\nQ2,1\n", ["query: 'Q3' has no weight. Write 0 to leave it out."]),
+        ("query,weight\nQ1,0\nQ2,0\nQ3,0\n", ["every judged query has the weight 0"]),
+        ("query,traffic\nQ1,1\n", ["line 1, weight: the table has no column weight"]),
+        ("query,weight\nQ1,1\nQ1,2\nQ2,1\nQ3,1\n", ["'Q1' appears twice, first in line 2"]),
+    ],
+)
+def test_weights_that_cannot_be_are_refused_with_their_line(files, capsys, text, said):
+    (files / "weights").write_text(text)
+
+    assert score("--qrels", "qrels", "--run", "run", "--weights", "weights") == 2
+
+    err = capsys.readouterr().err
+    for words in said:
+        assert words in err

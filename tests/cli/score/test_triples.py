@@ -94,6 +94,14 @@ def test_each_rule_gives_each_question_its_values(capsys, options, wanted):
     assert values(card)["T-0002"] == pytest.approx(wanted["T-0002"])
 
 
+def test_means_over_questions_are_weighted_too(files, capsys):
+    (files / "weights.csv").write_text("query,weight\nT-0001,1\nT-0002,3\n")
+
+    card = scored(capsys, "--run", "ours.run", "--measures", "RR", "--weights", "weights.csv")
+
+    assert card["runs"][0]["weighted"]["RR"]["value"] == (0.5 + 3 * 1) / 4
+
+
 def test_the_card_names_rule_counts_and_methods(capsys):
     card = scored(capsys, "--run", "ours.run")
     assert card["hit"] == "block"

@@ -10,6 +10,7 @@ from apps.evaluation.models import RunNote
 from tests.evaluation.factories import make_scene, score
 from tests.factories import make_member
 from tests.reading import words
+from tests.retrieval.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -102,6 +103,24 @@ def test_a_pipeline_writes_the_ledger_and_reads_it(client, scene):
 
     assert written.status_code == 200
     assert (RunNote.objects.get().commit, client.get(line).json()["cost"]) == ("a1b2c3", "1.5000")
+
+
+def test_prices_of_an_hour_make_the_cost_over_the_api(client, scene):
+    client.force_login(scene.lead)
+    run = make_run(scene.project, scene.snapshot, tag="timed")
+    line = address(scene, "ledger", run.pk)
+
+    written = client.post(
+        line, {"prices": {"hour": "36"}, "figures": {"clicks": 0.3}}, content_type="application/json"
+    ).json()
+    again = client.post(line, {**written, "tried": "x"}, content_type="application/json")
+    wrong = client.post(line, {"prices": {"minute": "1"}}, content_type="application/json")
+
+    assert float(written["cost"]) == pytest.approx(run.latency["mean"] * 36 / 3600, abs=0.0001)
+    assert again.json()["figures"] == {"clicks": 0.3}
+    assert (written["cost_from"], written["prices"]) == ("prices", {"hour": "36.000000"})
+    assert again.json()["cost"] == written["cost"]
+    assert (wrong.status_code, "“minute” has no price" in wrong.json()["detail"]) == (409, True)
 
 
 def test_a_cost_below_zero_is_refused(client, scene):

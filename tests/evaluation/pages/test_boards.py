@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.templatetags.karat import day
-from apps.evaluation.actions.comparisons import write_ledger
+from apps.evaluation.actions.comparisons import LedgerRefused, write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages import leaderboard
 from apps.evaluation.pages.leaderboard import letter_of
@@ -22,7 +22,7 @@ from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import make_bench, make_version
-from tests.reading import words
+from tests.reading import plain_words, words
 from tests.retrieval.factories import make_run, make_snapshot
 from tests.test_statements import statements_of
 
@@ -274,6 +274,77 @@ def test_a_lead_writes_a_line(client, scored):
     assert client.get(url(scored, "ledger-note", strange.pk)).status_code == 404
     assert response.status_code == 302
     assert (RunNote.objects.get().tried, RunNote.objects.get().cost) == ("Stemming", Decimal("0.75"))
+
+
+def test_the_cost_is_worked_out_of_prices_and_a_typed_one_says_so(client, scored):
+    """100,000 input tokens at 0.5 a thousand are 50 for all queries of the run."""
+    results = {query: {"a": 1.0} for query in ("Q01", "Q02")}
+    scored.runs["dear"] = dear = add_run(scored, "dear", results, usage={"input_tokens": 100_000})
+    score(scored, "dear", measures="nDCG@10")
+    write(scored, "better", cost=Decimal("2"))
+    page = read(client, scored, "ledger-note", dear.pk)
+    both = client.post(url(scored, "ledger-note", dear.pk), {"price_input_tokens": "0.5", "cost": "3"})
+    client.post(url(scored, "ledger-note", dear.pk), {"price_input_tokens": "0.5"})
+
+    assert ("Price of 1,000 input tokens" in page, "Price of 1,000 requests" in page) == (True, False)
+    assert "prices, not both" in words(both)
+    note = RunNote.objects.get(run=dear)
+    assert note.cost == Decimal(25_000)
+    assert (note.prices, note.cost_from) == ({"input_tokens": "0.5"}, "prices")
+    for page in ("ledger", "costs"):
+        said = read(client, scored, page)
+        assert "<small>by prices</small>" in said
+        assert "2<small>typed</small>" in said
+    assert 'value="0.5"' in read(client, scored, "ledger-note", dear.pk)
+    with pytest.raises(LedgerRefused, match="does not say how many input tokens"):
+        write(scored, "better", prices={"input_tokens": Decimal(1)})
+    assert RunNote.objects.get(run=scored.runs["better"]).cost_from == "typed"
+
+
+def test_an_outside_figure_stands_beside_the_measure_and_is_never_called_a_cause(client, scored):
+    for at in range(3):
+        tag = f"run-{at}"
+        scored.runs[tag] = add_run(scored, tag, {f"Q{n:02}": GOOD if n <= 2 * at + 1 else BAD for n in range(1, 7)})
+        score(scored, tag, measures="nDCG@10 RR")
+    order = sorted(scored.runs, key=lambda tag: trend_of(scored)[tag])
+    client.force_login(scored.lead)
+    for at, tag in enumerate(order[:4]):
+        client.post(url(scored, "ledger-note", scored.runs[tag].pk), {"figures": f"clicks = {at / 10}\n\nanswers=2"})
+    few = read(client, scored, "trend")
+    write(scored, order[4], figures={"clicks": 0.4})
+
+    assert "Fewer than 5 runs have both figures: that says nothing. 4 runs scored here have it." in few
+    shown = Trend(scored.version, "", figure="clicks").outside
+    assert (shown.name, shown.tau.value, shown.tau.n) == ("clicks", 1.0, 5)
+    said = read(client, scored, "trend", figure="clicks")
+    assert "nDCG@10 against clicks" in said
+    assert "It never says that one causes the other" in said
+    assert Trend(scored.version, "", figure="answers").outside.tau.value is None
+    assert "clicks = 0.0 answers = 2.0</textarea>" in read(client, scored, "ledger-note", scored.runs[order[0]].pk)
+
+
+def trend_of(scene):
+    """The mean of each run by its tag."""
+    return {row.ranked.run.tag: row.score.mean for row in Trend(scene.version, "").rows}
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ("clicks 0.3", "Line 1: “clicks 0.3” is not “name = number”"),
+        ("a = 1\na = 2", "Line 2: “a” is there twice."),
+        ("a = many", "Line 1: a is “many”, which is no number."),
+        ("a = inf", "a is inf, which is not a finite number."),
+        (" = 3", "has 1 to 60 characters"),
+    ],
+)
+def test_an_outside_figure_that_cannot_be_read_is_named(client, scored, figures, said):
+    client.force_login(scored.lead)
+
+    answer = client.post(url(scored, "ledger-note", scored.runs["base"].pk), {"figures": figures})
+
+    assert (answer.status_code, RunNote.objects.exists()) == (400, False)
+    assert said in plain_words(answer)
 
 
 def test_a_line_starts_from_what_was_noted_when_the_run_was_made(client, scene):

@@ -274,6 +274,25 @@ def test_small_multiples_by_split_and_by_wording_show_how_much_was_judged(client
     strata = [(one.name, one.n, judged) for one, _, judged in by_wording.context["strata"]]
     assert strata == [("clean", 12, [0.75]), ("lower case", 12, [0.75]), ("typos", 12, [0.75])]
     assert "<b>clean</b> 12 queries, judged@10 75 %" in words(by_wording)
+    assert by_wording.context["weighting"].written == [("clean", "33.3"), ("lower case", "33.3"), ("typos", "33.3")]
+
+
+def test_a_mean_is_weighted_to_the_shares_that_somebody_states(client):
+    worded = make_worded([f"q{n:02}" for n in range(12)])
+    evaluation = score(worded, "r", measures="P@2")
+
+    asked = open_page(client, worded, evaluation, by="wording", share=["50", "0", "150"])
+    wrong = open_page(client, worded, evaluation, by="wording", share=["50", "much", "0"])
+    nothing = open_page(client, worded, evaluation, by="wording", share=["0", "", "0"])
+
+    means = {one.name: one.summaries[0].mean for one, *_ in asked.context["strata"]}
+    ((name, found),) = asked.context["weighting"].means
+    assert (name, found.n) == (evaluation.run.tag, 24)
+    assert found.mean == pytest.approx(0.25 * means["clean"] + 0.75 * means["typos"])
+    assert found.interval[0] < found.mean < found.interval[1]
+    assert 'name="share" value="150"' in words(asked)
+    assert "The share of lower case is “much”. Give a number from 0 on." in words(wrong)
+    assert "Give at least one group a share above 0." in words(nothing)
 
 
 def test_strata_with_few_queries_of_test_are_shown_to_nobody_where_dev_and_test_stand_together(client):

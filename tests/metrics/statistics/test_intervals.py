@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from apps.metrics.statistics.intervals import by_original, difference_interval, mean_interval, spread_at
+from apps.metrics.statistics.intervals import (
+    by_original,
+    difference_interval,
+    effective_number,
+    mean_interval,
+    spread_at,
+    weighted_interval,
+)
 from apps.metrics.statistics.proportions import student_quantile
 
 SCORES = st.lists(st.floats(0, 1), min_size=2, max_size=40).map(np.array)
@@ -212,3 +219,59 @@ def test_questions_with_more_variants_weigh_more_and_the_mean_stays():
 
 def test_one_question_in_many_words_has_no_interval():
     assert mean_interval(np.array([0.1, 0.4, 0.5]), 0.95, originals=np.zeros(3)) is None
+
+
+# Weighted means
+
+
+@given(SCORES, st.floats(0.01, 1e6))
+def test_equal_weights_give_the_interval_of_a_mean(scores, weight):
+    weights = np.full(len(scores), weight)
+
+    assert weighted_interval(scores, weights, 0.95) == pytest.approx(mean_interval(scores, 0.95), abs=1e-9)
+    assert effective_number(weights) == pytest.approx(len(scores))
+
+
+def test_the_variance_of_a_weighted_mean_is_that_of_a_hand_worked_example():
+    """Scores 1, 0, 0.5 with weights 3, 2, 1: the mean is 3.5 / 6, and 36 / 14 equal weights say as much.
+
+    Σ w² (x − m)² is 9 · (5/12)² + 4 · (7/12)² + (1/12)² = 422 / 144; by (Σ w)² = 36, 422 / 5184.
+    """
+    scores, weights = np.array([1.0, 0.0, 0.5]), np.array([3.0, 2.0, 1.0])
+    mean, variance, n = 3.5 / 6, 422 / 5184, 36 / 14
+    share = (n * variance + 0.01 / n) / (n * mean * (1 - mean) + 0.01) * stats.t.ppf(0.975, 1) ** 2
+
+    low, high = weighted_interval(scores, weights, 0.95)
+
+    for end in (low, high):
+        assert (mean - end) ** 2 == pytest.approx(share * end * (1 - end))
+    assert effective_number(weights) == pytest.approx(n)
+    assert weighted_interval(scores, np.array([1.0, 0.0, 0.0]), 0.95) is None
+    assert effective_number(np.zeros(3)) == 0.0
+
+
+def test_many_weighted_scores_have_the_interval_of_resamples():
+    rng = np.random.default_rng(3)
+    scores, weights = scores_like_ndcg(2_000), rng.lognormal(0, 1, 2_000)
+    drawn = rng.integers(0, 2_000, (4_000, 2_000))
+
+    means = (weights[drawn] * scores[drawn]).sum(axis=1) / weights[drawn].sum(axis=1)
+
+    assert weighted_interval(scores, weights, 0.95) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=0.004)
+
+
+@pytest.mark.parametrize(("n", "spread"), [(20, 0.5), (50, 0.5), (50, 1.0), (200, 1.0)])
+def test_the_interval_of_a_weighted_mean_covers_the_true_one(n, spread):
+    """Queries drawn 1,000 times with weights like traffic, which help the scores: the more asked, the better."""
+    rng = np.random.default_rng(7)
+    weights = rng.lognormal(0, spread, 100_000)
+    scores = rng.beta(1 + weights / (1 + weights), 1, 100_000)
+    truth = (weights * scores).sum() / weights.sum()
+
+    covered = 0
+    for _ in range(1_000):
+        drawn = rng.integers(0, len(weights), n)
+        low, high = weighted_interval(scores[drawn], weights[drawn], 0.95)
+        covered += low <= truth <= high
+
+    assert covered >= 920

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from apps.metrics.comparison import RunValues, compare_runs
 from apps.metrics.measures.registry import parse_measures
-from apps.metrics.statistics.places import Places, RankRange, beats_by, lead_by_chance, places
+from apps.metrics.statistics.places import Places, RankRange, beats_by, lead_by_chance, places, tau_over_runs
 from apps.metrics.statistics.significance import summaries
 
 HARD = np.linspace(0.0, 0.7, 30)
@@ -134,3 +135,48 @@ def test_two_runs_or_one_query_have_no_lead_by_chance(shape):
 )
 def test_a_score_is_published_from_exactly_one_step_above_the_best_on(value, best, is_lower_better, is_published):
     assert beats_by(0.01, value, best, is_lower_better=is_lower_better) is is_published
+
+
+# Rank correlation over runs
+
+
+def test_tau_over_runs_is_scipys_with_an_interval_on_fishers_scale():
+    one, other = [1.0, 2, 3, 4, 5, 6, 7, 7], [2.0, 1, 4, 3, 6, 5, 8, 8]
+
+    found = tau_over_runs(one, other)
+
+    assert found.value == pytest.approx(stats.kendalltau(one, other).statistic)
+    half = stats.t.ppf(0.975, 6) * np.sqrt(0.437 / 4)
+    assert found.interval == pytest.approx(tuple(np.tanh(np.arctanh(found.value) + np.array([-half, half]))))
+    assert (found.n, found.method) == (8, "fisher")
+    assert tau_over_runs(other, one) == found
+
+
+def test_runs_in_exactly_the_same_order_are_not_certain_to_be():
+    found = tau_over_runs(range(8), range(8))
+
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(np.tanh(np.arctanh(1 - 1 / 28) - stats.t.ppf(0.975, 6) * np.sqrt(0.437 / 4)))
+    assert tau_over_runs(range(8), range(8, 0, -1)).interval == pytest.approx((-1.0, -found.low))
+
+
+def test_too_few_runs_and_runs_that_are_all_equal_say_nothing():
+    few, equal = tau_over_runs(range(4), range(4)), tau_over_runs(range(6), [0.5] * 6)
+
+    assert (few.value, few.n, few.reason) == (None, 4, "Fewer than 5 runs have both figures: that says nothing.")
+    assert (equal.value, equal.interval) == (None, None)
+    assert "the same for all runs" in equal.reason
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
+@pytest.mark.parametrize("n", [5, 8, 20])
+def test_the_interval_of_tau_covers_the_true_one(rho, n):
+    """Drawn 600 times from two normal figures whose τ is 2 / π · arcsin ρ."""
+    rng, truth = np.random.default_rng(11), 2 / np.pi * np.arcsin(rho)
+    covered = 0
+    for _ in range(600):
+        one = rng.standard_normal(n)
+        found = tau_over_runs(one, rho * one + np.sqrt(1 - rho**2) * rng.standard_normal(n))
+        covered += found.low <= truth <= found.high
+
+    assert covered >= 0.93 * 600

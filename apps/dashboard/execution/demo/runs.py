@@ -86,9 +86,17 @@ CANDIDATE, BASELINE = "Damped BM25", "BM25"
 
 def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
     for run in runs:
-        words = dict(material.ledger()[run.system.name])
-        cost = Decimal(words.pop("cost"))
-        write_ledger(run=run, commit=run.commit, cost=cost, actor=stage.lead, at=stage.at(day), **words)
+        words = material.ledger()[run.system.name]
+        write_ledger(
+            run=run,
+            tried=words["tried"],
+            commit=run.commit,
+            configuration=words["configuration"],
+            verdict=words["verdict"],
+            cost=Decimal(words["cost"]),
+            actor=stage.lead,
+            at=stage.at(day),
+        )
 
 
 def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:

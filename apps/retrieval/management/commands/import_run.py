@@ -1,6 +1,6 @@
 """The command `karat import_run`."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.corpus.management.base import BAD_INPUT
+from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds, try_file
 from apps.retrieval.formats.runs import RunDraft
@@ -27,6 +28,7 @@ class Command(SnapshotCommand):
         parser.add_argument("--tag", default="", help="name of the run (default: the file's tag, or its name)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
+        parser.add_argument("--usage", type=_usage, default={}, metavar="WORDS", help=f"what it used: '{EXAMPLE}'")
         parser.add_argument(
             "--skip-unknown", action="store_true", help="leave out rows that name an unknown query or block"
         )
@@ -55,7 +57,14 @@ class Command(SnapshotCommand):
     def _import(self, source: dict[str, Any], options: dict[str, Any]) -> ImportedRun:
         details = {key: options[key] for key in ("system", "tag", "note", "commit")}
         actor = self.actor(source["project"], options)
-        return import_file(**source, details=details, actor=actor, at=timezone.now())
+        return import_file(**source, details=details, usage=options["usage"], actor=actor, at=timezone.now())
+
+
+def _usage(text: str) -> Usage:
+    try:
+        return usage_of_words(text)
+    except UsageError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def _counts(draft: RunDraft) -> str:

@@ -141,16 +141,23 @@ class RemoteError(Exception):
     """A query without an answer. The sentence never quotes the text of a reply.
 
     `is_passing`: a retry may help, after `wait` seconds when the server gave a time. `is_final`: every other query
-    would fail the same way.
+    would fail the same way. `is_timeout`: no answer came in the time allowed.
     """
 
     def __init__(
-        self, sentence: str, *, is_passing: bool = False, is_final: bool = False, wait: float | None = None
+        self,
+        sentence: str,
+        *,
+        is_passing: bool = False,
+        is_final: bool = False,
+        is_timeout: bool = False,
+        wait: float | None = None,
     ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.is_passing = is_passing
         self.is_final = is_final
+        self.is_timeout = is_timeout
         self.wait = wait
 
 

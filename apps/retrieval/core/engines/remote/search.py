@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.common.web.addresses import Opening, Target
-from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits, Unreachable
+from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits, TimedOut, Unreachable
 from apps.metrics.expected.rules import Returned
+from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.engines.base import NOTHING, BadParameters, Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
@@ -146,8 +147,8 @@ class FailedQuery(NamedTuple):
 
 class Answers(NamedTuple):
     """`hits` has an entry for each of `answered` (indices of the queries), in that order. `stopped` is why the other
-    queries were not sent, "" when all were. Of an engine that returns passages of its own, `passages` has them, in
-    the same order, and the hits are empty but for their times.
+    queries were not sent, "" when all were. `usage` counts the requests, and of these errors and timeouts. Of an engine
+    that returns passages of its own, `passages` has them, in the same order; the hits are empty but for their times.
     """
 
     hits: Hits
@@ -155,6 +156,7 @@ class Answers(NamedTuple):
     failed: list[FailedQuery]
     stopped: str
     report: RemoteReport
+    usage: Usage
     passages: list[list[Returned]] | None = None
 
 
@@ -185,7 +187,7 @@ def search_all(
             connection.limiter.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return _answers_of(queries, outcomes, batch.stopped, connection, k, engine.returns_passages)
+    return _answers_of(queries, outcomes, batch, connection, k, engine.returns_passages)
 
 
 class _Outcome(NamedTuple):
@@ -203,6 +205,11 @@ class _Batch:
         self._connection = connection
         self._k = k
         self.stopped = ""
+        self.usage: Usage = {"requests": 0, "errors": 0, "timeouts": 0}
+
+    def _count(self, outcome: str) -> None:
+        with self._connection.lock:
+            self.usage[outcome] += 1
 
     def send(self, query: RemoteQuery) -> _Outcome | None:
         """Send a query, with retries; None when the batch was stopped before the query was answered."""
@@ -214,9 +221,11 @@ class _Batch:
             ):
                 return None
             retries = attempt - 1
+            self._count("requests")
             try:
                 return self._answered(query, retries)
             except RemoteError as error:
+                self._count("timeouts" if error.is_timeout else "errors")
                 if not error.is_passing or attempt == pace.tries or not self._may_wait(error):
                     return self._failed(error, retries)
         raise AssertionError("the last attempt always returns")
@@ -255,7 +264,7 @@ class _Batch:
 def _answers_of(
     queries: Sequence[RemoteQuery],
     outcomes: dict[int, _Outcome],
-    stopped: str,
+    batch: _Batch,
     connection: RemoteConnection,
     k: int,
     returns_passages: bool,
@@ -276,12 +285,13 @@ def _answers_of(
     seconds = np.array([outcomes[number].seconds for number in answered], dtype=np.float64)
     if returns_passages:
         passages = [_own_ranked(reading.hits, k, report) for reading in readings.values()]
-        return Answers(joined([NOTHING] * len(passages), seconds), answered, failed, stopped, report, passages)
+        hits = joined([NOTHING] * len(passages), seconds)
+        return Answers(hits, answered, failed, batch.stopped, report, batch.usage, passages)
     known = connection.locate({hit.id for reading in readings.values() for hit in reading.hits})
     rankings = [
         ranked(queries[number].query_id, reading.hits, known, k, report) for number, reading in readings.items()
     ]
-    return Answers(joined(rankings, seconds), answered, failed, stopped, report)
+    return Answers(joined(rankings, seconds), answered, failed, batch.stopped, report, batch.usage)
 
 
 def _own_ranked(hits: Sequence[RemoteHit], k: int, report: RemoteReport) -> list[Returned]:
@@ -334,8 +344,12 @@ def http_connection(
         try:
             return Reply(*client.ask(request.method, request.path, headers=sent, body=request.body))
         except OutboundError as error:
-            is_passing, is_final = isinstance(error, Unreachable), isinstance(error, Blocked)
-            raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
+            raise RemoteError(
+                str(error),
+                is_passing=isinstance(error, Unreachable),
+                is_final=isinstance(error, Blocked),
+                is_timeout=isinstance(error, TimedOut),
+            ) from None
 
     try:
         yield RemoteConnection(send, locate, pace)
