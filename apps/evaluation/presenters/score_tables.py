@@ -22,7 +22,7 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT, SampledPrecision
 from apps.goldsets.access import open_test
-from apps.goldsets.core.splits import VARIANT_OF
+from apps.goldsets.core.splits import VARIANT_OF, originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
@@ -251,7 +251,8 @@ def strata_context(
     fields = fields_of(queries)
     field = field_name if field_name in fields else next(iter(fields), "")
     labels = open_labels(sheets[-1])[field] if field else [""] * len(queries)
-    strata, _ = compare_strata(labels, runs, parse_measure(measure))
+    originals = originals_of({query.outside_id: query.fields.get("metadata") or {} for query in queries})
+    strata, _ = compare_strata(labels, runs, parse_measure(measure), originals)
     strata = strata[:MULTIPLES]
     small = len({stratum_of(query, field) for query in queries} - {"", *labels}) if field else 0
     judged = judged_inside(labels, strata, [sheet.values[JUDGED_NAME] for sheet in sheets])

@@ -109,10 +109,13 @@ def _weighted(summaries: Sequence[Summary], shares: Sequence[float]) -> Summary:
     return Summary(mean, (mean - below, mean + above), n, MOVER)
 
 
-def compare_strata(labels: Sequence[str], runs: Sequence[Floats], measure: Scored) -> tuple[list[ComparedStratum], int]:
+def compare_strata(
+    labels: Sequence[str], runs: Sequence[Floats], measure: Scored, originals: Ints | None = None
+) -> tuple[list[ComparedStratum], int]:
     """The mean of each run by a measure in every stratum, largest first; and how many strata were too small to show.
 
-    `labels[i]` names the stratum of row i; rows without a name are left out.
+    `labels[i]` names the stratum of row i; rows without a name are left out. Rows of one number in `originals` are
+    wordings of one question, which counts once in the intervals of a stratum.
     """
     compared, small = [], 0
     for name in dict.fromkeys(label for label in labels if label):
@@ -120,6 +123,7 @@ def compare_strata(labels: Sequence[str], runs: Sequence[Floats], measure: Score
         if inside.sum() < FEWEST_IN_STRATUM:
             small += 1
             continue
-        values = np.column_stack([run[inside] for run in runs])
-        compared.append(ComparedStratum(name, int(inside.sum()), tuple(summaries([measure] * len(runs), values))))
+        values, own = np.column_stack([run[inside] for run in runs]), None if originals is None else originals[inside]
+        means = summaries([measure] * len(runs), values, originals=own)
+        compared.append(ComparedStratum(name, len(values), tuple(means)))
     return sorted(compared, key=lambda stratum: (-stratum.n, stratum.name)), small

@@ -22,6 +22,22 @@ def test_strata_are_largest_first_and_small_ones_are_counted():
     assert found[1].summaries[0].interval is not None
 
 
+def test_wordings_of_one_question_count_once_in_a_stratum_too():
+    values, labels = np.arange(12) / 12, ["a"] * 6 + ["b"] * 6
+
+    (one, other), _ = compare_strata(labels, [values], parse_measure("AP"), np.array([0, 0, 0, 1, 1, 1, *range(2, 8)]))
+
+    (alone, same), _ = compare_strata(labels, [values], parse_measure("AP"))
+    assert other == same
+    assert one.summaries[0].mean == alone.summaries[0].mean
+    assert width(one) > 1.5 * width(alone)
+
+
+def width(stratum: ComparedStratum) -> float:
+    low, high = stratum.summaries[0].interval
+    return high - low
+
+
 SEALED = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("xyz"), st.booleans()), min_size=1, max_size=80)
 
 
