@@ -131,9 +131,9 @@ def _version(
     return version
 
 
-def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | None = None) -> Run:
+def add_run(scene: Scene, tag: str, results: Results, *, snapshot: Snapshot | None = None, **options) -> Run:
     rows = [(query, block, score) for query, found in results.items() for block, score in found.items()]
-    return import_lines(scene.project, snapshot or scene.snapshot, trec(rows, tag)).run
+    return import_lines(scene.project, snapshot or scene.snapshot, trec(rows, tag), **options).run
 
 
 def ask(scene: Scene, tag: str, **options) -> Evaluation:

@@ -18,7 +18,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, RunComparison, SupplementaryTests
 from apps.metrics.statistics.anytime import fixed_words
-from apps.metrics.statistics.families import Standing
+from apps.metrics.statistics.families import Standing, over_words
 from apps.metrics.statistics.power import more_needed_words
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.retrieval.models import Pool
@@ -107,7 +107,7 @@ class PairSheet(Generic[S, D]):
         """The evidence that may be looked at as often as one likes; then what the fixed test is good for."""
         standing, items = self.standing, self.compared.items
         fixed = standing.plan.words(items) if standing.plan else fixed_words(items)
-        return standing.evidence.words(standing.over, items), fixed
+        return standing.evidence.words(over_words(standing.count, standing.correction), items), fixed
 
     @property
     def family_words(self) -> str:
@@ -116,10 +116,6 @@ class PairSheet(Generic[S, D]):
         if count == 1:
             return f"This is the only comparison by {self.measure} on this version so far, so nothing is corrected."
         return f"This is one of {count:,} comparisons by {self.measure} on this version."
-
-    @property
-    def other_correction(self) -> Correction:
-        return Correction.FDR if self.correction == Correction.HOLM else Correction.HOLM
 
     @property
     def evidence(self) -> tuple[str, str] | None:

@@ -56,10 +56,9 @@ class Plan(NamedTuple):
         planned = items.counted(self.queries)
         if self.left:
             more = f"{self.left:,} more {items.one if self.left == 1 else items.many}"
-            equal = (
-                f"Read after every second {items.one} up to 100, it would call about 26 of 100 equal pairs different."
-            )
-            return f"{planned} are planned: the fixed test waits for {more}. {equal}"
+            early = f"Read earlier, after every second {items.one}"
+            equal = f"{early}, it would call about 26 of 100 equal pairs different that differ on every {items.one}"
+            return f"{planned} are planned: the fixed test waits for {more}. {equal}."
         if self.is_first:
             return (
                 f"{planned} were planned, and this is the first look at so many: interval and p are right and decide."

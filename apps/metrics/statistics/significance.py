@@ -289,6 +289,10 @@ class Correction(StrEnum):
         return "Holm" if self is Correction.HOLM else "Benjamini–Hochberg"
 
     @property
+    def other(self) -> Correction:
+        return Correction.FDR if self is Correction.HOLM else Correction.HOLM
+
+    @property
     def promise(self) -> str:
         if self is Correction.HOLM:
             return "Holm: in at most 5 of 100 such lists is any “better” or “worse” false."
