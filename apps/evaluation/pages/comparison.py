@@ -151,7 +151,8 @@ class SideBySide:
             grades = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
             judged = sum(grade is not None for grade in grades) / len(grades) if grades else None
             relevant = sum(grade is not None and grade > 0 for grade in grades)
-            values = [(row.measure, sheet.values[row.measure][self.place]) for row in self.comparison.rows]
+            measures = self.comparison.pair.comparison.measures
+            values = [(row.measure, sheet.values[row.measure][self.place]) for row in measures]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows
 
@@ -401,7 +402,7 @@ def export(request: HttpRequest, project: Project, baseline: int, candidate: int
     items = zip(sheet.candidate.evaluation.query_ids, sheet.candidate.splits, strict=True)
     for place, (name, split) in enumerate(items):
         if sheet.candidate.visible[place]:
-            for row in sheet.rows:
+            for row in sheet.pair.comparison.measures:
                 left, right = (float(side.values[row.measure][place]) for side in sides)
                 figures = [left, right, right - left, *([hit] if hit else [])]
                 writer.writerow([safe_cell(name), split, row.measure, *figures])

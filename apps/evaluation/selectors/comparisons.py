@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 
 from apps.accounts.selectors import policy
+from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to
 from apps.common.errors import Refusal
 from apps.evaluation.core import packing
 from apps.evaluation.models import Comparison, Evaluation, PlannedComparison, RegressionNote, Score
@@ -39,12 +40,12 @@ def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
     return baseline.tag, candidate.tag
 
 
-def order_of(evaluation: Evaluation) -> Ints:
-    """Row numbers of its queries, or triples, in the order in which they joined the gold set: `joining_order`."""
+def _joined(evaluation: Evaluation) -> QuerySet[Any, tuple[str, int]]:
+    """The number of the version in which each query, or triple, joined the gold set."""
     version = evaluation.version
     rows, name = (VersionTriple.objects, "label") if evaluation.hit else (VersionQuery.objects, "outside_id")
     until = rows.filter(version__gold_set=version.gold_set_id, version__number__lte=version.number)
-    return joining_order(evaluation.query_ids, dict(until.values_list(name).annotate(joined=Min("version__number"))))
+    return until.order_by(name).values(name).annotate(joined=Min("version__number")).values_list(name, "joined")
 
 
 def ordered(one: int, other: int) -> tuple[int, int]:
@@ -67,26 +68,46 @@ def ground_of(evaluation: Evaluation) -> dict[str, Any]:
     return {name: getattr(evaluation, name) for name in ("split", "hit", "slice_id", "slice_size")}
 
 
-def looks_at(evaluation: Evaluation, measure: str) -> list[Look]:
-    """Every comparison by the measure on record on such ground of any version of the gold set, first look first."""
-    rows = Comparison.objects.filter(version__gold_set=evaluation.version.gold_set_id, measure=measure)
-    names = ("pk", "tag", "system_id")
-    columns = [f"{run}__{name}" for name in names for run in ("earlier", "later")]
-    rows = rows.filter(**ground_of(evaluation)).order_by("pk")
-    return [
-        Look(version, (one, two), (first, second), ordered(left, right), n)
-        for version, one, two, first, second, left, right, n in rows.values_list("version_id", *columns, "n")
-    ]
+class Background(NamedTuple):
+    """What a comparison is seen against: the order of its queries, and the looks and plans by each measure.
+
+    Looks are those on such ground of any version of the gold set, first look first; plans are numbers of queries by
+    measure and systems, none on a slice.
+    """
+
+    order: Ints
+    looks: dict[str, list[Look]]
+    plans: dict[tuple[str, tuple[int, int]], int]
 
 
-def plans_on(evaluation: Evaluation, measure: str) -> dict[tuple[int, int], int]:
-    """The numbers of queries planned for comparisons by the measure, by systems; on a slice there are none."""
-    if evaluation.slice_id:
-        return {}
-    rows = PlannedComparison.objects.filter(
-        gold_set=evaluation.version.gold_set_id, split=evaluation.split, hit=evaluation.hit, measure=measure
-    )
-    return {(one, other): queries for one, other, queries in rows.values_list("earlier", "later", "queries")}
+def background_of(evaluation: Evaluation) -> Background:
+    """In one statement. The order is that in which queries, or triples, joined the gold set: `joining_order`."""
+    gold_set, names = evaluation.version.gold_set_id, ("pk", "tag", "system_id")
+    looks = Comparison.objects.filter(version__gold_set=gold_set, **ground_of(evaluation)).order_by("pk")
+    plans = PlannedComparison.objects.filter(gold_set=gold_set, split=evaluation.split, hit=evaluation.hit)
+    asked = {
+        "joined": ListOf(_joined(evaluation)),
+        "looks": ListOf(
+            looks.values_list(
+                "measure", "version_id", *(f"{run}__{name}" for name in names for run in ("earlier", "later")), "n"
+            )
+        ),
+        "plans": ListOf(plans.values_list("measure", "earlier_id", "later_id", "queries")),
+    }
+
+    def read(found: Mapping[str, Any]) -> Background:
+        by_measure: dict[str, list[Look]] = {}
+        for measure, version, one, two, first, second, left, right, n in found["looks"]:
+            look = Look(version, (one, two), (first, second), ordered(left, right), n)
+            by_measure.setdefault(measure, []).append(look)
+        planned = [] if evaluation.slice_id else found["plans"]
+        return Background(
+            joining_order(evaluation.query_ids, dict(found["joined"])),
+            by_measure,
+            {(measure, (one, other)): queries for measure, one, other, queries in planned},
+        )
+
+    return answer_to(evaluation.version, BatchedRead(asked, read))
 
 
 class Compared(NamedTuple):
@@ -159,7 +180,7 @@ class EvaluationPair:
 
     def _family(self, measure: str) -> ComparisonFamily:
         version, n = self.candidate.version_id, len(self.candidate.query_ids)
-        looks = looks_at(self.candidate, measure)
+        looks = list(self._background.looks.get(measure, []))
         is_recorded = any(look.version == version and look.runs == self.runs for look in looks)
         if not is_recorded:
             tags = (self.baseline.run.tag, self.candidate.run.tag)
@@ -171,11 +192,11 @@ class EvaluationPair:
             np.column_stack([values[look.runs[0]][1] for look in here]),
             np.column_stack([values[look.runs[1]][1] for look in here]),
             seed=self.candidate.seed,
-            originals=evaluations.originals_in(self.candidate),
-            order=self._order,
+            originals=self._originals,
+            order=self._background.order,
             correction=self.correction,
         )
-        plans = plans_on(self.candidate, measure)
+        plans = {systems: queries for (by, systems), queries in self._background.plans.items() if by == measure}
         rows = [
             self._row(look, values, replace(standing, plan=_plan_of(look, looks, plans)))
             for look, standing in zip(here, found, strict=True)
@@ -218,8 +239,12 @@ class EvaluationPair:
         return found
 
     @cached_property
-    def _order(self) -> Ints:
-        return order_of(self.candidate)
+    def _background(self) -> Background:
+        return background_of(self.candidate)
+
+    @cached_property
+    def _originals(self) -> Ints | None:
+        return evaluations.originals_in(self.candidate)
 
     @cached_property
     def comparison(self) -> RunComparison:
@@ -232,8 +257,8 @@ class EvaluationPair:
             shared,
             self.candidate.query_ids,
             seed=self.candidate.seed,
-            originals=evaluations.originals_in(self.candidate),
-            order=self._order,
+            originals=self._originals,
+            order=self._background.order,
             bar=self.bar,
             items=items_of(self.candidate.hit),
         )

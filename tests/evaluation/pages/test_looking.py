@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.evaluation.selectors.comparisons import EvaluationPair, order_of
+from apps.evaluation.selectors.comparisons import EvaluationPair, background_of
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.judging.actions.imports import import_judgements
 from apps.queries.models import Query
@@ -102,12 +102,12 @@ def test_queries_count_by_the_version_they_joined_in_and_then_by_no_value_of_the
         scene.runs[tag] = add_run(scene, tag, dict.fromkeys(first, old) | dict.fromkeys(more, new))
     one, two = score(scene, "one"), score(scene, "two")
 
-    order = order_of(one)
+    order = background_of(one).order
 
     came = [one.query_ids[row] for row in order]
     assert (set(came[:5]), set(came[5:])) == (set(first), set(more))
     assert came != sorted(came[:5]) + sorted(came[5:])
-    assert list(order_of(two)) == list(order)
+    assert list(background_of(two).order) == list(order)
     (row,) = [row for row in EvaluationPair.of(one, two).comparison.measures if row.measure == "nDCG@10"]
     assert row.anytime.strongest > row.anytime.value
 
@@ -119,4 +119,4 @@ def test_few_and_many_queries_take_the_same_queries_of_the_database(client, djan
     for evaluation in evaluations:
         assert evaluation.version.number == 1
         with django_assert_num_queries(1):
-            assert len(order_of(evaluation)) == len(evaluation.query_ids)
+            assert len(background_of(evaluation).order) == len(evaluation.query_ids)
