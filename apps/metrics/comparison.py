@@ -14,7 +14,7 @@ from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.anytime import Evidence, evidence_of
-from apps.metrics.statistics.families import Standing, over_words
+from apps.metrics.statistics.families import RankedDifference, over_words
 from apps.metrics.statistics.intervals import by_original
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
@@ -90,7 +90,7 @@ class MeasureComparison(NamedTuple):
     supplement: SupplementaryTests
     anytime: Evidence
     is_lower_better: bool = False
-    standing: Standing | None = None
+    standing: RankedDifference | None = None
 
     @property
     def corrected(self) -> float:

@@ -29,7 +29,7 @@ from apps.goldsets.core.slice_sampling import LEFT, NEXT, NOW, USED, Balance, Tu
 from apps.metrics.comparison import QueryChange, tally
 from apps.metrics.estimate import QUERIES, Items
 from apps.metrics.statistics.anytime import NEEDED, Evidence, evidence_words
-from apps.metrics.statistics.families import Standing
+from apps.metrics.statistics.families import RankedDifference
 from apps.metrics.statistics.significance import Correction
 from apps.metrics.statistics.strata import ComparedStratum
 
@@ -235,7 +235,9 @@ def evidence_steps(evidence: Evidence) -> list[int]:
     return sorted({*range(step, n + 1, step), n})
 
 
-def evidence_line(measure: str, standing: Standing, items: Items = QUERIES, *, width: float = EVIDENCE_WIDTH) -> str:
+def evidence_line(
+    measure: str, standing: RankedDifference, items: Items = QUERIES, *, width: float = EVIDENCE_WIDTH
+) -> str:
     """The evidence by the number of queries on a scale of powers of ten, with the line from which it is settled.
 
     Grey is the evidence of that many queries, gold the strongest up to there, corrected over the list it stands in. A
@@ -278,7 +280,7 @@ def evidence_line(measure: str, standing: Standing, items: Items = QUERIES, *, w
     return drawing(width, bottom + 24, name, parts)
 
 
-def _evidence_ends(standing: Standing, ends: Sequence[tuple[float, float]], right: float) -> Iterator[str]:
+def _evidence_ends(standing: RankedDifference, ends: Sequence[tuple[float, float]], right: float) -> Iterator[str]:
     """What either line ends with, in words beside it."""
     evidence = standing.evidence
     strongest = "strongest, corrected" if standing.count > 1 else "strongest"

@@ -18,7 +18,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, RunComparison, SupplementaryTests
 from apps.metrics.statistics.anytime import fixed_words
-from apps.metrics.statistics.families import Standing, over_words
+from apps.metrics.statistics.families import RankedDifference, over_words
 from apps.metrics.statistics.power import more_needed_words
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.retrieval.models import Pool
@@ -83,7 +83,7 @@ class PairSheet(Generic[S, D]):
         return self.pair.family(self.measure)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RankedDifference:
         return self.family.shown
 
     def log_look(self, what: str, at: datetime) -> None:

@@ -35,7 +35,7 @@ from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.estimate import Items
 from apps.metrics.measures.sets import RECALL_LEVELS
 from apps.metrics.statistics.anytime import evidence_words
-from apps.metrics.statistics.families import Standing
+from apps.metrics.statistics.families import RankedDifference
 from apps.metrics.statistics.significance import Difference
 from apps.metrics.statistics.strata import ComparedStratum
 
@@ -91,12 +91,12 @@ def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeSt
     )
 
 
-def evidence(measure: str, standing: Standing, items: Items) -> SafeString:
+def evidence(measure: str, standing: RankedDifference, items: Items) -> SafeString:
     """The evidence by number of queries."""
     return plot(evidence_line(measure, standing, items))
 
 
-def evidence_figures(standing: Standing, items: Items) -> SafeString:
+def evidence_figures(standing: RankedDifference, items: Items) -> SafeString:
     alone, corrected = standing.evidence.alone, standing.evidence.corrected
     steps = evidence_steps(standing.evidence)
     rows = [[n, evidence_words(alone[n - 1]), evidence_words(corrected[n - 1])] for n in steps]

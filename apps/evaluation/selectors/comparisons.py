@@ -22,7 +22,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
 from apps.metrics.estimate import items_of
 from apps.metrics.statistics.anytime import joining_order
-from apps.metrics.statistics.families import Plan, Standing, standings
+from apps.metrics.statistics.families import Plan, RankedDifference, standings
 from apps.metrics.statistics.significance import Correction
 from apps.retrieval.models import Run
 
@@ -115,7 +115,7 @@ class Compared(NamedTuple):
 
     evaluations: tuple[int, int]
     tags: tuple[str, str]
-    standing: Standing
+    standing: RankedDifference
     is_shown: bool
 
 
@@ -133,7 +133,7 @@ class ComparisonFamily:
     reached: bool
 
     @property
-    def shown(self) -> Standing:
+    def shown(self) -> RankedDifference:
         return next(row.standing for row in self.rows if row.is_shown)
 
 
@@ -209,7 +209,7 @@ class EvaluationPair:
             reached=any(look.n >= plans.get(self.systems, look.n + 1) for look in own),
         )
 
-    def _row(self, look: Look, values: Mapping[int, tuple[int, Floats]], standing: Standing) -> Compared:
+    def _row(self, look: Look, values: Mapping[int, tuple[int, Floats]], standing: RankedDifference) -> Compared:
         """A member of the family; the pair asked for is turned as it was asked for, others later against earlier."""
         row = Compared((values[look.runs[0]][0], values[look.runs[1]][0]), look.tags, standing, look.runs == self.runs)
         if not row.is_shown or self.baseline.run_id == look.runs[0]:

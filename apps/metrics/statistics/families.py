@@ -67,7 +67,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedDifference:
     """A difference in the list of all comparisons by a measure, strongest evidence first.
 
     `place` counts from 1. `corrected` is p, and `evidence` evidence, over the whole list. `noun` is what the list has.
@@ -121,7 +121,7 @@ def standings(
     originals: Ints | None = None,
     order: Ints | None = None,
     correction: Correction = Correction.HOLM,
-) -> list[Standing]:
+) -> list[RankedDifference]:
     """Each column of two (queries, comparisons) arrays of one measure among all columns; equal ones in their order.
 
     `originals` is as in `differences`, `order` as in `evidence_of`. Raises ValueError as they do.
@@ -133,6 +133,6 @@ def standings(
     order_down = sorted(range(len(found)), key=lambda at: -evidence[at].strongest)
     place = {at: rank for rank, at in enumerate(order_down, 1)}
     return [
-        Standing(difference, evidence[at], corrected[at], place[at], len(found), correction)
+        RankedDifference(difference, evidence[at], corrected[at], place[at], len(found), correction)
         for at, difference in enumerate(found)
     ]
