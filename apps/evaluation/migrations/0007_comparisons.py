@@ -4,13 +4,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.common.database.triggers import InstallGuards, append_only, with_project
-
-GUARDS = with_project(
-    append_only("evaluation_comparison", "the record of a comparison"),
-    {"evaluation_comparison": "version_id goldsets_version gold_set_id goldsets_goldset project_id"},
-)
-
 
 class Migration(migrations.Migration):
 
@@ -60,5 +53,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('gold_set', 'split', 'hit', 'measure', 'earlier', 'later'), name='comparison_planned_once'), models.CheckConstraint(condition=models.Q(('earlier__lt', models.F('later'))), name='planned_comparison_is_in_order'), models.CheckConstraint(condition=models.Q(('queries__gte', 6)), name='planned_comparison_is_enough')],
             },
         ),
-        InstallGuards(GUARDS),
     ]
