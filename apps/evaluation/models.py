@@ -239,7 +239,7 @@ class RunNote(models.Model):
 class Comparison(models.Model):
     """The record that two runs were compared on a version by a measure: who looked first, and at how many queries.
 
-    A against B is B against A: `earlier` is the run that was made first. All of one version, split, hit rule, slice and
+    A against B is B against A: `first` is the run that was made first. All of one version, split, hit rule, slice and
     measure are the family over which p and evidence are corrected.
     """
 
@@ -249,8 +249,8 @@ class Comparison(models.Model):
     slice = models.ForeignKey(Slice, models.PROTECT, null=True, related_name="+")
     slice_size = models.PositiveIntegerField(null=True)
     measure = models.CharField(max_length=80)
-    earlier = models.ForeignKey(Run, models.PROTECT, related_name="+")
-    later = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    first = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    second = models.ForeignKey(Run, models.PROTECT, related_name="+")
     n = models.PositiveIntegerField(help_text="Queries, or questions, that both runs have a value for.")
     seen_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     seen_at = models.DateTimeField()
@@ -259,19 +259,19 @@ class Comparison(models.Model):
         constraints = [
             models.UniqueConstraint(
                 name="comparison_once",
-                fields=["version", "split", "hit", "measure", "earlier", "later"],
+                fields=["version", "split", "hit", "measure", "first", "second"],
                 condition=Q(slice=None),
             ),
             models.UniqueConstraint(
                 name="comparison_on_slice_once",
-                fields=["version", "split", "hit", "slice", "slice_size", "measure", "earlier", "later"],
+                fields=["version", "split", "hit", "slice", "slice_size", "measure", "first", "second"],
                 condition=Q(slice__isnull=False),
             ),
-            models.CheckConstraint(name="comparison_is_in_order", condition=Q(earlier__lt=models.F("later"))),
+            models.CheckConstraint(name="comparison_is_in_order", condition=Q(first__lt=models.F("second"))),
         ]
 
     def __str__(self) -> str:
-        return f"{self.later_id} against {self.earlier_id} by {self.measure}"
+        return f"{self.second_id} against {self.first_id} by {self.measure}"
 
 
 class PlannedComparison(models.Model):
@@ -281,8 +281,8 @@ class PlannedComparison(models.Model):
     split = models.CharField(max_length=4, blank=True)
     hit = models.CharField(max_length=60, blank=True)
     measure = models.CharField(max_length=80)
-    earlier = models.ForeignKey(System, models.PROTECT, related_name="+")
-    later = models.ForeignKey(System, models.PROTECT, related_name="+")
+    first = models.ForeignKey(System, models.PROTECT, related_name="+")
+    second = models.ForeignKey(System, models.PROTECT, related_name="+")
     queries = models.PositiveIntegerField()
     planned_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     planned_at = models.DateTimeField()
@@ -290,14 +290,14 @@ class PlannedComparison(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                name="comparison_planned_once", fields=["gold_set", "split", "hit", "measure", "earlier", "later"]
+                name="comparison_planned_once", fields=["gold_set", "split", "hit", "measure", "first", "second"]
             ),
-            models.CheckConstraint(name="planned_comparison_is_in_order", condition=Q(earlier__lt=models.F("later"))),
+            models.CheckConstraint(name="planned_comparison_is_in_order", condition=Q(first__lt=models.F("second"))),
             models.CheckConstraint(name="planned_comparison_is_enough", condition=Q(queries__gte=FEWEST_FOR_A_VERDICT)),
         ]
 
     def __str__(self) -> str:
-        return f"{self.later_id} against {self.earlier_id} at {self.queries}"
+        return f"{self.second_id} against {self.first_id} at {self.queries}"
 
 
 class ClosedComparison(models.Model):

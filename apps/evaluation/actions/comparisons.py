@@ -197,15 +197,15 @@ def record_comparison(*, pair: EvaluationPair, measure: str, actor: User, at: da
 
     The row is its own record. From then on the comparison counts in the family over which all of them are corrected.
     """
-    earlier, later = pair.runs
-    if pair.family(measure).is_recorded or earlier == later:
+    first, second = pair.runs
+    if pair.family(measure).is_recorded or first == second:
         return
     look = Comparison(
         version=pair.candidate.version,
         **ground_of(pair.candidate),
         measure=measure,
-        earlier_id=earlier,
-        later_id=later,
+        first_id=first,
+        second_id=second,
         n=len(pair.candidate.query_ids),
         seen_by=actor,
         seen_at=at,
@@ -232,13 +232,13 @@ def plan_comparison(
     pair = EvaluationPair.of(baseline, candidate)
     if pair.comparison.measure(measure) is None:
         raise PlanRefused("This comparison has no such measure.", code="no_measure")
-    family, (earlier, later) = pair.family(measure), pair.systems
+    family, (first, second) = pair.family(measure), pair.systems
     if reason := rules.planning_refusal(
-        member, candidate, queries, family.seen, is_one_system=earlier == later, is_reached=family.reached
+        member, candidate, queries, family.seen, is_one_system=first == second, is_reached=family.reached
     ):
         raise PlanRefused(reason, code="plan_refused")
     place: dict[str, Any] = {"split": candidate.split, "hit": candidate.hit, "measure": measure}
-    place |= {"gold_set": gold_set, "earlier_id": earlier, "later_id": later}
+    place |= {"gold_set": gold_set, "first_id": first, "second_id": second}
     former = PlannedComparison.objects.filter(**place).first()
     given = {"queries": queries, "planned_by": member.user, "planned_at": at}
     plan, _ = PlannedComparison.objects.update_or_create(**place, defaults=given)

@@ -89,10 +89,10 @@ def background_of(evaluation: Evaluation) -> Background:
         "joined": ListOf(_joined(evaluation)),
         "looks": ListOf(
             looks.values_list(
-                "measure", "version_id", *(f"{run}__{name}" for name in names for run in ("earlier", "later")), "n"
+                "measure", "version_id", *(f"{run}__{name}" for name in names for run in ("first", "second")), "n"
             )
         ),
-        "plans": ListOf(plans.values_list("measure", "earlier_id", "later_id", "queries")),
+        "plans": ListOf(plans.values_list("measure", "first_id", "second_id", "queries")),
     }
 
     def read(found: Mapping[str, Any]) -> Background:
@@ -210,7 +210,7 @@ class EvaluationPair:
         )
 
     def _row(self, look: Look, values: Mapping[int, tuple[int, Floats]], standing: RankedDifference) -> Compared:
-        """A member of the family; the pair asked for is turned as it was asked for, others later against earlier."""
+        """A member of the family. The pair asked for is turned as it was asked for, others second against first."""
         row = Compared((values[look.runs[0]][0], values[look.runs[1]][0]), look.tags, standing, look.runs == self.runs)
         if not row.is_shown or self.baseline.run_id == look.runs[0]:
             return row

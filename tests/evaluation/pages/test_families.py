@@ -54,7 +54,7 @@ def test_a_first_look_is_on_record_once_in_either_direction_and_by_each_measure(
     api(client, scene, pair, measure="RR")
 
     first, second = Comparison.objects.order_by("pk")
-    assert (first.earlier, first.later, first.measure, first.n) == (pair[0].run, pair[1].run, "nDCG@10", 12)
+    assert (first.first, first.second, first.measure, first.n) == (pair[0].run, pair[1].run, "nDCG@10", 12)
     assert (first.seen_by, second.measure, second.seen_by) == (viewer, "RR", scene.lead)
     with pytest.raises(IntegrityError), transaction.atomic():
         first.delete()
