@@ -18,6 +18,10 @@ people      the mean under 2, 3, 5 and 8 people, who all are as lenient, or each
 gates       how often a gate passes, fails and is not known yet, whose truth is on the wrong side of its bound, or on it
 looks       how often a comparison that is looked at while queries come in calls equal runs different: by the test after
             every second query from 10 to 100, by the evidence after each of 300; and how many queries either needs
+board       how often anything on a board of 5, 10 or 20 equal runs is called better, each pair of them compared on 50
+            queries: by a paired t-test alone, corrected by Holm and by Benjamini and Hochberg, and by the evidence at
+            any of them, corrected by Holm; and where half of the runs are better by 0.1, which share of what is called
+            better or worse is false, and which share of the true differences is found; of a quarter of the samples
 ladder      by how much the best published score of 5, 20 and 100 runs that are equally good is too high, on 100 queries
             of test, when all are published, and when a score has to beat the best so far by a step
 pairs       P@10 of a fifth of relevant results, from a random sample of the pairs of all queries, by Hájek and by
@@ -51,9 +55,9 @@ from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.anytime import NEEDED, evidence_of
 from apps.metrics.statistics.bootstrap import people_intervals
 from apps.metrics.statistics.pair_samples import SampledFigure, SampledPairs, hajek, horvitz_thompson
-from apps.metrics.statistics.places import beats_by
+from apps.metrics.statistics.places import beats_by, places
 from apps.metrics.statistics.power import queries_needed
-from apps.metrics.statistics.significance import LEVEL, differences, sign_flip_p, summaries
+from apps.metrics.statistics.significance import LEVEL, Correction, differences, sign_flip_p, summaries
 from apps.retrieval.core.sampling import sample_pairs
 
 SIZES = (10, 20, 30, 50, 100, 200)
@@ -568,6 +572,80 @@ def print_looks(trials: int) -> None:
     print()
 
 
+# Boards
+
+BOARDS = (5, 10, 20)
+ON_BOARD = 50
+AHEAD = 0.1
+
+
+class Called(NamedTuple):
+    """What is called better or worse on a board: whether anything is, the false share of it, the found share of what
+    is true (1 where nothing is), each by no correction, Holm, Benjamini and Hochberg, and evidence after Holm.
+    """
+
+    anything: np.ndarray
+    false: np.ndarray
+    found: np.ndarray
+
+
+def board_of(chance: np.random.Generator, runs: int, ahead: float = 0.0) -> np.ndarray:
+    """Values of runs on the same queries: every second one is as the query is hard, the others are drawn anew.
+
+    With `ahead` every second run is better by so much, where there is room.
+    """
+    hard = like_ndcg(chance, (ON_BOARD, 1))
+    values = np.where(chance.random((ON_BOARD, runs)) < 0.5, hard, like_ndcg(chance, (ON_BOARD, runs)))
+    return np.clip(values + ahead * (np.arange(runs) % 2), 0.0, 1.0 + ahead)
+
+
+def called(values: np.ndarray, ahead: float = 0.0) -> Called:
+    """What each way calls different on one board, where runs at odd places are `ahead`."""
+    from scipy.stats import ttest_1samp
+
+    one, other = np.triu_indices(values.shape[1], 1)
+    change = values[:, other] - values[:, one]
+    apart = [places(values, correction=way).better for way in Correction]
+    evidence = evidence_of(np.clip(change, -1.0, 1.0))
+    said = np.array(
+        [
+            ttest_1samp(change, 0.0).pvalue < LEVEL,
+            *((better | better.T)[one, other] for better in apart),
+            [pair.is_settled for pair in evidence],
+        ]
+    )
+    is_true = ((one + other) % 2 == 1) & (ahead > 0)
+    number = said.sum(axis=1)
+    false = (said & ~is_true).sum(axis=1) / np.maximum(number, 1)
+    found = (said & is_true).sum(axis=1) / max(1, is_true.sum()) if is_true.any() else np.ones(len(said))
+    return Called(number > 0, false, found)
+
+
+def boards(runs: int, trials: int, ahead: float = 0.0) -> Called:
+    """The means over so many boards."""
+    chance = np.random.Generator(np.random.PCG64([runs, round(100 * ahead)]))
+    seen = [called(board_of(chance, runs, ahead), ahead) for _ in range(trials)]
+    return Called(*(np.mean(part, axis=0) for part in zip(*seen, strict=True)))
+
+
+def print_boards(trials: int) -> None:
+    ways = ["each pair alone", "Holm", "Benjamini–Hochberg", "evidence, Holm"]
+    print_row("anything called better, of equal runs", ways)
+    print_row("---", ["---"] * 4)
+    for runs in BOARDS:
+        print_row(
+            f"{runs} runs, {runs * (runs - 1) // 2} pairs", [f"{one:.1%}" for one in boards(runs, trials).anything]
+        )
+    print()
+    print_row(f"false of what is called, half of the runs +{AHEAD:g}; found of what is true", ways)
+    print_row("---", ["---"] * 4)
+    for runs in BOARDS:
+        seen = boards(runs, trials, AHEAD)
+        cells = [f"{false:.1%}; {found:.0%}" for false, found in zip(seen.false, seen.found, strict=True)]
+        print_row(f"{runs} runs", cells)
+    print()
+
+
 # Samples of pairs
 
 SAMPLE_SIZES = (100, 200, 500)
@@ -690,6 +768,8 @@ def main() -> int:
         print_gates(trials)
     if not only or "looks" in only:
         print_looks(trials)
+    if not only or "board" in only:
+        print_boards(max(AT_ONCE, trials // 4))
     if not only or "ladder" in only:
         print_ladder(trials)
     if not only or "false" in only:

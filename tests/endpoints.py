@@ -179,7 +179,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "overview evaluation misses slices trend costs ledger pick compare export query"),
         **form(LEADS, "ledger-note"),
         **write(WORKERS, "miss-note"),
-        **write(LEADS, "score score-rest run-again decide close judge-again request-grades"),
+        **write(LEADS, "score score-rest run-again decide close plan judge-again request-grades"),
     },
     "reports": {
         **read(MEMBERS, "evaluation comparison version negatives"),
@@ -296,7 +296,7 @@ RIGHTS: dict[str, Rows] = {
         **read_and_write(MEMBERS, LEADS, "list ledger"),
         **read_and_write(MEMBERS, WORKERS, "misses"),
         **form(LEADS, "unjudged score-rest run-again"),
-        **write(LEADS, "decide close judge-again"),
+        **write(LEADS, "decide close plan judge-again"),
     },
     "gates-api": {
         **read(MEMBERS, "gates-file gate"),

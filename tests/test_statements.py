@@ -39,6 +39,10 @@ from tests.world import ROUTES, World
 
 MOST = 15
 ON_RECORD = {
+    "evaluation:compare",
+    "evaluation-api:compare",
+    "reports:comparison",
+    "reports-api:comparison",
     "goldsets:export",
     "goldsets:public-preview",
     "goldsets-api:export",

@@ -116,6 +116,13 @@ class PairForm(KaratForm):
     candidate = forms.IntegerField(min_value=1)
 
 
+class PlanForm(KaratForm):
+    """The number of queries, or questions, at which the fixed test of a comparison decides by a measure."""
+
+    measure = forms.CharField(max_length=80)
+    queries = forms.IntegerField(min_value=1)
+
+
 class DropForm(KaratForm):
     """A decision on a query whose score fell."""
 

@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike
 from apps.accounts.models import Project
 from apps.evaluation.core import packing
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.models import GoldSet, Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
 from apps.metrics.estimate import PERCENTILE, interval_of
 from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import IfJudged
-from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
+from apps.metrics.statistics.significance import DEFAULT_SEED, FEWEST_FOR_A_VERDICT, Summary, few_words
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
-from apps.retrieval.models import Pool, Run
+from apps.retrieval.models import Pool, Run, System
 
 
 class Requested(models.Model):
@@ -247,6 +247,70 @@ class RunNote(models.Model):
     def cost_from(self) -> str:
         """Where the cost is from: "typed", "prices", or "" without one."""
         return "" if self.cost is None else "prices" if self.prices else "typed"
+
+
+class Comparison(models.Model):
+    """The record that two runs were compared on a version by a measure: who looked first, and at how many queries.
+
+    A against B is B against A: `first` is the run that was made first. All of one version, split, hit rule, slice and
+    measure are the family over which p and evidence are corrected.
+    """
+
+    version = models.ForeignKey(Version, models.PROTECT, related_name="comparisons")
+    split = models.CharField(max_length=4, blank=True)
+    hit = models.CharField(max_length=60, blank=True)
+    slice = models.ForeignKey(Slice, models.PROTECT, null=True, related_name="+")
+    slice_size = models.PositiveIntegerField(null=True)
+    measure = models.CharField(max_length=80)
+    first = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    second = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    n = models.PositiveIntegerField(help_text="Queries, or questions, that both runs have a value for.")
+    seen_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                name="comparison_once",
+                fields=["version", "split", "hit", "measure", "first", "second"],
+                condition=Q(slice=None),
+            ),
+            models.UniqueConstraint(
+                name="comparison_on_slice_once",
+                fields=["version", "split", "hit", "slice", "slice_size", "measure", "first", "second"],
+                condition=Q(slice__isnull=False),
+            ),
+            models.CheckConstraint(name="comparison_is_in_order", condition=Q(first__lt=models.F("second"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.second_id} against {self.first_id} by {self.measure}"
+
+
+class PlannedComparison(models.Model):
+    """The number of queries at which the fixed test of two systems decides, on whichever version has so many first."""
+
+    gold_set = models.ForeignKey(GoldSet, models.PROTECT, related_name="+")
+    split = models.CharField(max_length=4, blank=True)
+    hit = models.CharField(max_length=60, blank=True)
+    measure = models.CharField(max_length=80)
+    first = models.ForeignKey(System, models.PROTECT, related_name="+")
+    second = models.ForeignKey(System, models.PROTECT, related_name="+")
+    queries = models.PositiveIntegerField()
+    planned_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    planned_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                name="comparison_planned_once", fields=["gold_set", "split", "hit", "measure", "first", "second"]
+            ),
+            models.CheckConstraint(name="planned_comparison_is_in_order", condition=Q(first__lt=models.F("second"))),
+            models.CheckConstraint(name="planned_comparison_is_enough", condition=Q(queries__gte=FEWEST_FOR_A_VERDICT)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.second_id} against {self.first_id} at {self.queries}"
 
 
 class ClosedComparison(models.Model):

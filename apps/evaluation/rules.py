@@ -8,6 +8,7 @@ from django.db.models import Max
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
+from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation.models import Evaluation, RegressionNote, test_items
 from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tries_of
@@ -21,6 +22,7 @@ from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures, refuse_unmet
+from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
@@ -35,7 +37,13 @@ NO_GRADES_HERE = "No grade makes a miss. Where the Q&A is wrong, go to the misse
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 LONGEST_COMMIT = 80
 MOST_LETTERS = 80
+MOST_PLANNED = 1_000_000
+NO_CORRECTION = "There is no correction called “%s”; choose holm or fdr."
 ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
+
+
+class CorrectionRefused(Refusal):
+    """No such correction is known."""
 
 
 def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
@@ -212,6 +220,34 @@ def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool, hit: 
         words = "One drop has" if fell.unexplained == 1 else f"{fell.unexplained:,} drops have"
         choices = "Accept or Fix" if hit else "Accept, Fix or Grades wrong"
         return f"{words} no explanation yet. Choose {choices} for each."
+    return None
+
+
+def requested_correction(text: str) -> Correction:
+    """The correction named in an address, Holm's where none is. Raises CorrectionRefused."""
+    try:
+        return Correction(text) if text else Correction.HOLM
+    except ValueError:
+        raise CorrectionRefused(NO_CORRECTION % text[:20], code="bad_correction") from None
+
+
+def planning_refusal(
+    member: Member, candidate: Evaluation, queries: int, seen: int, *, is_one_system: bool, is_reached: bool
+) -> str | None:
+    """Why the person cannot plan so many queries for the fixed test of two systems that were seen at `seen`."""
+    items = items_of(candidate.hit)
+    if not member.holds(Role.LEAD):
+        return f"Only leads can plan the number of {items.many}."
+    if candidate.slice_id:
+        return "A slice belongs to one version, so nothing is planned on it. Plan on the whole split."
+    if is_one_system:
+        return "Both runs are of one system. A plan is for two systems, whose later runs can be told apart."
+    if is_reached:
+        return f"The planned number of {items.many} was reached, and the fixed test has decided: it cannot be changed."
+    if queries <= seen:
+        return f"{items.counted(seen)} {'was' if seen == 1 else 'were'} seen already: plan more than {seen:,}."
+    if not FEWEST_FOR_A_VERDICT <= queries <= MOST_PLANNED:
+        return f"Plan {FEWEST_FOR_A_VERDICT} to {MOST_PLANNED:,} {items.many}, not {queries:,}."
     return None
 
 

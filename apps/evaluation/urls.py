@@ -9,6 +9,7 @@ PAIR = [
     path("", comparison.compare, name="compare"),
     path("decide/", comparison.decide, name="decide"),
     path("close/", comparison.close, name="close"),
+    path("plan/", comparison.plan, name="plan"),
     path("again/", comparison.again, name="judge-again"),
     path("export/", comparison.export, name="export"),
     path("queries/<int:pk>/", comparison.query_page, name="query"),
@@ -37,6 +38,7 @@ PAIR = [
     path("drops/", drops.Drops.as_view(), name="drops"),
     path("decide/", drops.DropDecision.as_view(), name="decide"),
     path("close/", drops.ComparisonClose.as_view(), name="close"),
+    path("plan/", evaluations.ComparisonPlan.as_view(), name="plan"),
     path("judge-again/", drops.JudgeAgain.as_view(), name="judge-again"),
     path("unjudged/", drops.Unjudged.as_view(), name="unjudged"),
 ]

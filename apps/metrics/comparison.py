@@ -14,6 +14,7 @@ from apps.metrics.estimate import PERCENTILE, QUERIES, STUDENT, Estimate, Items
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.anytime import Evidence, evidence_of
+from apps.metrics.statistics.families import RankedDifference, over_words
 from apps.metrics.statistics.intervals import by_original
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed_by
 from apps.metrics.statistics.significance import (
@@ -23,6 +24,7 @@ from apps.metrics.statistics.significance import (
     FEWEST_FOR_A_VERDICT,
     LEVEL,
     NO_INTERVAL,
+    Correction,
     Difference,
     Paired,
     WinTally,
@@ -70,7 +72,7 @@ class McNemar(NamedTuple):
     @property
     def words(self) -> str:
         alone = f"{self.candidate_alone:,} right in the candidate alone, {self.baseline_alone:,} in the baseline alone"
-        return f"{alone}; exact McNemar test {p_words(self.p, 1)}"
+        return f"{alone}; exact McNemar test {p_words(self.p)}"
 
 
 class MeasureComparison(NamedTuple):
@@ -78,6 +80,7 @@ class MeasureComparison(NamedTuple):
 
     `anytime` is the evidence for a difference that may be looked at as often as one likes.
     `is_lower_better`: a fall is an improvement; `better` and `worse` of the difference count accordingly.
+    `standing` is that among all comparisons by this measure; without one the measures compared are the family.
     """
 
     measure: str
@@ -87,6 +90,21 @@ class MeasureComparison(NamedTuple):
     supplement: SupplementaryTests
     anytime: Evidence
     is_lower_better: bool = False
+    standing: RankedDifference | None = None
+
+    @property
+    def corrected(self) -> float:
+        """p, corrected over the family."""
+        return self.standing.corrected if self.standing else self.difference.holm
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence, corrected over the same family."""
+        return self.standing.evidence if self.standing else self.anytime
+
+    def over(self, family: int = 1) -> str:
+        """What p is corrected over, in words; `family` is the number of differences where it has no standing."""
+        return self.standing.over if self.standing else over_words(family)
 
     @property
     def estimate(self) -> Estimate:
@@ -138,13 +156,17 @@ class MeasureComparison(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether it is settled after correction over the family too: what the headline says, and the p beside it."""
+        if self.standing:
+            return self.standing.is_sure
         return self.difference.is_settled and self.difference.holm < LEVEL
 
     @property
     def verdict(self) -> str:
-        if not self.difference.is_settled:
+        if self.is_sure:
+            return self.side
+        if not self.difference.is_settled or (self.standing and self.standing.waits):
             return "not settled"
-        return self.side if self.is_sure else f"{self.side}, not after Holm"
+        return f"{self.side}, not after {(self.standing.correction if self.standing else Correction.HOLM).words}"
 
 
 class QueryChange(NamedTuple):
@@ -391,20 +413,33 @@ def verdict_lines(
         return f"One {items.one} is too few to compare {candidate} with {baseline}.", ""
     ending = f"; {fell.words}." if fell else "."
     share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
-    method = (
-        f"{share} interval, {p_words(row.difference.holm, family)}{handful_words(row.difference.tally, items)}{ending}"
-    )
+    rest = f"{handful_words(row.difference.tally, items)}{ending}"
+    method = f"{share} interval, {p_words(row.corrected, row.over(family))}{rest}"
     mean = row.difference.mean
     span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
     if row.difference.n < FEWEST_FOR_A_VERDICT:
         few = f"{row.difference.n} {items.many} are too few to tell {candidate} and {baseline} apart on {row.measure}"
         return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} in all are needed, better 50.", method
+    if row.standing and row.standing.waits:
+        rest = rest.lstrip(",;. ")
+        return _by_evidence(baseline, candidate, row, items), rest[:1].upper() + rest[1:]
     if not row.is_sure:
-        among = f" among {family} differences" if row.difference.is_settled else ""
+        listed = f"{row.standing.count} comparisons" if row.standing else f"{family} differences"
+        among = f" among {listed}" if row.difference.is_settled else ""
         none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}{among}"
         return f"{none}: {signed(mean)}, {span}.", method
     better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}"
     return f"{better}; the difference {span}.", method
+
+
+def _by_evidence(baseline: str, candidate: str, row: MeasureComparison, items: Items) -> str:
+    """The verdict below a planned number of queries, where interval and p decide nothing."""
+    mean, so_far = row.difference.mean, f"after {items.counted(row.difference.n)}"
+    if row.is_sure:
+        better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}"
+        return f"{better} {so_far}: the evidence, which may be looked at often, settles it."
+    none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}"
+    return f"{none}: {signed(mean)} {so_far}, and the evidence does not settle it."
 
 
 def handful_words(counts: WinTally, items: Items = QUERIES) -> str:
@@ -415,7 +450,7 @@ def handful_words(counts: WinTally, items: Items = QUERIES) -> str:
     if counts.sign_p is None:
         return f", none of {of} differs"
     differ = "differs" if counts.rests_on == 1 else "differ"
-    return f", only {counts.rests_on} of {of} {differ} (exact sign test {p_words(counts.sign_p, 1)})"
+    return f", only {counts.rests_on} of {of} {differ} (exact sign test {p_words(counts.sign_p)})"
 
 
 HANDFUL_WORDS = (
@@ -434,7 +469,6 @@ def handfuls(rows: Sequence[MeasureComparison], items: Items = QUERIES) -> list[
     ]
 
 
-def p_words(p: float, family: int) -> str:
-    """`p = 0.013 after Holm over 6`; four places below 0.01."""
-    words = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}"
-    return words if family < 2 else f"{words} after Holm over {family}"
+def p_words(p: float, over: str = "") -> str:
+    """`p = 0.013 after Holm over 6`, with `over` as `over_words` writes it; four places below 0.01."""
+    return f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}{over}"

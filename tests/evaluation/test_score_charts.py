@@ -1,10 +1,13 @@
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 
 from apps.evaluation.presenters import score_charts as charts
 from apps.metrics.comparison import changes
+from apps.metrics.estimate import QUERIES, QUESTIONS
+from apps.metrics.statistics.families import Plan, standings
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import ComparedStratum
 from tests.metrics.compared import compare
@@ -135,8 +138,9 @@ def test_the_line_of_evidence_marks_where_it_was_settled_and_lists_what_it_draws
     values = {"AP": np.full(900, 0.9)}
     (row,) = compare(["AP"], {"AP": np.zeros(900)}, values)
 
-    drawing = charts.evidence("AP", row.anytime, 1)
-    listed = str(charts.evidence_figures(row.anytime))
+    (standing,) = standings(np.zeros((900, 1)), values["AP"][:, None])
+    drawing = charts.evidence("AP", standing, QUERIES)
+    listed = str(charts.evidence_figures(standing, QUERIES))
 
     assert "settled after 7 queries" not in drawing
     assert f"settled after {row.anytime.settled_after} queries" in drawing
@@ -145,9 +149,10 @@ def test_the_line_of_evidence_marks_where_it_was_settled_and_lists_what_it_draws
     assert '<td class="num">900</td>' in listed
 
 
-def test_evidence_of_one_query_and_of_many_measures_can_be_drawn():
-    for count, family in ((1, 1), (5, 60)):
-        (row,) = compare(["AP"], {"AP": np.zeros(count)}, {"AP": np.zeros(count)})
-        drawing = charts.evidence("AP", row.anytime, family)
-        assert classes(drawing, "limit") == 1
-        assert ("strongest, Holm" in drawing) is (family > 1)
+def test_evidence_of_one_question_and_of_many_comparisons_can_be_drawn_with_the_number_that_is_planned():
+    for count, family, plan in ((1, 1, None), (5, 60, Plan(40, 5, is_first=False))):
+        standing = standings(np.zeros((count, family)), np.zeros((count, family)))[0]
+        drawing = charts.evidence("AP", replace(standing, plan=plan), QUESTIONS)
+        assert classes(drawing, "limit") == 1 + (plan is not None)
+        assert ("strongest, corrected" in drawing) is (family > 1)
+        assert ("planned: 40 questions" in drawing) is (plan is not None)

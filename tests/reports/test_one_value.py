@@ -78,9 +78,8 @@ def test_the_sentence_says_what_the_api_says(measure, card):
     compared, found = of(card, measure)
     fell = Regressions(len(compared.drops(measure)), 0)
     sentence, method = compared.verdict_lines(found, fell)
-    told = json.loads(
-        json.dumps(MeasureComparisonSerializer({**found.as_json, "regressions": 0, "unexplained": 0}).data)
-    )
+    more = {"regressions": 0, "unexplained": 0, "p_corrected": found.corrected}
+    told = json.loads(json.dumps(MeasureComparisonSerializer({**found.as_json, **more}).data))
     figure = told["difference"]
 
     if figure["low"] is None:
@@ -116,7 +115,7 @@ def test_the_table_of_the_page_and_its_chart_say_what_the_api_says(measure, card
     told, figure = found.as_json, found.as_json["difference"]
     bounds = score_charts.difference_bounds(compared.measures)
     drawn = [(one, score_charts.difference_cell(one.measure, one.difference, bounds)) for one in compared.measures]
-    shown = SimpleNamespace(names=compared.names, measure=measure, drawn=drawn, head="")
+    shown = SimpleNamespace(names=compared.names, measure=measure, drawn=drawn, head="", correction="holm")
 
     cells = cells_of(render_to_string("evaluation/_measure_comparisons.html", {"comparison": shown}), measure)
 

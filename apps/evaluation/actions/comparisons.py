@@ -1,4 +1,4 @@
-"""Decide on drops, close a comparison, create pools of pairs in doubt, and write the ledger of runs."""
+"""Decide on drops, record, plan and close a comparison, pool pairs in doubt, and write the ledger of runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,11 +13,18 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.evaluation import rules
 from apps.evaluation.execution.listeners import on_cost
-from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, RunNote
+from apps.evaluation.models import (
+    ClosedComparison,
+    Comparison,
+    Evaluation,
+    PlannedComparison,
+    RegressionNote,
+    RunNote,
+)
 from apps.evaluation.rules import LONGEST_COMMIT
 from apps.evaluation.selectors import evaluations, expected, rankings
-from apps.evaluation.selectors.comparisons import EvaluationPair
-from apps.goldsets.models import Version, VersionQuery
+from apps.evaluation.selectors.comparisons import EvaluationPair, ground_of
+from apps.goldsets.models import GoldSet, Version, VersionQuery
 from apps.metrics.statistics.usage import PRICES, UsageError, cost_of_thousand
 from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.enums import RunState
@@ -214,6 +221,68 @@ def _facts(note: RunNote) -> dict[str, Any]:
         "prices": note.prices or {},
         "figures": note.figures or {},
     }
+
+
+def record_comparison(*, pair: EvaluationPair, measure: str, actor: User, at: datetime) -> None:
+    """Put on record that the two runs were compared by the measure on their version, once, whoever looks how often.
+
+    The row is its own record. From then on the comparison counts in the family over which all of them are corrected.
+    """
+    first, second = pair.runs
+    if pair.family(measure).is_recorded or first == second:
+        return
+    look = Comparison(
+        version=pair.candidate.version,
+        **ground_of(pair.candidate),
+        measure=measure,
+        first_id=first,
+        second_id=second,
+        n=len(pair.candidate.query_ids),
+        seen_by=actor,
+        seen_at=at,
+    )
+    Comparison.objects.bulk_create([look], ignore_conflicts=True)
+
+
+class PlanRefused(Refusal):
+    """No such number of queries can be planned for this comparison."""
+
+
+@transaction.atomic
+def plan_comparison(
+    *, baseline: Evaluation, candidate: Evaluation, measure: str, queries: int, member: Member, at: datetime
+) -> PlannedComparison:
+    """Set the number of queries at which the fixed test of the two systems decides by the measure, on any version.
+
+    It replaces the number set before, which stays in the audit trail. Raises PlanRefused unless the person is a lead,
+    where the two were seen at so many queries already, once a plan was reached, on a slice, and for one system.
+    """
+    if reason := rules.comparison_refusal(baseline, candidate):
+        raise PlanRefused(reason, code="comparison_refused")
+    gold_set = GoldSet.objects.select_for_update().get(pk=candidate.version.gold_set_id)
+    pair = EvaluationPair.of(baseline, candidate)
+    if pair.comparison.measure(measure) is None:
+        raise PlanRefused("This comparison has no such measure.", code="no_measure")
+    family, (first, second) = pair.family(measure), pair.systems
+    if reason := rules.planning_refusal(
+        member, candidate, queries, family.seen, is_one_system=first == second, is_reached=family.reached
+    ):
+        raise PlanRefused(reason, code="plan_refused")
+    place: dict[str, Any] = {"split": candidate.split, "hit": candidate.hit, "measure": measure}
+    place |= {"gold_set": gold_set, "first_id": first, "second_id": second}
+    former = PlannedComparison.objects.filter(**place).first()
+    given = {"queries": queries, "planned_by": member.user, "planned_at": at}
+    plan, _ = PlannedComparison.objects.update_or_create(**place, defaults=given)
+    record(
+        project=candidate.project,
+        actor=member.user,
+        action="evaluation.planned",
+        obj=candidate,
+        before={"queries": former.queries} if former else None,
+        after={"baseline": baseline.run.tag, "measure": measure, "queries": queries},
+        at=at,
+    )
+    return plan
 
 
 class ClosingRefused(Refusal):

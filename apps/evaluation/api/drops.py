@@ -15,7 +15,14 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.api import PAGING, given_in
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation import rules
-from apps.evaluation.actions.comparisons import JUDGED_AGAIN, close_comparison, decide_drop, judge_again, pool_unjudged
+from apps.evaluation.actions.comparisons import (
+    JUDGED_AGAIN,
+    close_comparison,
+    decide_drop,
+    judge_again,
+    pool_unjudged,
+    record_comparison,
+)
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_comparison import BY_QUESTIONS, HitDrop, compared
 from apps.evaluation.presenters.misses import MissList, propose
@@ -160,6 +167,7 @@ class Drops(PairView):
             for drop in page.rows
         ]
         self.log_look(pair[1], [drop["split"] for drop in drops], "drops of a comparison")
+        record_comparison(pair=sheet.pair, measure=sheet.measure, actor=self.member.user, at=timezone.now())
         found = {
             "measure": sheet.measure,
             "measures": [row.measure for row in sheet.rows],

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,12 +14,13 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
 from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
 from apps.evaluation import rules
-from apps.evaluation.actions.comparisons import write_ledger
+from apps.evaluation.actions.comparisons import plan_comparison, record_comparison, write_ledger
 from apps.evaluation.actions.scoring import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_score_tables import kind_facts
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
+from apps.evaluation.serializers.drops import PlanInput
 from apps.evaluation.serializers.evaluations import (
     ComparisonSerializer,
     EvaluationDetailSerializer,
@@ -29,6 +30,7 @@ from apps.evaluation.serializers.evaluations import (
     RunNoteSerializer,
     comparison_facts,
 )
+from apps.metrics.statistics.significance import Correction
 from apps.retrieval.selectors.runs import run_in
 
 PAGE_SIZE = 50
@@ -39,15 +41,39 @@ class ComparisonDetail(RunsAPIView):
 
     roles: ClassVar = {"GET": ()}
 
-    @extend_schema(operation_id="comparisons_read", responses=ComparisonSerializer)
+    @extend_schema(
+        operation_id="comparisons_read",
+        parameters=[
+            OpenApiParameter("measure", str, description="Of the verdict; by default the first."),
+            OpenApiParameter("correction", str, enum=list(Correction), description="By default holm; fdr otherwise."),
+        ],
+        responses=ComparisonSerializer,
+    )
     def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
+        params = request.query_params
         first, second = evaluations.evaluations_with_values(self.project, baseline, candidate)
         if reason := rules.comparison_refusal(first, second):
             raise ComparisonRefused(reason, code="comparison_refused")
-        pair = EvaluationPair.of(first, second)
-        if not pair.comparison.measures:
+        pair = EvaluationPair.of(first, second, rules.requested_correction(params.get("correction", "")))
+        shared = [one.measure for one in pair.comparison.measures]
+        measure = params.get("measure") or next(iter(shared), "")
+        if measure not in shared:
             raise ComparisonRefused(NO_MEASURE, code="no_measure")
-        return Response(ComparisonSerializer(comparison_facts(pair)).data)
+        record_comparison(pair=pair, measure=measure, actor=self.member.user, at=timezone.now())
+        return Response(ComparisonSerializer(comparison_facts(pair, measure)).data)
+
+
+class ComparisonPlan(RunsAPIView):
+    """Sets the number of queries at which the fixed test of two systems decides; before it evidence alone does."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="comparisons_plan", request=PlanInput, responses=PlanInput)
+    def post(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
+        first, second = evaluations.evaluations_with_values(self.project, baseline, candidate)
+        given, at = given_in(request.data, PlanInput), timezone.now()
+        plan = plan_comparison(baseline=first, candidate=second, **given, member=self.member, at=at)
+        return Response(PlanInput(plan).data)
 
 
 class LedgerLine(RunsAPIView):

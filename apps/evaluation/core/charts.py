@@ -27,7 +27,10 @@ from apps.common.text.wording import count, interval, number, signed
 from apps.evaluation.core.robustness import SliceSignal
 from apps.goldsets.core.slice_sampling import LEFT, NEXT, NOW, USED, Balance, Turn
 from apps.metrics.comparison import QueryChange, tally
+from apps.metrics.estimate import QUERIES, Items
 from apps.metrics.statistics.anytime import NEEDED, Evidence, evidence_words
+from apps.metrics.statistics.families import RankedDifference
+from apps.metrics.statistics.significance import Correction
 from apps.metrics.statistics.strata import ComparedStratum
 
 TAU_WIDTH, WIDTH_WIDTH, HEIGHT = 200, 120, 24
@@ -232,21 +235,28 @@ def evidence_steps(evidence: Evidence) -> list[int]:
     return sorted({*range(step, n + 1, step), n})
 
 
-def evidence_line(measure: str, evidence: Evidence, family: int = 1, *, width: float = EVIDENCE_WIDTH) -> str:
+def evidence_line(
+    measure: str, standing: RankedDifference, items: Items = QUERIES, *, width: float = EVIDENCE_WIDTH
+) -> str:
     """The evidence by the number of queries on a scale of powers of ten, with the line from which it is settled.
 
-    Grey is the evidence of that many queries, gold the strongest up to there, corrected over the `family`.
+    Grey is the evidence of that many queries, gold the strongest up to there, corrected over the list it stands in. A
+    dashed line stands at the number of queries that was planned for the fixed test.
     """
+    evidence, plan = standing.evidence, standing.plan
     steps = evidence_steps(evidence)
-    curves = [[(1.0, 0), *((float(values[n - 1]), n) for n in steps)] for values in (evidence.alone, evidence.holm)]
-    curves[1][0] = (1.0 / family, 0)
+    lines = (evidence.alone, evidence.corrected)
+    curves = [[(1.0, 0), *((float(values[n - 1]), n) for n in steps)] for values in lines]
+    if standing.correction == Correction.HOLM:
+        curves[1][0] = (1.0 / standing.count, 0)
     drawn = [value for curve in curves for value, _ in curve]
     low = max(-2, min(-1, math.floor(math.log10(max(min(drawn), 1e-9)))))
     high = min(6, max(2, math.ceil(math.log10(max(drawn)))))
     decades = {float(decade): f"{10.0**decade:,.10g}" for decade in range(low, high + 1)}
     left = 16.0 + CHARACTER * max(map(len, decades.values()))
     right, top, bottom = width - 128.0, 14.0, 190.0
-    across, power = scale(0, steps[-1], left, right), scale(low, high, bottom, top)
+    last = max(steps[-1], plan.queries if plan else 0)
+    across, power = scale(0, last, left, right), scale(low, high, bottom, top)
     up = [[(across(n), power(math.log10(max(value, 1e-9)))) for value, n in curve] for curve in curves]
     settled = power(math.log10(NEEDED))
     parts = grid(power, {at: words for at, words in decades.items() if abs(power(at) - settled) > LINE}, left, right)
@@ -255,22 +265,28 @@ def evidence_line(measure: str, evidence: Evidence, family: int = 1, *, width: f
     parts.append(text(left + 6, settled - 6, f"settled from {NEEDED:g} on", class_="halo"))
     for css, curve in zip(("curve-a", "curve-b"), up, strict=True):
         parts.append(tag("path", class_=css, d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in curve)))
-    parts += _evidence_ends(evidence, [curve[-1] for curve in up], family, right)
+    if plan:
+        at, anchor = across(plan.queries), "end" if plan.queries > last / 2 else "start"
+        parts.append(tag("path", class_="limit", d=f"M{at:.1f} {top:.1f}V{bottom:.1f}"))
+        words = f"planned: {items.counted(plan.queries)}"
+        parts.append(text(at + (6 if anchor == "start" else -6), bottom - 8, words, anchor=anchor, class_="halo"))
+    parts += _evidence_ends(standing, [curve[-1] for curve in up], right)
     if (after := evidence.settled_after) is not None:
-        told = title(f"settled after {after:,} queries")
+        told = title(f"settled after {items.counted(after)}")
         parts.append(tag("circle", told, class_="b", cx=across(after), cy=settled, r=4.5))
-    values = [value for value in ticks(0, steps[-1]) if value == int(value)]
+    values = [value for value in ticks(0, last) if value == int(value)]
     parts += axis(across, values, left, right, bottom)
-    name = f"Evidence for a difference in {measure} by number of queries"
+    name = f"Evidence for a difference in {measure} by number of {items.many}"
     return drawing(width, bottom + 24, name, parts)
 
 
-def _evidence_ends(evidence: Evidence, ends: Sequence[tuple[float, float]], family: int, right: float) -> Iterator[str]:
+def _evidence_ends(standing: RankedDifference, ends: Sequence[tuple[float, float]], right: float) -> Iterator[str]:
     """What either line ends with, in words beside it."""
-    strongest = "strongest, Holm" if family > 1 else "strongest"
+    evidence = standing.evidence
+    strongest = "strongest, corrected" if standing.count > 1 else "strongest"
     named = [
         ("a", f"{evidence_words(evidence.value)} now"),
-        ("b", f"{evidence_words(evidence.strongest_holm)} {strongest}"),
+        ("b", f"{evidence_words(evidence.strongest_corrected)} {strongest}"),
     ]
     lowest = -LINE
     for (css, words), (x, y) in sorted(zip(named, ends, strict=True), key=lambda one: one[1][1]):

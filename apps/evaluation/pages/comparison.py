@@ -20,10 +20,10 @@ from apps.common.files.csvsafe import safe_cell
 from apps.corpus.models import Snapshot
 from apps.evaluation import rules
 from apps.evaluation.actions import comparisons
-from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again
+from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again, plan_comparison
 from apps.evaluation.core.charts import Bounds
 from apps.evaluation.enums import STRATA
-from apps.evaluation.forms import DropForm, PairForm
+from apps.evaluation.forms import DropForm, PairForm, PlanForm
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.comparison import ComparisonSheet, DropRow
@@ -151,7 +151,8 @@ class SideBySide:
             grades = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
             judged = sum(grade is not None for grade in grades) / len(grades) if grades else None
             relevant = sum(grade is not None and grade > 0 for grade in grades)
-            values = [(row.measure, sheet.values[row.measure][self.place]) for row in self.comparison.rows]
+            measures = self.comparison.pair.comparison.measures
+            values = [(row.measure, sheet.values[row.measure][self.place]) for row in measures]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows
 
@@ -197,7 +198,8 @@ def requested_pair(
     """The comparison by the measure in the request. Raises ComparisonRefused."""
     first, second = evaluations.evaluations_with_values(project, baseline, candidate)
     measure = request.POST.get("measure") or request.GET.get("measure", "")
-    return compared(member_of(request), first, second, measure)
+    correction = rules.requested_correction(request.GET.get("correction", ""))
+    return compared(member_of(request), first, second, measure, correction)
 
 
 def requested_comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
@@ -215,7 +217,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
     sheet = requested_pair(request, project, baseline, candidate)
     if isinstance(sheet, HitComparison):
         return compare_by_hits(request, sheet)
-    log_look(sheet.candidate, "comparison by query")
+    sheet.log_look("comparison by query", timezone.now())
     evaluation = sheet.candidate.evaluation
     context = {
         "comparison": sheet,
@@ -230,7 +232,7 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
 
 def compare_by_hits(request: HttpRequest, sheet: HitComparison) -> HttpResponse:
     """Two runs on the same triples: the finding, both kinds of truth side by side, first ranks, kinds of questions."""
-    log_look(sheet.candidate, "comparison by question")
+    sheet.log_look("comparison by question", timezone.now())
     bins, cutoff = [sheet.baseline.bins, sheet.candidate.bins], sheet.cutoff
     rows = [*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())]
     bounds = difference_bounds(rows)._replace(width=SIDE_WIDTH, inset=SIDE_INSET)
@@ -304,6 +306,19 @@ def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, go
         return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
     here = None if goes_on else sheet.drop_of(query_id)
     return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.pk}' if here else 'drops'}"
+
+
+@require_POST
+@member_view(Role.LEAD)
+def plan(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Set the number of queries at which the fixed test decides."""
+    sheet, form = requested_pair(request, project, baseline, candidate), PlanForm(request.POST)
+    if not form.is_valid():
+        raise ComparisonRefused("Give the number of queries as a whole number.", code="incomplete")
+    found = plan_comparison(**_pair_of(sheet), **form.cleaned_data, member=member_of(request), at=timezone.now())
+    messages.success(request, f"Planned: {found.queries:,}. Until then evidence alone decides.")
+    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
+    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
 
 
 @require_POST
@@ -385,7 +400,7 @@ def export(request: HttpRequest, project: Project, baseline: int, candidate: int
     items = zip(sheet.candidate.evaluation.query_ids, sheet.candidate.splits, strict=True)
     for place, (name, split) in enumerate(items):
         if sheet.candidate.visible[place]:
-            for row in sheet.rows:
+            for row in sheet.pair.comparison.measures:
                 left, right = (float(side.values[row.measure][place]) for side in sides)
                 figures = [left, right, right - left, *([hit] if hit else [])]
                 writer.writerow([safe_cell(name), split, row.measure, *figures])

@@ -43,6 +43,7 @@ from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.places import Places, RankRange, lead_by_chance, places
+from apps.metrics.statistics.significance import Correction
 from apps.retrieval.selectors.runs import is_ready_for_runs
 
 RUNS_A_PAGE = 50
@@ -88,6 +89,7 @@ class LeaderboardPage:
     page: Page[LeaderboardLine]
     runs: list[RankedRun]
     hit: str = BY_GRADES
+    correction: Correction = Correction.HOLM
 
     @property
     def main(self) -> str:
@@ -122,7 +124,7 @@ class LeaderboardPage:
 
     @cached_property
     def places(self) -> Places:
-        return places(self._values, is_lower_better=self.is_lower_better)
+        return places(self._values, is_lower_better=self.is_lower_better, correction=self.correction)
 
     @cached_property
     def _at(self) -> dict[int | None, int]:
@@ -231,7 +233,13 @@ class LeaderboardPage:
 
 
 def board(
-    version: Version, split: str, hit: str, first: str, page: str | None, part: SlicePart | None = None
+    version: Version,
+    split: str,
+    hit: str,
+    first: str,
+    page: str | None,
+    part: SlicePart | None = None,
+    correction: Correction = Correction.HOLM,
 ) -> LeaderboardPage | None:
     """The requested page of the leaderboard by grades or a hit rule, of a split or a slice; None without scores."""
     measures = leaderboard.measures_on(version, split, first, hit, part)
@@ -240,7 +248,7 @@ def board(
     lines = leaderboard.lines_on(version, split, measures[0], hit, part)
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
     ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit, part)
-    return LeaderboardPage(measures, lines, shown, ranked, hit)
+    return LeaderboardPage(measures, lines, shown, ranked, hit, correction)
 
 
 def _mark_at(at: int, first: int, last: int) -> str:
@@ -314,11 +322,12 @@ def _board_context(
 ) -> dict[str, Any]:
     requested = evaluations.requested_on(version, split, hit, part)
     measure, page = request.GET.get("measure", ""), request.GET.get("page")
+    correction = rules.requested_correction(request.GET.get("correction", ""))
     return {
         **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if hit else "",
         "budgeted": evaluations.budget_words(version, hit),
-        "board": board(version, split, hit, measure, page, part),
+        "board": board(version, split, hit, measure, page, part, correction),
         "step": rules.step_words(None if part else evaluations.ladder_shown(version, split, hit)),
         "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),

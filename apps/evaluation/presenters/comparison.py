@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from apps.common.text.wording import number
 from apps.evaluation import rules
+from apps.evaluation.actions.comparisons import record_comparison
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.presenters import score_charts as charts
-from apps.evaluation.presenters.score_tables import EvaluationSheet, ScoredSheet, conventions_of
+from apps.evaluation.presenters.score_tables import EvaluationSheet, ScoredSheet, conventions_of, log_look
 from apps.evaluation.selectors import evaluations, rankings
-from apps.evaluation.selectors.comparisons import EvaluationPair
+from apps.evaluation.selectors.comparisons import Compared, ComparisonFamily, EvaluationPair
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
-from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
+from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, RunComparison, SupplementaryTests
 from apps.metrics.statistics.anytime import fixed_words
+from apps.metrics.statistics.families import RankedDifference, over_words
 from apps.metrics.statistics.power import more_needed_words
-from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT
+from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.retrieval.models import Pool
 
 
@@ -45,11 +48,17 @@ class PairSheet(Generic[S, D]):
     baseline: S
     candidate: S
     requested: str = ""
+    correction: Correction = Correction.HOLM
 
     @cached_property
     def pair(self) -> EvaluationPair:
         values = (self.baseline.values, self.candidate.values)
-        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values)
+        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values, self.correction)
+
+    @cached_property
+    def compared(self) -> RunComparison:
+        """The comparison; by the measure shown it is corrected over all comparisons by it on this version."""
+        return self.pair.among(self.measure)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -57,34 +66,91 @@ class PairSheet(Generic[S, D]):
 
     @property
     def rows(self) -> Sequence[MeasureComparison]:
-        return self.pair.comparison.measures
-
-    @cached_property
-    def headline(self) -> MeasureComparison | None:
-        return self.pair.comparison.measure(self.requested) or next(iter(self.rows), None)
+        return self.compared.measures if self.pair.comparison.measures else []
 
     @property
     def measure(self) -> str:
-        assert self.headline is not None
-        return self.headline.measure
+        """The measure asked for, where both have it, else the first; "" where they share none."""
+        shared = [one.measure for one in self.pair.comparison.measures]
+        return self.requested if self.requested in shared else next(iter(shared), "")
+
+    @cached_property
+    def headline(self) -> MeasureComparison | None:
+        return self.compared.measure(self.measure) if self.measure else None
+
+    @property
+    def family(self) -> ComparisonFamily:
+        return self.pair.family(self.measure)
+
+    @property
+    def standing(self) -> RankedDifference:
+        return self.family.shown
+
+    def log_look(self, what: str, at: datetime) -> None:
+        """Log the look where it shows sealed scores, and put the comparison on record."""
+        log_look(self.candidate, what)
+        record_comparison(pair=self.pair, measure=self.measure, actor=self.candidate.member.user, at=at)
 
     @cached_property
     def verdict(self) -> str:
         assert self.headline is not None
-        return self.pair.comparison.verdict(self.headline, self.regressions)
+        return self.compared.verdict(self.headline, self.regressions)
 
     @property
     def verdict_lines(self) -> tuple[str, str]:
         """The verdict as a sentence; then method, p and regressions."""
         assert self.headline is not None
-        return self.pair.comparison.verdict_lines(self.headline, self.regressions)
+        return self.compared.verdict_lines(self.headline, self.regressions)
 
     @property
     def anytime_words(self) -> tuple[str, str]:
         """The evidence that may be looked at as often as one likes; then what the fixed test is good for."""
-        assert self.headline is not None
-        compared = self.pair.comparison
-        return self.headline.anytime.words(compared.family, compared.items), fixed_words(compared.items)
+        standing, items = self.standing, self.compared.items
+        fixed = standing.plan.words(items) if standing.plan else fixed_words(items)
+        return standing.evidence.words(over_words(standing.count, standing.correction), items), fixed
+
+    @property
+    def family_words(self) -> str:
+        """How many comparisons p and evidence are corrected over."""
+        count = self.standing.count
+        if count == 1:
+            return f"This is the only comparison by {self.measure} on this version so far, so nothing is corrected."
+        return f"This is one of {count:,} comparisons by {self.measure} on this version."
+
+    @property
+    def evidence(self) -> tuple[str, str] | None:
+        """The chart of the evidence and its figures; None for who may not see every query or question.
+
+        From one step to the next it tells the difference of a single one.
+        """
+        if not all(self.candidate.visible):
+            return None
+        items = self.compared.items
+        return charts.evidence(self.measure, self.standing, items), charts.evidence_figures(self.standing, items)
+
+    @property
+    def compared_rows(self) -> list[tuple[Compared, str]]:
+        """All comparisons by the measure on this version, strongest evidence first, with the verdict of each."""
+        is_lower_better = comparison.is_lower_better(self.measure)
+        return [(row, row.standing.side(is_lower_better=is_lower_better)) for row in self.family.rows]
+
+    @property
+    def least_plan(self) -> int:
+        """The smallest number of queries that can be planned."""
+        return max(self.family.seen + 1, FEWEST_FOR_A_VERDICT)
+
+    @property
+    def planning_refusal(self) -> str | None:
+        """Why this person can plan no number of queries here."""
+        one, other = self.pair.systems
+        return rules.planning_refusal(
+            self.candidate.member,
+            self.candidate.evaluation,
+            self.least_plan,
+            self.family.seen,
+            is_one_system=one == other,
+            is_reached=self.family.reached,
+        )
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -228,18 +294,6 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
     @property
     def delta_figures(self) -> str:
         return charts.delta_figures(self.changes, self.names)
-
-    @property
-    def evidence(self) -> tuple[str, str] | None:
-        """The chart of the evidence and its figures; None for who may not see every query.
-
-        From one step to the next it tells the difference of a single query.
-        """
-        assert self.headline is not None
-        if not all(self.candidate.visible):
-            return None
-        found, family = self.headline.anytime, self.pair.comparison.family
-        return charts.evidence(self.measure, found, family), charts.evidence_figures(found)
 
     @cached_property
     def drops(self) -> list[DropRow]:

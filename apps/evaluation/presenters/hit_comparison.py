@@ -42,6 +42,7 @@ from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.expected.measures import RankBin
 from apps.metrics.expected.rules import KINDS
 from apps.metrics.measures.registry import parse_measure
+from apps.metrics.statistics.significance import Correction
 
 WIDTH, RANKS_HEIGHT = 592.0, 220.0
 BASE, TOP, TALLEST = 188.0, 16.0, 150.0
@@ -242,8 +243,12 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
         difference = self.headline.difference
         if not difference.mean:
             return "There is no difference."
+        if self.standing.waits:
+            return f"By the evidence it {'is' if self.headline.is_sure else 'is not'} settled."
         if not is_clear(difference):
             return "The difference is not settled."
+        if not self.headline.is_sure:
+            return f"The difference is not settled among {self.standing.count:,} comparisons."
         against = [(kind, other) for kind in self.kinds[1:] if (other := kind.against(difference)) is not None]
         if not against:
             return "The difference is clear."
@@ -359,7 +364,9 @@ def _often(p: float) -> str:
     return "every time" if times >= 1000 else f"about {plural(times, 'time')} in 1,000"
 
 
-def compared(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet | HitComparison:
+def compared(
+    member: Member, first: Evaluation, second: Evaluation, measure: str, correction: Correction = Correction.HOLM
+) -> ComparisonSheet | HitComparison:
     """The comparison by grades or on Q&As, as the two were scored, as far as the person may see it.
 
     Raises ComparisonRefused.
@@ -368,9 +375,9 @@ def compared(member: Member, first: Evaluation, second: Evaluation, measure: str
         raise ComparisonRefused(reason, code="comparison_refused")
     sheet: ComparisonSheet | HitComparison
     if second.hit:
-        sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)
+        sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure, correction)
     else:
-        sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
-    if sheet.headline is None:
+        sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure, correction)
+    if not sheet.measure:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return sheet

@@ -32,8 +32,10 @@ from apps.evaluation.core.charts import (
     stratum_dots,
 )
 from apps.metrics.comparison import MeasureComparison, QueryChange
+from apps.metrics.estimate import Items
 from apps.metrics.measures.sets import RECALL_LEVELS
-from apps.metrics.statistics.anytime import Evidence, evidence_words
+from apps.metrics.statistics.anytime import evidence_words
+from apps.metrics.statistics.families import RankedDifference
 from apps.metrics.statistics.significance import Difference
 from apps.metrics.statistics.strata import ComparedStratum
 
@@ -89,14 +91,17 @@ def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeSt
     )
 
 
-def evidence(measure: str, found: Evidence, family: int) -> SafeString:
+def evidence(measure: str, standing: RankedDifference, items: Items) -> SafeString:
     """The evidence by number of queries."""
-    return plot(evidence_line(measure, found, family))
+    return plot(evidence_line(measure, standing, items))
 
 
-def evidence_figures(found: Evidence) -> SafeString:
-    rows = [[n, evidence_words(found.alone[n - 1]), evidence_words(found.holm[n - 1])] for n in evidence_steps(found)]
-    return figures(["Queries", "Evidence", "Strongest so far, Holm"], rows, words=0)
+def evidence_figures(standing: RankedDifference, items: Items) -> SafeString:
+    alone, corrected = standing.evidence.alone, standing.evidence.corrected
+    steps = evidence_steps(standing.evidence)
+    rows = [[n, evidence_words(alone[n - 1]), evidence_words(corrected[n - 1])] for n in steps]
+    head = [items.many.capitalize(), "Evidence", f"Strongest so far, {standing.correction.words}"]
+    return figures(head, rows, words=0)
 
 
 def stratum(compared: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:

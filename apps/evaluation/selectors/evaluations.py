@@ -234,7 +234,9 @@ def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:
     if evaluation.hit:
         return None
     rows = VersionQuery.objects.filter(version=evaluation.version_id, fields__metadata__has_key=VARIANT_OF)
-    facts = {name: fields["metadata"] for name, fields in rows.values_list("outside_id", "fields")}
+    columns = rows.values_list("outside_id", "fields")
+    variants = once(("variants", evaluation.version_id), lambda: list(columns))
+    facts = {name: fields["metadata"] for name, fields in variants}
     return originals_of({name: facts.get(name, {}) for name in evaluation.query_ids})
 
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.common.web.api import next_page
 from apps.common.web.forms import ChoiceField
 from apps.evaluation.models import ClosedComparison, RegressionNote
-from apps.evaluation.rules import MOST_LETTERS
+from apps.evaluation.rules import MOST_LETTERS, MOST_PLANNED
 from apps.retrieval.models import Pool
 
 LONGEST_QUOTE = 20_000
@@ -83,6 +83,12 @@ class MeasureInput(serializers.Serializer[Any]):
     """The measure by which the two are compared: one that both were scored by."""
 
     measure = serializers.CharField(max_length=MOST_LETTERS)
+
+
+class PlanInput(MeasureInput):
+    """The number of queries, or questions, at which the fixed test of the two systems decides."""
+
+    queries = serializers.IntegerField(min_value=1, max_value=MOST_PLANNED)
 
 
 class PoolNameInput(serializers.Serializer[Any]):

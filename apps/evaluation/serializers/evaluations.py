@@ -13,10 +13,11 @@ from apps.evaluation.selectors.comparisons import EvaluationPair
 from apps.evaluation.selectors.rankings import overlap_of, sampled_precision, version_queries
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
-from apps.metrics.comparison import MeasureComparison
+from apps.metrics.comparison import MeasureComparison, is_lower_better
 from apps.metrics.estimate import Estimate
 from apps.metrics.expected.rules import BY_GRADES
-from apps.metrics.statistics.significance import DEFAULT_SEED
+from apps.metrics.statistics.families import Plan
+from apps.metrics.statistics.significance import DEFAULT_SEED, Correction
 
 
 class StatisticSerializer(serializers.Serializer[Any]):
@@ -81,6 +82,40 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
     queries_needed = serializers.IntegerField(allow_null=True)
     regressions = serializers.IntegerField()
     unexplained = serializers.IntegerField()
+    p_corrected = serializers.FloatField(
+        help_text="What the verdict goes by: by the measure of `family` over its comparisons, by others as `p_holm`."
+    )
+
+
+class PlanSerializer(serializers.Serializer[Plan]):
+    """The planned number of queries. `left` are still to come; `decides`: this is the first look at so many."""
+
+    queries = serializers.IntegerField()
+    left = serializers.IntegerField()
+    decides = serializers.BooleanField()
+
+
+class ComparedSerializer(serializers.Serializer[Any]):
+    """One of all comparisons by a measure on this version; `evidence` is the strongest, alone and corrected."""
+
+    place = serializers.IntegerField(source="standing.place")
+    baseline = serializers.IntegerField()
+    candidate = serializers.IntegerField()
+    n = serializers.IntegerField(source="standing.difference.n")
+    evidence = serializers.FloatField(source="standing.evidence.strongest")
+    evidence_corrected = serializers.FloatField(source="standing.evidence.strongest_corrected")
+    p = serializers.FloatField(source="standing.difference.p")
+    p_corrected = serializers.FloatField(source="standing.corrected")
+    verdict = serializers.CharField()
+
+
+class FamilySerializer(serializers.Serializer[Any]):
+    """All comparisons by the measure on this version, over which p and evidence are corrected; the strongest first."""
+
+    measure = serializers.CharField()
+    correction = ChoiceField(choices=[(one.value, one.words) for one in Correction])
+    plan = PlanSerializer(allow_null=True)
+    comparisons = ComparedSerializer(many=True)
 
 
 class OverlapSerializer(serializers.Serializer[Any]):
@@ -98,7 +133,7 @@ class OverlapSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Two evaluations compared, without queries. `verdict` is the sentence of the first measure.
+    """Two evaluations compared, without queries. `verdict` is the sentence of the measure asked for, else of the first.
 
     `overlap` says how alike the two rank; null for a comparison on Q&As.
     """
@@ -112,12 +147,13 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField()
     verdict = serializers.CharField()
     measures = MeasureComparisonSerializer(many=True)
+    family = FamilySerializer()
     overlap = OverlapSerializer(allow_null=True)
 
 
-def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
-    """The values for `ComparisonSerializer`; the pair shares at least one measure."""
-    candidate, measures = pair.candidate, pair.comparison.measures
+def comparison_facts(pair: EvaluationPair, measure: str) -> dict[str, Any]:
+    """The values for `ComparisonSerializer`; the pair shares the measure."""
+    candidate, measures = pair.candidate, pair.among(measure).measures
     return {
         "baseline": pair.baseline.pk,
         "candidate": candidate.pk,
@@ -126,10 +162,26 @@ def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
         "split": candidate.split,
         "hit": candidate.hit,
         "seed": candidate.seed,
-        "verdict": pair.verdict(measures[0]),
+        "verdict": pair.verdict(pair.judged(measure)),
         "measures": [_measure(pair, one) for one in measures],
+        "family": _family(pair, measure),
         "overlap": _overlap(pair),
     }
+
+
+def _family(pair: EvaluationPair, measure: str) -> dict[str, Any]:
+    found, turned = pair.family(measure), is_lower_better(measure)
+    rows = [
+        {
+            "baseline": row.evaluations[0],
+            "candidate": row.evaluations[1],
+            "standing": row.standing,
+            "verdict": row.standing.side(is_lower_better=turned),
+        }
+        for row in found.rows
+    ]
+    plan = found.shown.plan
+    return {"measure": measure, "correction": pair.correction, "plan": plan, "comparisons": rows}
 
 
 def _overlap(pair: EvaluationPair) -> dict[str, Any] | None:
@@ -144,7 +196,12 @@ def _overlap(pair: EvaluationPair) -> dict[str, Any] | None:
 
 def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:
     fell = pair.regressions(one.measure)
-    return {**one.as_json, "regressions": fell.total, "unexplained": fell.unexplained}
+    return {
+        **one.as_json,
+        "regressions": fell.total,
+        "unexplained": fell.unexplained,
+        "p_corrected": one.corrected,
+    }
 
 
 class LedgerSerializer(serializers.Serializer[Any]):

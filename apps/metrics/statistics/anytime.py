@@ -19,7 +19,7 @@ import numpy as np
 
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import QUERIES, Items
-from apps.metrics.statistics.significance import EQUAL, LEVEL
+from apps.metrics.statistics.significance import EQUAL, LEVEL, Correction
 
 BETS = (0.25, 0.5, 0.99)
 """Small bets find small differences among much scatter; no larger ones could pay all that they may lose."""
@@ -32,12 +32,12 @@ GREATEST = 1e300
 class Evidence:
     """The evidence for one of a family of differences after each query, in an order that knows no value.
 
-    `alone[i]` is that of this difference after i + 1 queries, `holm[i]` the strongest so far, corrected over the
-    family as Holm corrects p, which is 1 divided by evidence.
+    `alone[i]` is that of this difference after i + 1 queries, `corrected[i]` the strongest so far, corrected over the
+    family as p is, which is 1 divided by evidence.
     """
 
     alone: Floats
-    holm: Floats
+    corrected: Floats
 
     @property
     def value(self) -> float:
@@ -54,13 +54,17 @@ class Evidence:
         return evidence_words(self.strongest)
 
     @property
-    def strongest_holm(self) -> float:
-        return float(self.holm[-1])
+    def strongest_corrected(self) -> float:
+        return float(self.corrected[-1])
+
+    @property
+    def corrected_words(self) -> str:
+        return evidence_words(self.strongest_corrected)
 
     @property
     def settled_after(self) -> int | None:
         """After how many queries it was settled for good, over the whole family; None where it is not."""
-        reached = self.holm >= NEEDED
+        reached = self.corrected >= NEEDED
         return int(reached.argmax()) + 1 if reached.any() else None
 
     @property
@@ -72,18 +76,17 @@ class Evidence:
         return {
             "evidence": self.value,
             "strongest": self.strongest,
-            "strongest_holm": self.strongest_holm,
+            "strongest_holm": self.strongest_corrected,
             "settled_after": self.settled_after,
             "is_settled": self.is_settled,
         }
 
-    def words(self, family: int = 1, items: Items = QUERIES) -> str:
-        """The sentence beside a verdict; `family` is the number of differences corrected over."""
+    def words(self, over: str = "", items: Items = QUERIES) -> str:
+        """The sentence beside a verdict; `over` says what it is corrected over, as `over_words`."""
         often = f"If you look again and again while {items.many} are added"
         if self.settled_after is not None:
             return f"{often}, it is settled too, after {items.counted(self.settled_after)}."
-        family_words = f", after Holm over {family}" if family > 1 else ""
-        score = f"the score of evidence is {evidence_words(self.strongest_holm)}{family_words}"
+        score = f"the score of evidence is {self.corrected_words}{over and f',{over}'}"
         return f"{often}, do not decide yet: {score}, and must reach {NEEDED:g}."
 
 
@@ -102,7 +105,12 @@ def evidence_words(evidence: float) -> str:
     return f"{math.floor(evidence * 10**places) / 10**places:,.{places}f}"
 
 
-def evidence_of(change: Floats, order: Ints | None = None, originals: Ints | None = None) -> list[Evidence]:
+def evidence_of(
+    change: Floats,
+    order: Ints | None = None,
+    originals: Ints | None = None,
+    correction: Correction = Correction.HOLM,
+) -> list[Evidence]:
     """The evidence against a mean of 0 of each column of a (queries, columns) array of differences between −1 and 1.
 
     `order` has the rows as the queries came, which no value may have decided: as they stand where it is None. It is
@@ -123,7 +131,7 @@ def evidence_of(change: Floats, order: Ints | None = None, originals: Ints | Non
     highest = np.log(GREATEST)
     return [
         Evidence(np.exp(np.minimum(own, highest)), np.exp(np.minimum(corrected, highest)))
-        for own, corrected in zip(alone.T, _after_holm(strongest).T, strict=True)
+        for own, corrected in zip(alone.T, _corrected(strongest, correction).T, strict=True)
     ]
 
 
@@ -134,13 +142,22 @@ def _by_question(came: Floats, originals: Ints) -> Floats:
     return means[np.argsort(first)]
 
 
-def _after_holm(strongest: Floats) -> Floats:
-    """Logarithms of evidence, corrected in each row over its columns: divided by how many are left, strongest first."""
+def _corrected(strongest: Floats, correction: Correction) -> Floats:
+    """Logarithms of evidence, corrected in each row over its columns, strongest first.
+
+    By Holm each is divided by how many are left of the list, and is at most the one before it; by Benjamini and
+    Hochberg by their number over its place, and is at least the one after it.
+    """
     places = np.argsort(-strongest, axis=1, kind="stable")
-    left = np.log(np.arange(strongest.shape[1], 0, -1))
-    sorted_down = np.minimum.accumulate(np.take_along_axis(strongest, places, axis=1) - left, axis=1)
+    count = strongest.shape[1]
+    sorted_down = np.take_along_axis(strongest, places, axis=1)
+    if correction == Correction.HOLM:
+        reached = np.minimum.accumulate(sorted_down - np.log(np.arange(count, 0, -1)), axis=1)
+    else:
+        shares = np.log(np.arange(1, count + 1) / count)
+        reached = np.maximum.accumulate((sorted_down + shares)[:, ::-1], axis=1)[:, ::-1]
     corrected = np.empty_like(strongest)
-    np.put_along_axis(corrected, places, sorted_down, axis=1)
+    np.put_along_axis(corrected, places, reached, axis=1)
     return corrected
 
 

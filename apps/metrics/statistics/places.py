@@ -14,7 +14,7 @@ from apps.metrics.estimate import FISHER, Estimate
 from apps.metrics.statistics.bootstrap import MOST_UNDEFINED, percentile_interval
 from apps.metrics.statistics.intervals import Floats, Interval
 from apps.metrics.statistics.proportions import student_quantile
-from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, LEVEL, change_of, holm
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, LEVEL, Correction, change_of
 
 
 def front(quality: Sequence[float | None], price: Sequence[float | None]) -> list[bool]:
@@ -145,8 +145,8 @@ class Places(NamedTuple):
         return np.flatnonzero(~apart).tolist()
 
 
-def places(values: Floats, *, is_lower_better: bool = False) -> Places:
-    """Compare each column of a (queries, runs) array with each other: paired t-test, Holm over all pairs.
+def places(values: Floats, *, is_lower_better: bool = False, correction: Correction = Correction.HOLM) -> Places:
+    """Compare each column of a (queries, runs) array with each other: paired t-test, p corrected over all pairs.
 
     A pair in which a query has no value (NaN) is not compared, as in a comparison of two runs. The p of a pair is never
     below that of the exact sign test if all queries that differ went one way: on a handful of queries the t-test would
@@ -165,7 +165,7 @@ def places(values: Floats, *, is_lower_better: bool = False) -> Places:
             for other, gain in zip(complete.tolist(), change.mean(axis=0).tolist() if n else [], strict=True)
         ]
         p_values += _paired_p(change).tolist()
-    for (run, other, gain), p in zip(tested, holm(p_values), strict=True):
+    for (run, other, gain), p in zip(tested, correction.of(p_values), strict=True):
         if p < LEVEL:
             other_leads = (gain > 0) != is_lower_better
             better[(other, run) if other_leads else (run, other)] = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
@@ -288,6 +289,41 @@ def holm(p_values: Sequence[float]) -> list[float]:
         reached = max(reached, min(1.0, (count - place) * p_values[index]))
         corrected[index] = reached
     return corrected
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected by the step-up rule of Benjamini and Hochberg (JRSS B 57, 1995): the false discovery rate."""
+    count = len(p_values)
+    corrected = [1.0] * count
+    reached = 1.0
+    for place, index in enumerate(sorted(range(count), key=lambda i: p_values[i], reverse=True)):
+        reached = min(reached, count / (count - place) * p_values[index])
+        corrected[index] = reached
+    return corrected
+
+
+class Correction(StrEnum):
+    """How p is corrected where many differences are tested, and what that promises of those called different."""
+
+    HOLM = "holm"
+    FDR = "fdr"
+
+    @property
+    def words(self) -> str:
+        return "Holm" if self is Correction.HOLM else "Benjamini–Hochberg"
+
+    @property
+    def other(self) -> Correction:
+        return Correction.FDR if self is Correction.HOLM else Correction.HOLM
+
+    @property
+    def promise(self) -> str:
+        if self is Correction.HOLM:
+            return "Holm: in at most 5 of 100 such lists is any “better” or “worse” false."
+        return "Benjamini–Hochberg: of the differences called better or worse, at most 5 in 100 on average are false."
+
+    def of(self, p_values: Sequence[float]) -> list[float]:
+        return holm(p_values) if self is Correction.HOLM else benjamini_hochberg(p_values)
 
 
 EXACT_TO = 50

@@ -68,7 +68,7 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
         baseline, candidate = compared.names
         words = f"{candidate} minus {baseline} on {row.measure} is {signed(row.difference.mean)}"
         p, few = (
-            comparison.p_words(row.difference.holm, card.family),
+            comparison.p_words(row.corrected, row.over(card.family)),
             comparison.handful_words(row.difference.tally, card.items),
         )
         return " ".join(filter(None, [f"{words}, {p}{few}; {_regressions(fell)}.", compared.judged_words]))
@@ -100,7 +100,7 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
         first = compared.measures[0]
-        blocks.append(Paragraph(f"{first.measure}: {first.anytime.words(compared.family, card.items)}"))
+        blocks.append(Paragraph(f"{first.measure}: {first.evidence.words(first.over(compared.family), card.items)}"))
         blocks += [Paragraph(f"{row.measure}: {row.mcnemar.words}.") for row in compared.measures if row.mcnemar]
         if few := comparison.handfuls(compared.measures, card.items):
             blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
@@ -129,7 +129,7 @@ def _measures_table(card: Scorecard, compared: RunComparison, name: str) -> Tabl
         figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(difference.mean, PLACES), ends]
         drops = len(compared.drops(row.measure))
         counts = [difference.better, difference.equal, difference.worse, drops, difference.n]
-        p_values = [p_value(difference.p), p_value(difference.holm)]
+        p_values = [p_value(difference.p), p_value(row.corrected)]
         rows.append([row.measure, *figures, *p_values, *map(count, counts)])
     return Table(name, [*head, "Better", "Equal", "Worse", "Fell", "n"], rows, code=CODE)
 

@@ -58,7 +58,7 @@ def comparison_document(member: Member, baseline: int, candidate: int, measure: 
     """The report of two runs, with the decisions on drops; logs and raises as `evaluation_document`."""
     first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
     sheet = compared(member, first, second, measure)
-    log_look(sheet.candidate, f"report of a comparison by {'question' if second.hit else 'query'}")
+    sheet.log_look(f"report of a comparison by {'question' if second.hit else 'query'}", timezone.now())
     return comparison_report(sheet)
 
 

@@ -57,7 +57,7 @@ def _gate_result(result: GateResult) -> ReportedGate:
 
 def comparison_report(sheet: ComparisonSheet | HitComparison) -> Document:
     """A candidate against a baseline: verdict, differences, strata; by grades also the decisions on what fell."""
-    sides, compared = (sheet.baseline, sheet.candidate), sheet.pair.comparison
+    sides, compared = (sheet.baseline, sheet.candidate), sheet.compared
     first = [one for one in compared.measures if one.measure == sheet.measure]
     measures = [*first, *(one for one in compared.measures if one.measure != sheet.measure)]
     card = _card(sides, sheet.names, [one.measure for one in measures])

@@ -149,6 +149,14 @@ def test_reviewers_who_are_asked_see_no_ranks_until_it_is_settled(client, versio
     assert "One of these questions is not shown one by one." in words(shown)
 
 
+def test_the_page_draws_the_evidence_by_number_of_questions_and_lists_the_comparisons(page):
+    drawn, said = page("compare").content.decode(), words(page("compare"))
+
+    assert "Evidence for a difference in Success@1 by number of questions" in drawn
+    assert "1 so far by Success@1, strongest evidence first" in said
+    assert "This is the only comparison by Success@1 on this version so far" in said
+
+
 def page_of(client, project, pair):
     return client.get(reverse("evaluation:compare", args=[project.slug, *(one.pk for one in pair)]))
 

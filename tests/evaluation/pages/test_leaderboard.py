@@ -183,7 +183,8 @@ def test_a_comparison_begins_with_its_verdict(client, scene, pair):
 
     said = words(response)
     assert "<h1>base is worse than better by" in said
-    assert "after Holm over 3; 12 drops, none explained. Better on" in said
+    assert "; 12 drops, none explained. Better on" in said
+    assert "of the others by Holm over the 3 measures of this comparison" in said
     assert "12 drops still need an explanation before this comparison can be closed." in said
     assert "0 of 12 explained, 12 left" in said
 

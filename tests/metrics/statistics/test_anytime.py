@@ -68,9 +68,9 @@ def test_several_differences_are_corrected_as_holm_corrects_p():
     first, second, third = evidence_of(rising)
 
     n = 12
-    assert first.holm[n] == pytest.approx(first.alone[n] / 3)
-    assert second.holm[n] == pytest.approx(min(second.alone[n] / 2, first.holm[n]))
-    assert third.strongest_holm == 1.0
+    assert first.corrected[n] == pytest.approx(first.alone[n] / 3)
+    assert second.corrected[n] == pytest.approx(min(second.alone[n] / 2, first.corrected[n]))
+    assert third.strongest_corrected == 1.0
     assert first.settled_after == next(n for n, value in enumerate(first.alone, 1) if value >= 60)
     assert alone(*[0.5] * 40).settled_after < first.settled_after
 
@@ -96,7 +96,7 @@ def test_the_sentence_says_when_it_was_settled_or_how_far_it_is():
 
     assert alone(*[1.0] * 9).words() == f"{often} it is settled too, after 7 queries."
     assert alone(1.0, 1.0).words() == f"{often} {evidence} 1.4, and must reach 20."
-    assert alone(0.0).words(6).endswith(f"{evidence} 1.0, after Holm over 6, and must reach 20.")
+    assert alone(0.0).words(" after Holm over 6").endswith(f"{evidence} 1.0, after Holm over 6, and must reach 20.")
     assert fixed_words(QUESTIONS).startswith("The interval and p are right for one look, at a number of questions set")
     assert [evidence_words(value) for value in (0.0812, 19.99, 1250.4, 1e9)] == [
         "0.08",
@@ -109,7 +109,7 @@ def test_the_sentence_says_when_it_was_settled_or_how_far_it_is():
 def test_endless_evidence_stays_a_number_and_what_cannot_be_bet_on_is_refused():
     found = alone(*[1.0] * 5_000)
 
-    assert found.value == found.strongest_holm == pytest.approx(1e300)
+    assert found.value == found.strongest_corrected == pytest.approx(1e300)
     assert isinstance(found, Evidence)
     for values in ([], [1.5], [math.nan]):
         with pytest.raises(ValueError, match="between -1 and 1"):

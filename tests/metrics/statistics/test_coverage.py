@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import (
+    AHEAD,
     GATES,
     RUNS,
     SIZES,
     STEPS,
+    boards,
     coverage,
     false_positives,
     lines_of_means,
@@ -75,3 +77,20 @@ def test_a_step_on_test_lowers_what_the_best_of_equal_runs_gains_by_chance():
 
 def test_the_randomisation_test_sees_nothing_where_nothing_differs():
     assert 0.02 <= false_positives(20, TRIALS) <= 0.08
+
+
+@pytest.mark.parametrize("runs", [5, 10])
+def test_of_a_board_of_equal_runs_a_corrected_list_hardly_ever_calls_one_better(runs):
+    alone, by_holm, by_fdr, by_evidence = boards(runs, 200).anything
+
+    assert alone > 0.25
+    assert max(by_holm, by_fdr) <= 0.08
+    assert by_evidence <= 0.01
+
+
+def test_where_half_of_a_board_is_better_few_of_the_differences_called_are_false():
+    seen = boards(10, 100, AHEAD)
+
+    assert seen.false[0] > 0.05
+    assert max(seen.false[1:]) <= 0.05
+    assert seen.found[1] < seen.found[2] < seen.found[0]
