@@ -60,7 +60,7 @@ class Command(SnapshotCommand):
 
     def _plan(self, options: dict[str, Any]) -> PoolPlan:
         if options["budget"] and options["method"] == PoolMethod.DEPTH:
-            raise CommandError("A budget needs a --method: rrf, move_to_front or bandit.", returncode=BAD_INPUT)
+            raise CommandError("A budget needs a --method: rrf, move_to_front, bandit or sample.", returncode=BAD_INPUT)
         return PoolPlan(
             method=options["method"],
             pairs=options["budget"],
