@@ -101,6 +101,10 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
         blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
         first = compared.measures[0]
         blocks.append(Paragraph(f"{first.measure}: {first.evidence.words(first.over(compared.family), card.items)}"))
+        if first.standing:
+            over = f"all comparisons by it on this version, {first.standing.count:,} so far"
+            words = f"p of {first.measure} is corrected over {over}; that of another measure over the measures here."
+            blocks.append(Paragraph(words, quiet=True))
         blocks += [Paragraph(f"{row.measure}: {row.mcnemar.words}.") for row in compared.measures if row.mcnemar]
         if few := comparison.handfuls(compared.measures, card.items):
             blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
