@@ -96,6 +96,7 @@ def pages_of(world):
         "report of the comparison over the API": (world.api("compare", base, other, "report"), world.label),
         "results of the run": (world.page("retrieval:run", world.runs[0].pk, query=world.query.query_id), results),
         "results as a file": (world.page("retrieval:results", world.runs[0].pk), f'"qid":"{world.query.outside_id}"'),
+        "reach of the run": (world.page("retrieval:reach", world.runs[0].pk), "Variety of a list"),
     }
 
 
@@ -111,7 +112,10 @@ def test_every_page_and_file_hides_the_question_from_who_is_asked_about_it_until
     read = {name: (world.read(world.asked, *address), pattern) for name, (address, pattern) in pages.items()}
 
     assert {name for name, found in read.items() if tells(*found)} == set()
-    assert {name for name, ((status, _), _) in read.items() if status != 200} == {"results as a file"}
+    assert {name for name, ((status, _), _) in read.items() if status != 200} == {
+        "results as a file",
+        "reach of the run",
+    }
     for person in (world.asked, make_member(world.project, Role.REVIEWER)):
         say_also_right(world.candidate, person, "reject")
     read = {name: (world.read(world.asked, *address), pattern) for name, (address, pattern) in pages.items()}
