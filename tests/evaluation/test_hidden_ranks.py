@@ -96,6 +96,7 @@ def pages_of(world):
         "report of the comparison over the API": (world.api("compare", base, other, "report"), world.label),
         "results of the run": (world.page("retrieval:run", world.runs[0].pk, query=world.query.query_id), results),
         "results as a file": (world.page("retrieval:results", world.runs[0].pk), f'"qid":"{world.query.outside_id}"'),
+        "reach of the run": (world.page("retrieval:reach", world.runs[0].pk), "Variety of a list"),
     }
 
 

@@ -37,6 +37,16 @@ def test_a_line_tells_what_was_returned_for_a_question_at_a_rank():
     assert errors == []
 
 
+def test_a_line_of_what_the_run_used_is_no_result_and_comes_once():
+    usage = {"usage": {"requests": 3, "errors": 1}}
+
+    rows, errors = read(usage, WHOLE, usage, {"usage": 3})
+
+    assert [line for line, _ in rows] == [2]
+    assert [(one.line, one.field) for one in errors] == [(3, "usage"), (4, "usage")]
+    assert "an earlier line has the usage already" in errors[0].message
+
+
 @pytest.mark.parametrize("field", ["id", "document_id", "pages", "text"])
 @pytest.mark.parametrize("nothing", [None, "left out"])
 def test_what_a_system_does_not_tell_is_left_out_or_null(field, nothing):

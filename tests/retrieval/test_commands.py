@@ -49,6 +49,14 @@ def test_import_run_reads_a_table_with_a_heading(project, snapshot, tmp_path, wr
     assert (run.tag, run.system.name, run.origin) == ("nightly", "nightly", "nightly.csv")
 
 
+def test_import_run_notes_what_the_run_used(project, snapshot, file):
+    karat("import_run", file, *place(project, snapshot), "--usage", "requests=12 timeouts=2")
+
+    assert Run.objects.get().usage == {"requests": 12, "timeouts": 2}
+    with pytest.raises(CommandError, match="'12' is not name=value"):
+        karat("import_run", file, *place(project, snapshot), "--usage", "12")
+
+
 def test_a_mistake_in_a_table_is_named_with_its_line(project, snapshot, tmp_path):
     table = tmp_path / "nightly.csv"
     table.write_text("query,passage,score\nQ01,a,high\n")

@@ -90,7 +90,7 @@ def import_run(
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
     run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300], draft.returns, used)
     _store_rankings(run, draft)
-    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
+    after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped, "usage": used}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
     lock_queries([one.query for one in draft.rankings], at=at)
     return ImportedRun(complete_run(run, actor=actor, at=at), is_new=True, draft=draft)

@@ -1,6 +1,6 @@
 """The pages of runs and fusions, their files, and uploading, previewing and importing run files."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -100,7 +100,8 @@ def results_jsonl(request: MemberRequest, project: Project, pk: int) -> Streamin
     """One line for each result, by outside id of the query and rank: a run that is uploaded so again is the same."""
     run = run_in(project, pk)
     names = names_of_ranked(run)
-    _check_readable(request, run, names)
+    if refusal := rules.reading_refusal(request.member, run, names):
+        raise Forbidden(refusal, code="results_hidden")
     answer = StreamingHttpResponse(_lines(run, names), content_type="application/jsonl; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slugify(run.tag)}-results.jsonl"'
     return answer
@@ -115,16 +116,13 @@ def _lines(run: Run, names: dict[int, str]) -> Iterator[bytes]:
 @require_safe
 @member_view()
 def reach(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """Which documents the first results of a run come from, and how much they differ. As the results may be read."""
+    """Which documents the first results of a run come from, and how much they differ; or why that is hidden for now."""
     shown = run_in(project, pk)
-    _check_readable(request, shown, names_of_ranked(shown))
-    return render(request, "retrieval/reach.html", {"run": shown, "reach": reach_of_run(shown)})
-
-
-def _check_readable(request: MemberRequest, run: Run, names: Collection[int]) -> None:
-    """Raises Forbidden unless this person may read every result of the run."""
-    if refusal := rules.reading_refusal(request.member, run, names):
+    if refusal := rules.results_refusal(request.member.roles, shown):
         raise Forbidden(refusal, code="results_hidden")
+    hidden = rules.reading_refusal(request.member, shown, names_of_ranked(shown))
+    context = {"run": shown, "hidden": hidden, "reach": None if hidden else reach_of_run(shown)}
+    return render(request, "retrieval/reach.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
