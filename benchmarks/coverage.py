@@ -34,11 +34,13 @@ false       two runs whose values are swapped at random: share of p up to 0.05, 
 """
 
 import argparse
+import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -92,6 +94,7 @@ RANKS = np.array([1, 1 / 2, 1 / 3, 1 / 5, 1 / 10, 0])
 FIRST_RANK = np.array([0.8, 0.06, 0.03, 0.02, 0.01, 0.08])
 NDCG, SUCCESS = parse_measure("nDCG@10"), parse_measure("Success@5")
 
+T = TypeVar("T")
 Intervals = Iterator[tuple[float, float]]
 Maker = Callable[[np.random.Generator, int, int], Intervals]
 
@@ -454,10 +457,11 @@ def outcomes(line: GateLine, n: int, trials: int) -> tuple[float, float]:
 
 
 def print_gates(trials: int) -> None:
-    print_head("passes / fails", GATE_SIZES)
-    for words, line in GATES.items():
-        shares = (outcomes(line, n, trials) for n in GATE_SIZES)
-        print_row(words, [f"{passed:.1%} / {failed:.1%}" for passed, failed in shares])
+    def shown(shares: tuple[float, float]) -> list[str]:
+        return [" / ".join(f"{share:.1%}" for share in shares)]
+
+    rows = {words: [partial(outcomes, line, n, trials) for n in GATE_SIZES] for words, line in GATES.items()}
+    print_cells(["passes / fails", *of_sizes(GATE_SIZES)], rows, shown)
 
 
 # Looks
@@ -555,21 +559,19 @@ def price(draw: Callable[..., np.ndarray], trials: int) -> tuple[int, float, flo
 
 
 def print_looks(trials: int) -> None:
-    print_row(
-        "called different, of runs that are equal",
-        ["fixed test at 100", "at any of 46 looks", "evidence, at any of 300"],
-    )
-    print_row("---", ["---"] * 3)
-    for words, draw in EQUALS.items():
-        shares = fixed_wins(draw, [100], trials), fixed_wins(draw, LOOKS, trials), evidence_wins(draw, trials)
-        print_row(words, [f"{share:.1%}" for share in shares])
-    print()
-    print_row("queries until it is settled", ["fixed test", "evidence, half of the time", "four times in five"])
-    print_row("---", ["---"] * 3)
-    for words, draw in BETTER.items():
-        fixed, half, most = price(draw, trials)
-        print_row(words, [f"{fixed:,}", f"× {half:.1f}", f"× {most:.1f}"])
-    print()
+    def tasks(draw: Callable[..., np.ndarray]) -> list[Callable[[], float]]:
+        fixed = [partial(fixed_wins, draw, looks, trials) for looks in ([100], LOOKS)]
+        return [*fixed, partial(evidence_wins, draw, trials)]
+
+    def shown(found: tuple[int, float, float]) -> list[str]:
+        fixed, half, most = found
+        return [f"{fixed:,}", f"× {half:.1f}", f"× {most:.1f}"]
+
+    head = ["called different, of runs that are equal", "fixed test at 100", "at any of 46 looks"]
+    equals = {words: tasks(draw) for words, draw in EQUALS.items()}
+    print_cells([*head, "evidence, at any of 300"], equals, as_percent)
+    head = ["queries until it is settled", "fixed test", "evidence, half of the time", "four times in five"]
+    print_cells(head, {words: [partial(price, draw, trials)] for words, draw in BETTER.items()}, shown)
 
 
 # Boards
@@ -629,21 +631,18 @@ def boards(runs: int, trials: int, ahead: float = 0.0) -> Called:
 
 
 def print_boards(trials: int) -> None:
+    def anything(seen: Called) -> list[str]:
+        return [f"{share:.1%}" for share in seen.anything]
+
+    def false_and_found(seen: Called) -> list[str]:
+        return [f"{false:.1%}; {found:.0%}" for false, found in zip(seen.false, seen.found, strict=True)]
+
     ways = ["each pair alone", "Holm", "Benjamini–Hochberg", "evidence, Holm"]
-    print_row("anything called better, of equal runs", ways)
-    print_row("---", ["---"] * 4)
-    for runs in BOARDS:
-        print_row(
-            f"{runs} runs, {runs * (runs - 1) // 2} pairs", [f"{one:.1%}" for one in boards(runs, trials).anything]
-        )
-    print()
-    print_row(f"false of what is called, half of the runs +{AHEAD:g}; found of what is true", ways)
-    print_row("---", ["---"] * 4)
-    for runs in BOARDS:
-        seen = boards(runs, trials, AHEAD)
-        cells = [f"{false:.1%}; {found:.0%}" for false, found in zip(seen.false, seen.found, strict=True)]
-        print_row(f"{runs} runs", cells)
-    print()
+    equals = {f"{runs} runs, {runs * (runs - 1) // 2} pairs": [partial(boards, runs, trials)] for runs in BOARDS}
+    print_cells(["anything called better, of equal runs", *ways], equals, anything)
+    halves = {f"{runs} runs": [partial(boards, runs, trials, AHEAD)] for runs in BOARDS}
+    head = f"false of what is called, half of the runs +{AHEAD:g}; found of what is true"
+    print_cells([head, *ways], halves, false_and_found)
 
 
 # Samples of pairs
@@ -716,39 +715,70 @@ def overstated(step: float, runs: int, trials: int) -> float:
 
 
 def print_ladder(trials: int) -> None:
-    print_row("best published score of equal runs is too high by", [f"{runs} runs" for runs in RUNS])
-    print_row("---", ["---"] * len(RUNS))
-    for step in STEPS:
-        words = f"step {step:g}" if step else "all are published"
-        print_row(words, [f"{overstated(step, runs, trials):.4f}" for runs in RUNS])
-    print()
+    def shown(above: float) -> list[str]:
+        return [f"{above:.4f}"]
+
+    words = {step: f"step {step:g}" if step else "all are published" for step in STEPS}
+    rows = {words[step]: [partial(overstated, step, runs, trials) for runs in RUNS] for step in STEPS}
+    head = ["best published score of equal runs is too high by", *(f"{runs} runs" for runs in RUNS)]
+    print_cells(head, rows, shown)
 
 
 # Printing
 
 
-def print_row(words: str, cells: list[str]) -> None:
-    print(f"| {words} | {' | '.join(cells)} |", flush=True)
+_tasks: Sequence[Callable[[], Any]] = ()
 
 
-def print_head(words: str, sizes: tuple[int, ...]) -> None:
-    print_row(words, [f"n = {n}" for n in sizes])
-    print_row("---", ["---"] * len(sizes))
+def _perform(number: int) -> Any:
+    return _tasks[number]()
 
 
-def print_table(found: dict[str, Line], sizes: tuple[int, ...], only: set[str], trials: int) -> list[float]:
-    """Each line of these groups, of all where none is named, at each size; the shares it printed."""
-    shares = []
-    shown = {words: line for words, line in found.items() if not only or line.group in only}
-    if shown:
-        print_head("95 % interval of", sizes)
-    for words, line in shown.items():
-        cells = [coverage(line.truth, line.make, n, trials) for n in sizes]
-        print_row(words, [f"{cell:.1%}" for cell in cells])
-        shares += cells
-    if shares:
-        print(f"\nMean {np.mean(shares):.1%}, lowest {min(shares):.1%}.\n", flush=True)
-    return shares
+def in_order(tasks: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """What the tasks return, in their order. Each takes its own source of chance, so any process may have any of them.
+
+    Processes that are forked have the tasks already: none could be sent to them.
+    """
+    global _tasks
+    _tasks = tasks
+    with multiprocessing.get_context("fork").Pool() as pool:
+        yield from pool.imap(_perform, range(len(tasks)))
+
+
+def print_cells(
+    head: Sequence[str], rows: Mapping[str, Sequence[Callable[[], T]]], shown: Callable[[T], list[str]]
+) -> list[T]:
+    """A table of what the tasks of each row return, each as one cell or several; and these results."""
+    for cells in (head, ["---"] * len(head)):
+        print(f"| {' | '.join(cells)} |", flush=True)
+    found = in_order([task for tasks in rows.values() for task in tasks])
+    results = []
+    for words, tasks in rows.items():
+        own = [next(found) for _ in tasks]
+        print(f"| {' | '.join([words, *(cell for one in own for cell in shown(one))])} |", flush=True)
+        results += own
+    print(flush=True)
+    return results
+
+
+def of_sizes(sizes: Sequence[int]) -> list[str]:
+    return [f"n = {n}" for n in sizes]
+
+
+def as_percent(share: float) -> list[str]:
+    return [f"{share:.1%}"]
+
+
+def print_table(found: dict[str, Line], sizes: tuple[int, ...], only: set[str], trials: int) -> None:
+    """Each line of these groups, of all where none is named, at each size."""
+    rows = {
+        words: [partial(coverage, line.truth, line.make, n, trials) for n in sizes]
+        for words, line in found.items()
+        if not only or line.group in only
+    }
+    if rows:
+        shares = print_cells(["95 % interval of", *of_sizes(sizes)], rows, as_percent)
+        print(f"Mean {np.mean(shares):.1%}, lowest {min(shares):.1%}.\n", flush=True)
 
 
 def main() -> int:
@@ -773,8 +803,8 @@ def main() -> int:
     if not only or "ladder" in only:
         print_ladder(trials)
     if not only or "false" in only:
-        print_head("of two runs that do not differ", SIZES)
-        print_row(FALSE, [f"{false_positives(n, trials):.1%}" for n in SIZES])
+        rows = {FALSE: [partial(false_positives, n, trials) for n in SIZES]}
+        print_cells(["of two runs that do not differ", *of_sizes(SIZES)], rows, as_percent)
     print_table({**lines_of_agreement(), **lines_of_levels()}, OF_AGREEMENT, only, max(AT_ONCE, trials // 4))
     print_table(lines_of_clusters(), OF_AGREEMENT, only, max(AT_ONCE, trials // 4))
     print(f"{trials} trials a figure, {time.perf_counter() - start:.0f} s", file=sys.stderr)
