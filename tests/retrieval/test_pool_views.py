@@ -289,6 +289,7 @@ def test_the_form_says_what_a_precision_costs_and_a_button_builds_that(lead, pro
     assert 'Sampled pairs of all queries</span><b class="at-end">6 judgements' in said
     assert "Assumed, since too few of these results are graded" in said
     assert "do not suffice" in plain_words(lead.get(at("estimate", project), {**fields, "half_width": "0.05"}))
+    assert plain_words(lead.get(at("estimate", project), {**fields, "method": "sample", "pairs": "0"})) == said
 
     lead.post(at("new-pool", project), {**fields, "sample": "9", "method": "depth", "pairs": "0"})
     pool = Pool.objects.get()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
@@ -56,8 +57,8 @@ class PoolForm(SamplingForm, QueryChoiceForm):
     method = forms.ChoiceField(
         label="Method",
         choices=[
-            *((one.value, one.label.capitalize()) for one in PoolMethod if one not in ADAPTIVE),
-            *((one.value, one.label.capitalize()) for one in ADAPTIVE),
+            *((one.value, capfirst(one.label)) for one in PoolMethod if one not in ADAPTIVE),
+            *((one.value, capfirst(one.label)) for one in ADAPTIVE),
         ],
         required=False,
         initial=PoolMethod.DEPTH.value,

@@ -158,9 +158,15 @@ def _filled_in(data: QueryDict) -> dict[str, Any]:
 @require_safe
 @member_view(Role.LEAD)
 def estimate(request: MemberRequest, project: Project) -> HttpResponse:
-    """The forecast beside the form of a new pool: how many pairs it can have at most."""
+    """The forecast beside the form of a new pool: how many pairs it can have at most.
+
+    Of a random sample without a budget yet that of all results, which says what budget the precision needs.
+    """
     snapshot = _chosen_snapshot(project, request.GET.get("snapshot", ""))
-    form = PoolForm(request.GET, project=project, snapshot=snapshot)
+    data = request.GET.copy()
+    if data.get("method") == PoolMethod.SAMPLE and data.get("pairs", "") in {"", "0"}:
+        data["method"] = PoolMethod.DEPTH.value
+    form = PoolForm(data, project=project, snapshot=snapshot)
     context: dict[str, Any] = {"form": form, "estimate": None}
     if form.is_valid() and snapshot is not None:
         values = form.cleaned_data
