@@ -130,8 +130,7 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     if compared.measures:
         yield aligned(_supplement_rows(card, compared))
         first = compared.measures[0]
-        often = first.evidence.words(first.over(compared.family), card.items)
-        yield textwrap.fill(f"{first.measure}: {often}", NOTE_WIDTH)
+        yield textwrap.fill(f"{first.measure}: {first.decides_words(compared.family, card.items)}", NOTE_WIDTH)
         yield from _fell(compared, compared.measures[0].measure)
 
 

@@ -106,6 +106,12 @@ class MeasureComparison(NamedTuple):
         """What p is corrected over, in words; `family` is the number of differences where it has no standing."""
         return self.standing.over if self.standing else over_words(family)
 
+    def decides_words(self, family: int = 1, items: Items = QUERIES) -> str:
+        """For whom the verdict decides; `family` is as in `over`."""
+        if self.standing:
+            return self.standing.words(items)[0]
+        return self.anytime.words(self.over(family), items, is_sure=self.is_sure)
+
     @property
     def estimate(self) -> Estimate:
         """The difference with its interval."""
@@ -164,7 +170,7 @@ class MeasureComparison(NamedTuple):
     def verdict(self) -> str:
         if self.is_sure:
             return self.side
-        if not self.difference.is_settled or (self.standing and self.standing.waits):
+        if not self.difference.is_settled or (self.standing and self.standing.rests_on_evidence):
             return "not settled"
         return f"{self.side}, not after {(self.standing.correction if self.standing else Correction.HOLM).words}"
 
@@ -419,27 +425,27 @@ def verdict_lines(
     span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
     if row.difference.n < FEWEST_FOR_A_VERDICT:
         few = f"{row.difference.n} {items.many} are too few to tell {candidate} and {baseline} apart on {row.measure}"
-        return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} in all are needed, better 50.", method
-    if row.standing and row.standing.waits:
+        return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} in all are needed; plan for 50.", method
+    if row.standing and row.standing.rests_on_evidence:
         rest = rest.lstrip(",;. ")
         return _by_evidence(baseline, candidate, row, items), rest[:1].upper() + rest[1:]
     if not row.is_sure:
         listed = f"{row.standing.count} comparisons" if row.standing else f"{family} differences"
-        among = f" among {listed}" if row.difference.is_settled else ""
-        none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}{among}"
-        return f"{none}: {signed(mean)}, {span}.", method
+        among = f", among {listed}," if row.difference.is_settled else ""
+        differs = f"{row.measure} differs by {signed(mean)}, it {span}"
+        return f"Cannot tell yet{among} whether {candidate} is better or worse than {baseline}: {differs}.", method
     better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}"
     return f"{better}; the difference {span}.", method
 
 
 def _by_evidence(baseline: str, candidate: str, row: MeasureComparison, items: Items) -> str:
-    """The verdict below a planned number of queries, where interval and p decide nothing."""
-    mean, so_far = row.difference.mean, f"after {items.counted(row.difference.n)}"
+    """The verdict beside the planned number of queries, where interval and p decide nothing."""
+    mean, so_far = row.difference.mean, f"over {items.counted(row.difference.n)}"
     if row.is_sure:
-        better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure}"
-        return f"{better} {so_far}: the evidence, which may be looked at often, settles it."
-    none = f"No clear difference yet between {candidate} and {baseline} on {row.measure}"
-    return f"{none}: {signed(mean)} {so_far}, and the evidence does not settle it."
+        better = f"{candidate} is {row.side} than {baseline} by {number(abs(mean))} {row.measure} {so_far}"
+        return f"{better}: the evidence settles it."
+    differs = f"{row.measure} differs by {signed(mean)} {so_far}"
+    return f"Cannot tell yet whether {candidate} is better or worse than {baseline}: {differs}."
 
 
 def handful_words(counts: WinTally, items: Items = QUERIES) -> str:

@@ -97,13 +97,14 @@ def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Measure
         ),
         (
             ("BM25", "Hybrid"), row_of(0.021, 0.004, 0.038, holm=0.08), 6, Regressions(0, 0),
-            "No clear difference yet between Hybrid and BM25 on nDCG@10 among 6 differences: +0.021, could be +0.004 "
-            "to +0.038. 95 % interval, p = 0.080 after Holm over 6; no drop.",
+            "Cannot tell yet, among 6 differences, whether Hybrid is better or worse than BM25: nDCG@10 differs by "
+            "+0.021, it could be +0.004 to +0.038. 95 % interval, p = 0.080 after Holm over 6; no drop.",
             "better, not after Holm",
         ),
         (
             ("BM25", "Hybrid"), row_of(0.01, -0.002, 0.02, holm=0.3), 6, None,
-            "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
+            "Cannot tell yet whether Hybrid is better or worse than BM25: nDCG@10 differs by +0.010, it could be "
+            "−0.002 to +0.020. "
             "95 % interval, p = 0.300 after Holm over 6.",
             "not settled",
         ),
@@ -111,7 +112,7 @@ def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Measure
             # It was "worse, but chance is not ruled out", an interval without zero, and p = 1.
             ("BM25", "my-search"), stated("nDCG@10", 0.5, 0.3, TWO_QUERIES), 6, None,
             "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 in all "
-            "are needed, better 50. 95 % interval, p = 1.000 after Holm over 6.",
+            "are needed; plan for 50. 95 % interval, p = 1.000 after Holm over 6.",
             "not settled",
         ),
     ],

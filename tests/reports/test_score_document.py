@@ -72,9 +72,9 @@ def test_a_comparison_says_how_far_its_evidence_is_and_what_one_look_is_good_for
     page = as_html(scored_document(card))
     (row, _) = card.comparisons[0].measures
 
-    assert f"nDCG@10: {row.anytime.words(' after Holm over 2')}" in page
-    assert "the score of evidence is 0.60, after Holm over 2, and must reach 20" in page
-    assert "The interval and p are right for one look" in page
+    assert f"nDCG@10: {row.decides_words(2)}" in page
+    assert "the evidence after Holm over 2 is 0.60, and 20 is needed" in page
+    assert "Interval and p are right for one look" in page
     assert row.anytime.strongest_words in [cell for cells in rows_of(part(card, "new against base")) for cell in cells]
 
 

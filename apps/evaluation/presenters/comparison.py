@@ -17,8 +17,7 @@ from apps.evaluation.selectors.comparisons import Compared, ComparisonFamily, Ev
 from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, RunComparison, SupplementaryTests
-from apps.metrics.statistics.anytime import fixed_words
-from apps.metrics.statistics.families import RankedDifference, over_words
+from apps.metrics.statistics.families import RankedDifference
 from apps.metrics.statistics.power import more_needed_words
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.retrieval.models import Pool
@@ -104,18 +103,16 @@ class PairSheet(Generic[S, D]):
 
     @property
     def anytime_words(self) -> tuple[str, str]:
-        """The evidence that may be looked at as often as one likes; then what the fixed test is good for."""
-        standing, items = self.standing, self.compared.items
-        fixed = standing.plan.words(items) if standing.plan else fixed_words(items)
-        return standing.evidence.words(over_words(standing.count, standing.correction), items), fixed
+        """For whom the verdict decides; then what interval and p are good for."""
+        return self.standing.words(self.compared.items)
 
     @property
     def family_words(self) -> str:
         """How many comparisons p and evidence are corrected over."""
         count = self.standing.count
         if count == 1:
-            return f"This is the only comparison by {self.measure} on this version so far, so nothing is corrected."
-        return f"This is one of {count:,} comparisons by {self.measure} on this version."
+            return f"This is the only comparison by {self.measure} on this version so far."
+        return f"This is one of {count:,} comparisons by {self.measure} on this version; p and evidence allow for that."
 
     @property
     def evidence(self) -> tuple[str, str] | None:
@@ -259,7 +256,7 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
     @property
     def power_words(self) -> tuple[str, str]:
         """How many more queries would settle the headline's measure, and the difference that so many can detect; both
-        empty where they are not defined and of too few queries, the first where it is settled.
+        empty where they are not defined and of too few queries, the first where it is settled or a number is planned.
         """
         if self.headline is None or self.headline.difference.n < FEWEST_FOR_A_VERDICT:
             return "", ""
@@ -270,7 +267,8 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
         shown = f"With {n:,} queries, a true difference of {number(least)} would be detected four times in five."
         if least is None:  # more than the measure can differ
             shown = ""
-        needed = "" if self.headline.is_sure else more_needed_words(difference, spread, n)
+        plans = self.standing.rests_on_evidence or self.headline.is_sure
+        needed = "" if plans else more_needed_words(difference, spread, n)
         return needed, shown
 
     @cached_property

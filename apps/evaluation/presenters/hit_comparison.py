@@ -243,7 +243,7 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
         difference = self.headline.difference
         if not difference.mean:
             return "There is no difference."
-        if self.standing.waits:
+        if self.standing.rests_on_evidence:
             return f"By the evidence it {'is' if self.headline.is_sure else 'is not'} settled."
         if not is_clear(difference):
             return "The difference is not settled."
@@ -269,7 +269,8 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
         difference = self.headline.difference
         first, second = self.names
         if not is_yes_or_no(self.measure):
-            return f"Paired bootstrap over questions; randomisation test p = {p_value(difference.p)}."
+            interval_of = "95 % interval of the paired difference over questions"
+            return f"{interval_of}; randomisation test p = {p_value(difference.p)}."
         counts, p = difference.tally, difference.tally.sign_p
         if p is None:
             return "They agree on every question."

@@ -81,20 +81,37 @@ class Evidence:
             "is_settled": self.is_settled,
         }
 
-    def words(self, over: str = "", items: Items = QUERIES) -> str:
-        """The sentence beside a verdict; `over` says what it is corrected over, as `over_words`."""
-        often = f"If you look again and again while {items.many} are added"
+    def words(self, over: str = "", items: Items = QUERIES, *, is_sure: bool = False) -> str:
+        """For whom the verdict beside it decides. `over` says what the evidence is corrected over, as `over_words`.
+
+        `is_sure`: interval and p settle the difference, for whoever looks once.
+        """
+        often = f"hoever looks again and again while {items.many} are added"
+        state = f"the evidence{over} {self.state_words(items)}"
+        if self.is_settled and is_sure:
+            return f"This holds for whoever looks once, and for w{often}: {state}."
+        if self.is_settled:
+            return f"W{often} may decide: {state}."
+        once = f"Whoever looks once, at a number of {items.many} set before, may decide by this. " if is_sure else ""
+        return f"{once}W{often} cannot decide yet: {state}."
+
+    def state_words(self, items: Items = QUERIES) -> str:
+        """How far it is, after its subject: `is 3.2, and 20 is needed`, `reached 20 after 44 of 60 queries`."""
         if self.settled_after is not None:
-            return f"{often}, it is settled too, after {items.counted(self.settled_after)}."
-        score = f"the score of evidence is {self.corrected_words}{over and f',{over}'}"
-        return f"{often}, do not decide yet: {score}, and must reach {NEEDED:g}."
+            return f"reached {NEEDED:g} after {self.settled_after:,} of {items.counted(len(self.corrected))}"
+        return f"is {self.corrected_words}, and {NEEDED:g} is needed"
 
 
 def fixed_words(items: Items = QUERIES) -> str:
     """What the interval and p beside the evidence are good for; the figure is that of `benchmarks/coverage.py`."""
-    once = f"The interval and p are right for one look, at a number of {items.many} set before"
-    again = f"Looked at after every second {items.one} from 10 to 100, p falls below 0.05"
-    return f"{once}. {again} in about 26 of 100 comparisons of equal runs that differ on every {items.one}."
+    return f"Interval and p are right for one look, at a number of {items.many} set before. {again_words(items)}"
+
+
+def again_words(items: Items = QUERIES) -> str:
+    """What interval and p are worth for whoever looks again and again."""
+    again = f"Whoever looks after every second {items.one} from 10 to 100, and stops at the first p below {LEVEL:g}"
+    simulated = f"simulated, with values that differ on every {items.one}"
+    return f"{again}, calls about 26 of 100 pairs different that are equally good ({simulated})."
 
 
 def evidence_words(evidence: float) -> str:

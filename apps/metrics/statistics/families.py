@@ -15,7 +15,7 @@ import numpy as np
 from apps.common.text.wording import number
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import QUERIES, Items
-from apps.metrics.statistics.anytime import Evidence, evidence_of, fixed_words
+from apps.metrics.statistics.anytime import Evidence, again_words, evidence_of, fixed_words
 from apps.metrics.statistics.significance import (
     DEFAULT_SEED,
     FEWEST_FOR_A_VERDICT,
@@ -51,20 +51,6 @@ class Plan(NamedTuple):
     def decides(self) -> bool:
         return not self.left and self.is_first
 
-    def words(self, items: Items = QUERIES) -> str:
-        """What the fixed test is good for here; the figure is that of `benchmarks/coverage.py`."""
-        planned = items.counted(self.queries)
-        if self.left:
-            more = f"{self.left:,} more {items.one if self.left == 1 else items.many}"
-            early = f"Read earlier, after every second {items.one}"
-            equal = f"{early}, it would call about 26 of 100 equal pairs different that differ on every {items.one}"
-            return f"{planned} are planned: the fixed test waits for {more}. {equal}."
-        if self.is_first:
-            return (
-                f"{planned} were planned, and this is the first look at so many: interval and p are right and decide."
-            )
-        return f"{planned} were planned and have been looked at before. {fixed_words(items)}"
-
 
 @dataclass(frozen=True)
 class RankedDifference:
@@ -96,16 +82,37 @@ class RankedDifference:
         return number(self.divisor, 0 if self.divisor == int(self.divisor) else 2)
 
     @property
-    def waits(self) -> bool:
-        """Whether fewer queries are there than planned, so that evidence alone decides."""
-        return self.plan is not None and self.plan.left > 0
+    def rests_on_evidence(self) -> bool:
+        """Whether a number of queries is planned and this is not the first look at so many: evidence alone decides."""
+        return self.plan is not None and not self.plan.decides
 
     @property
     def is_sure(self) -> bool:
-        """Whether it may be called better or worse: by evidence below a plan, else by interval and corrected p."""
-        if self.waits:
+        """Whether it may be called better or worse: by evidence where that alone decides, else by interval and p."""
+        if self.rests_on_evidence:
             return self.evidence.is_settled and self.difference.n >= FEWEST_FOR_A_VERDICT
         return self.difference.is_settled and self.corrected < LEVEL
+
+    def words(self, items: Items = QUERIES) -> tuple[str, str]:
+        """For whom the verdict decides; then what interval and p are good for."""
+        over = over_words(self.count, self.correction)
+        if self.plan is None:
+            is_sure = self.is_sure
+            line = self.evidence.words(over, items, is_sure=is_sure)
+            return line, "" if is_sure and self.evidence.is_settled else fixed_words(items)
+        planned, state = items.counted(self.plan.queries), self.evidence.state_words(items)
+        so_many = f"this comparison with {self.plan.queries:,} or more before"
+        again = f"Interval and p are right for one look, at the planned number. {again_words(items)}"
+        if self.plan.decides:
+            decide = "interval and p decide, also for whoever looked at fewer"
+            return f"{planned} were planned, and nobody has seen {so_many}: {decide}.", ""
+        if not self.plan.left:
+            only = "so this is a further look, and only the evidence decides"
+            return f"{planned} were planned, and somebody has seen {so_many}, {only}. It{over} {state}.", again
+        if self.evidence.is_settled:
+            return f"Nobody has to wait for the planned {planned}: the evidence{over} {state}.", again
+        wait = f"Interval and p wait for the planned {planned}, {self.plan.left:,} more"
+        return f"{wait}. Until then only the evidence decides. It{over} {state}.", again
 
     def side(self, *, is_lower_better: bool) -> str:
         if not self.is_sure:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from apps.common.text.wording import signed
 from apps.metrics.estimate import QUERIES
 
 POWER = 0.8
@@ -106,13 +107,14 @@ def more_needed_words(difference: float, spread: float, n: int) -> str:
     """
     more = more_needed(difference, spread, n)
     if more is None:
-        return "The difference is too small against its scatter to say how many more queries would settle it."
+        small = "The difference is too small against its scatter to say how many more queries would settle it."
+        return f"{small} That does not mean that they are equal."
     even, likely = more
     if not likely:
         return ""
-    half = f", {even:,} in half of them" if even else ""
-    settled = f"{QUERIES.counted(likely)} more are enough to settle it in nine of ten cases{half}"
-    return f"If the true difference is as large as this, {settled}."
+    more_queries = f"{likely:,} more {QUERIES.one if likely == 1 else QUERIES.many} settle it in nine of ten cases"
+    half = f", and {even:,} more in half of the cases" if even else ""
+    return f"If the true difference is {signed(difference)} too, {more_queries}{half}."
 
 
 def _more(difference: float, spread: float, n: int, power: float) -> int:

@@ -100,7 +100,7 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
         first = compared.measures[0]
-        blocks.append(Paragraph(f"{first.measure}: {first.evidence.words(first.over(compared.family), card.items)}"))
+        blocks.append(Paragraph(f"{first.measure}: {first.decides_words(compared.family, card.items)}"))
         if first.standing:
             over = f"all comparisons by it on this version, {first.standing.count:,} so far"
             words = f"p of {first.measure} is corrected over {over}; that of another measure over the measures here."

@@ -83,9 +83,9 @@ def test_evidence_counts_queries_as_the_judgements_have_them_and_may_be_looked_a
     assert first["strongest"] < last["strongest"]
     assert last["strongest_holm"] >= 20
     assert (last["settled_after"], last["is_settled"]) == (9, True)
-    assert "do not decide yet: the score of evidence is 3.8, after Holm over 2, and must reach 20." in table
+    assert "cannot decide yet: the evidence after Holm over 2 is 3.8, and 20 is needed." in table
     assert "Evidence may be looked at as often as you like, and settles from 20 on." in table
-    assert "The interval and p are right for one look, at a number of queries set before." in table
+    assert "Interval and p are right for one look, at a number of queries set before." in table
 
 
 def test_all_differences_of_all_runs_are_one_family(files, capsys):

@@ -79,8 +79,8 @@ def test_the_verdict_is_corrected_over_all_comparisons_by_its_measure_and_the_pa
     found = api(client, scene, (base, scored["two"])).json()
 
     said = text_of(page)
-    assert "This is one of 3 comparisons by nDCG@10 on this version." in said
-    assert "No clear difference yet between two and base on nDCG@10 among 3 comparisons" in said
+    assert "This is one of 3 comparisons by nDCG@10 on this version; p and evidence allow for that." in said
+    assert "Cannot tell yet, among 3 comparisons, whether two is better or worse than base: nDCG@10 differs" in said
     assert "after Holm over 3 comparisons on this version" in said
     table = said.partition(TABLE)[2].partition("Every query, worst first")[0]
     assert table.startswith(" 3 so far by nDCG@10, strongest evidence first")
@@ -113,7 +113,7 @@ def test_what_is_added_later_changes_no_stored_verdict(client):
     assert stored.startswith("two is better than base")
     assert ClosedComparison.objects.get().verdict == stored
     assert " ".join(stored.split()) in page
-    assert "No clear difference yet between two and base" in page
+    assert "Cannot tell yet, among 3 comparisons, whether two is better or worse than base" in page
 
 
 def test_benjamini_and_hochberg_is_a_choice_on_the_page_the_board_and_over_the_api(client):
@@ -184,8 +184,10 @@ def test_below_a_plan_evidence_decides_the_first_version_that_reaches_it_is_test
     events = [(event.before, event.after["queries"]) for event in Event.objects.filter(action="evaluation.planned")]
     assert sorted(events, key=str) == sorted([(None, 30), ({"queries": 30}, 16)], key=str)
     waits = text_of(opened(client, scene, small))
-    assert "16 queries are planned: the fixed test waits for 8 more queries." in waits
-    assert "after 8 queries, and the evidence does not settle it." in waits
+    assert (
+        "Interval and p wait for the planned 16 queries, 8 more. Until then only the evidence decides. It is" in waits
+    )
+    assert "Cannot tell yet whether two is better or worse than one: nDCG@10 differs by" in waits
     assert "waits for 8 more" in waits
     assert "planned: 16 queries" in waits
     assert "Change the plan" in waits
@@ -194,7 +196,7 @@ def test_below_a_plan_evidence_decides_the_first_version_that_reaches_it_is_test
     first, second = (text_of(opened(client, scene, large)) for _ in range(2))
     found = api(client, scene, large).json()["family"]["plan"]
     assert first == second
-    assert "16 queries were planned, and this is the first look at so many" in first
+    assert "nobody has seen this comparison with 16 or more before: interval and p decide, also for" in first
     assert "two-2 is better than one-2" in first or "is better than" in first
     assert "Change the plan" not in first
     assert found == {"queries": 16, "left": 0, "decides": True}
@@ -204,7 +206,7 @@ def test_below_a_plan_evidence_decides_the_first_version_that_reaches_it_is_test
     again = add_run(scene, "two-3", {**dict.fromkeys(large[1].query_ids, GOOD)}, system=large[1].run.system.name)
     scene.runs["two-3"] = again
     later = text_of(opened(client, scene, (large[0], score(scene, "two-3", measures="nDCG@10"))))
-    assert "16 queries were planned and have been looked at before. The interval and p are right for one look" in later
+    assert "somebody has seen this comparison with 16 or more before, so this is a further look" in later
 
 
 def test_a_plan_is_for_leads_two_systems_and_a_whole_split_over_the_api_too(client):

@@ -56,8 +56,8 @@ def test_the_page_says_beside_the_verdict_how_far_the_evidence_is_and_what_the_f
     found = EvaluationPair.of(*pair).comparison.measures[0].anytime
     said = words(page)
     assert not found.is_settled
-    assert f"the score of evidence is {found.strongest_words}, and must reach 20." in said
-    assert "The interval and p are right for one look, at a number of queries set before." in said
+    assert f"cannot decide yet: the evidence is {found.strongest_words}, and 20 is needed." in said
+    assert "Interval and p are right for one look, at a number of queries set before." in said
     assert LINE in page.content.decode()
     assert page.content.decode().count("Strongest so far, Holm") == 1
 
@@ -75,7 +75,7 @@ def test_by_its_own_measure_it_is_settled_earlier_than_over_all_measures_of_the_
     assert found["is_settled"]
     assert found["strongest"] > found["strongest_holm"] >= 20
     assert found["settled_after"] == 8
-    assert "If you look again and again while queries are added, it is settled too, after 7 queries." in said
+    assert "for whoever looks again and again while queries are added: the evidence reached 20 after 7 of" in said
     supplement = said.partition("Other tests, effect size and power")[2]
     assert "settled after 7" in supplement
     assert "settled after 8" in supplement

@@ -91,13 +91,18 @@ def test_queries_count_in_the_order_they_joined_whatever_their_values():
 
 
 def test_the_sentence_says_when_it_was_settled_or_how_far_it_is():
-    often = "If you look again and again while queries are added,"
-    evidence = "do not decide yet: the score of evidence is"
+    often = "looks again and again while queries are added"
+    reached = "the evidence reached 20 after 7 of 9 queries."
 
-    assert alone(*[1.0] * 9).words() == f"{often} it is settled too, after 7 queries."
-    assert alone(1.0, 1.0).words() == f"{often} {evidence} 1.4, and must reach 20."
-    assert alone(0.0).words(" after Holm over 6").endswith(f"{evidence} 1.0, after Holm over 6, and must reach 20.")
-    assert fixed_words(QUESTIONS).startswith("The interval and p are right for one look, at a number of questions set")
+    assert alone(*[1.0] * 9).words() == f"Whoever {often} may decide: {reached}"
+    assert (
+        alone(*[1.0] * 9).words(is_sure=True)
+        == f"This holds for whoever looks once, and for whoever {often}: {reached}"
+    )
+    assert alone(1.0, 1.0).words() == f"Whoever {often} cannot decide yet: the evidence is 1.4, and 20 is needed."
+    assert alone(1.0, 1.0).words(is_sure=True).startswith("Whoever looks once, at a number of queries set before, may ")
+    assert alone(0.0).words(" after Holm over 6").endswith("the evidence after Holm over 6 is 1.0, and 20 is needed.")
+    assert fixed_words(QUESTIONS).startswith("Interval and p are right for one look, at a number of questions set")
     assert [evidence_words(value) for value in (0.0812, 19.99, 1250.4, 1e9)] == [
         "0.08",
         "19.9",

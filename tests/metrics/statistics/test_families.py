@@ -82,11 +82,13 @@ def test_a_comparison_added_later_can_move_a_verdict():
     assert alone.difference == among.difference._replace(holm=alone.difference.holm)
     assert first.startswith("Hybrid is better than BM25 by 0.0")
     assert "after" not in method
-    assert second.startswith("No clear difference yet between Hybrid and BM25 on nDCG@10 among 40 comparisons: ")
+    assert second.startswith(
+        "Cannot tell yet, among 40 comparisons, whether Hybrid is better or worse than BM25: nDCG@10 "
+    )
     assert [row.verdict for row in rows] == ["better", "better, not after Holm"]
 
 
-def test_below_a_plan_evidence_decides_at_it_the_fixed_test_does_and_later_the_caveat_stands_again():
+def test_beside_a_plan_evidence_decides_and_at_the_first_look_at_so_many_the_fixed_test_does():
     baseline, candidate = runs_of(0.03, n=60)
     (found,) = standings(baseline, candidate)
     assert found.difference.is_settled
@@ -101,18 +103,17 @@ def test_below_a_plan_evidence_decides_at_it_the_fixed_test_does_and_later_the_c
         for one in (waits, decides, later)
     ]
 
-    assert [one.is_sure for one in (waits, decides, later)] == [False, True, True]
-    assert said[0][0].endswith("after 60 queries, and the evidence does not settle it.")
+    assert [one.is_sure for one in (waits, decides, later)] == [False, True, False]
+    assert said[0][0].endswith("AP differs by +0.026 over 60 queries.")
     assert "interval" not in said[0][1]
     assert said[1][0].startswith("Hybrid is better than BM25")
-    assert said[1] == said[2]
-    assert waits.plan.words(QUESTIONS).startswith(
-        "80 questions are planned: the fixed test waits for 20 more questions."
+    assert said[2] == said[0]
+    assert waits.words(QUESTIONS)[0].startswith("Interval and p wait for the planned 80 questions, 20 more.")
+    assert "calls about 26 of 100 pairs different that are equally good" in waits.words()[1]
+    assert decides.words()[0].endswith(
+        "seen this comparison with 60 or more before: interval and p decide, also for whoever looked at fewer."
     )
-    assert "about 26 of 100 equal pairs" in waits.plan.words()
-    assert "this is the first look at so many" in decides.plan.words()
-    assert (waits.plan.decides, decides.plan.decides, later.plan.decides) == (False, True, False)
-    assert "The interval and p are right for one look" in later.plan.words()
+    assert "and somebody has seen this comparison with 50 or more before, so this is a further look" in later.words()[0]
 
 
 def test_enough_evidence_settles_it_below_a_plan():
@@ -123,7 +124,6 @@ def test_enough_evidence_settles_it_below_a_plan():
 
     assert waits.is_sure
     assert row.verdict == "better"
-    assert verdict_lines("BM25", "Hybrid", row)[0].endswith(
-        "after 40 queries: the evidence, which may be looked at often, settles it."
-    )
+    assert verdict_lines("BM25", "Hybrid", row)[0].endswith("over 40 queries: the evidence settles it.")
+    assert waits.words()[0].startswith("Nobody has to wait for the planned 80 queries: the evidence reached 20 after ")
     assert waits.side(is_lower_better=True) == "worse"

@@ -50,16 +50,17 @@ def test_fewer_queries_are_needed_for_an_even_chance_than_for_nine_in_ten():
     assert queries_needed(0.5, 1.0, 0.5) < queries_needed(0.5, 1.0) < queries_needed(0.5, 1.0, 0.9) == 44
 
 
-IF_SO = "If the true difference is as large as this,"
-ENOUGH = "queries more are enough to settle it in nine of ten cases"
+IF_SO = "If the true difference is {} too,"
+TOO_SMALL = "The difference is too small against its scatter to say how many more queries would settle it."
+ENOUGH = "more queries settle it in nine of ten cases"
 
 
 @pytest.mark.parametrize(
     ("difference", "words"),
     [
-        (0.019, "The difference is too small against its scatter to say how many more queries would settle it."),
-        (-0.021, f"{IF_SO} 860 {ENOUGH}, 260 in half of them."),
-        (0.04, f"{IF_SO} 170 {ENOUGH}."),
+        (0.019, f"{TOO_SMALL} That does not mean that they are equal."),
+        (-0.021, f"{IF_SO.format('−0.021')} 860 {ENOUGH}, and 260 more in half of the cases."),
+        (0.04, f"{IF_SO.format('+0.040')} 170 {ENOUGH}."),
         (0.2, ""),
     ],
 )
