@@ -19,7 +19,7 @@ from apps.metrics.statistics.rank_similarity import PERSISTENCE, rank_overlaps
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import PoolMethod
-from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.models import Pool, PoolEntry, PoolQuery, Ranking, Run
 from apps.retrieval.selectors.pools import RELEVANT_FROM
 
 AT_ONCE = 2_000
@@ -222,7 +222,8 @@ class SampledPrecision(NamedTuple):
 def sampled_precision(evaluation: Evaluation) -> SampledPrecision | None:
     """The estimate from the newest pool of the version that is such a sample with this run; None without one.
 
-    Over the queries of the evaluation's split that have a grade from it, if they are so many that no single one shows.
+    Of the queries of the evaluation's split that have a grade from it, if they are so many that no single one shows.
+    How many places have a result is known of every query of the pool, also of those without a sampled pair.
     """
     version, run = evaluation.version, evaluation.run_id
     if evaluation.hit or evaluation.slice_id is not None:
@@ -236,9 +237,10 @@ def sampled_precision(evaluation: Evaluation) -> SampledPrecision | None:
     grades = {(query, text): grade for query, text, grade in rows.values_list("query__query", "block_version", "grade")}
     entries = PoolEntry.objects.filter(pool=pool).values_list("query_id", "version_id", "found_by", "sampled__p")
     judged = [(*entry, grades[entry[:2]]) for entry in entries.iterator() if entry[:2] in grades]
-    lengths = dict.fromkeys(sorted({query for query, *_ in judged}), 0)
-    if len(lengths) < FEWEST_IN_STRATUM:
+    if len({query for query, *_ in judged}) < FEWEST_IN_STRATUM:
         return None
+    covered = PoolQuery.objects.filter(pool=pool).order_by("query").values_list("query_id", flat=True)
+    lengths = dict.fromkeys(covered, 0)
     places = {query: place for place, query in enumerate(lengths)}
     found = Ranking.objects.filter(run=run, query__in=lengths).values_list("query_id", "length")
     lengths |= {query: min(length, pool.depth) for query, length in found}
