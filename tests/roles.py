@@ -163,9 +163,10 @@ RIGHTS: dict[str, dict[str, str]] = {
         "read the analyses of pool bias and stability": (
             "reports:bias-reports reports:bias reports:stability-reports reports:stability"
         ),
-        "score runs; record and close decisions; request analyses and more grades": (
-            "evaluation:score evaluation:score-rest evaluation:run-again evaluation:ledger-note evaluation:decide "
-            "evaluation:close evaluation:judge-again evaluation:request-grades reports:request-bias "
+        "score runs; record and close decisions; plan the number of queries of a comparison; request analyses and more "
+        "grades": (
+            "evaluation:plan evaluation:score evaluation:score-rest evaluation:run-again evaluation:ledger-note "
+            "evaluation:decide evaluation:close evaluation:judge-again evaluation:request-grades reports:request-bias "
             "reports:judge-next reports:request-stability reports:measure-negatives"
         ),
         "set, import and retire gates; publish badges": (

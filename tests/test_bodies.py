@@ -183,7 +183,7 @@ WITHOUT_A_BODY = {
     "a number": "goldsets-api:draw-slice reports-api:judge-next",
     "questions by ids that both use": "goldsets-api:slice",
     "a query by an id that both use": "evaluation-api:decide evaluation-api:unjudged",
-    "a measure": "evaluation-api:close evaluation-api:judge-again",
+    "a measure": "evaluation-api:close evaluation-api:judge-again evaluation-api:plan",
     "a split and a measure": "evaluation-api:score-rest",
     "systems of earlier versions, which the world has none of": "evaluation-api:run-again",
     "of a draft, which the world has none of": "goldsets-api:change",

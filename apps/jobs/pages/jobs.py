@@ -75,15 +75,16 @@ def retry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 def _context(request: HttpRequest, job: Job) -> dict:
     member = member_of(request)
+    shows_details = member.is_lead or job.created_by_id == member.user.pk
     return {
         "job": job,
         "refresh": bool(request.GET.get("refresh")),
         "bare": bool(request.GET.get("bare")),
         "cancel_refusal": rules.cancel_refusal(job, actor=member.user, roles=member.roles),
         "retry_refusal": rules.retry_refusal(job, roles=member.roles),
-        "shows_details": member.is_lead or job.created_by_id == member.user.pk,
+        "shows_details": shows_details,
         "results": _plain_results(job),
-        "result_page": _result_page(member.project, job),
+        "result_page": _result_page(member.project, job) if shows_details else "",
     }
 
 
