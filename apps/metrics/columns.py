@@ -99,6 +99,44 @@ class Ranked(NamedTuple):
     score: Floats
 
 
+@dataclass(eq=False)
+class Covering:
+    """What the passages that one run returned cover, without rows of unjudged queries. Ranks count from 0, words too.
+
+    - `query`, `rank`, `block`: a row for each block, at the first rank at which what was returned so far covers it.
+    - `returned`: the number of passages of each query; ranks have no gaps.
+    - `lost_query`, `lost_rank`: the passages that could not be located.
+    - `pieces`: every piece of a block that a passage holds, covered or not; `sizes`: the words of each block, by number;
+      `words`: those of each passage, by query and rank.
+    """
+
+    query: Ints
+    rank: Ints
+    block: Ints
+    returned: Ints
+    lost_query: Ints
+    lost_rank: Ints
+    pieces: Pieces
+    sizes: Ints
+    words: Ints
+
+
+class Pieces(NamedTuple):
+    """Pieces of blocks that returned passages hold: words `first` to before `last` of a block, which begin at word
+    `place` of the passage.
+    """
+
+    query: Ints
+    rank: Ints
+    block: Ints
+    first: Ints
+    last: Ints
+    place: Ints
+
+
+Result = Ranked | Covering
+
+
 def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> Judged:
     """Columns from (query id, block id, grade) rows; queries are in the order of their first row."""
     queries: dict[str, int] = {}

@@ -46,11 +46,14 @@ class Returned(NamedTuple):
 BLOCK, DOCUMENT, PAGES, EVIDENCE = "block", "document", "pages", "evidence"
 KINDS = (BLOCK, DOCUMENT, PAGES, EVIDENCE)
 BY_GRADES = ""
-"""In place of a rule: measured by grades."""
+"""In place of a rule: measured by grades, of the blocks that are returned."""
+TEXT = "text"
+"""Measured by grades too: a returned passage earns those of the blocks whose words it holds."""
 
 USUAL_SHARE = 0.8
 _WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 _TRUTHS = {"true": True, "false": False}
+_TAKES = {EVIDENCE: ("share", "together"), TEXT: ("share",)}
 
 
 class HitRuleError(ValueError):
@@ -58,7 +61,7 @@ class HitRuleError(ValueError):
 
 
 class HitRule(NamedTuple):
-    """A hit rule. `share` and `together` are for evidence: see `find_hits`."""
+    """A hit rule. `share` is for evidence and text, `together` for evidence: see `find_hits`, and `by_text.coverage`."""
 
     kind: str
     share: float = USUAL_SHARE
@@ -78,6 +81,8 @@ class HitRule(NamedTuple):
             PAGES: "A returned passage counts when it is from the same document and shares a page with the expected "
             "passage.",
             EVIDENCE: self._evidence_words,
+            TEXT: f"A returned passage earns the grades of the passages it covers: those of which what was returned so "
+            f"far holds at least {self.share * 100:g}\N{NO-BREAK SPACE}% of the words, or all of the marked evidence.",
         }[self.kind]
 
     @property
@@ -88,15 +93,25 @@ class HitRule(NamedTuple):
         return f"A returned passage counts when it has {share}, in order."
 
 
+def counts_questions(hit: str) -> bool:
+    """Whether a stored rule measures on triples; else it measures by grades, of blocks or by text."""
+    return hit != BY_GRADES and not is_by_text(hit)
+
+
+def is_by_text(hit: str) -> bool:
+    """Whether a stored rule gives grades to whatever holds the words of a graded block."""
+    return hit.partition("(")[0] == TEXT
+
+
 def parse_hit_rule(text: str) -> HitRule:
-    """The rule written as `block`, `evidence` or `evidence(share=0.9,together=true)`, in any case.
+    """The rule written as `block`, `text` or `evidence(share=0.9,together=true)`, in any case.
 
     Raises HitRuleError, naming what is wrong and what is possible.
     """
     match = _WRITTEN.match(text.lower())
     kind = match[1] if match else ""
-    if match is None or kind not in KINDS:
-        raise HitRuleError(f"'{text.strip()}' is not a hit rule; the rules are {', '.join(KINDS)}.")
+    if match is None or kind not in (*KINDS, TEXT):
+        raise HitRuleError(f"'{text.strip()}' is not a hit rule; the rules are {', '.join((*KINDS, TEXT))}.")
     rule = HitRule(kind)
     for part in (match[2] or "").split(","):
         if part.strip():
@@ -106,8 +121,10 @@ def parse_hit_rule(text: str) -> HitRule:
 
 def _with(rule: HitRule, part: str) -> HitRule:
     name, _, value = (piece.strip() for piece in part.partition("="))
-    if rule.kind != EVIDENCE or name not in ("share", "together"):
-        raise HitRuleError(f"The hit rule {rule.kind} takes no '{name}'; evidence takes share and together.")
+    if name not in _TAKES.get(rule.kind, ()):
+        raise HitRuleError(
+            f"The hit rule {rule.kind} takes no '{name}'; evidence takes share and together, text takes share."
+        )
     if name == "together":
         if value not in _TRUTHS:
             raise HitRuleError(f"together is true or false, not '{value}'.")
