@@ -9,6 +9,7 @@ from pathlib import Path
 
 from apps.cli.evaluate import options
 from apps.cli.evaluate.answers import OtherRun
+from apps.cli.evaluate.comment import check_comment, write_comment
 from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
 from apps.cli.evaluate.next_steps import next_steps
@@ -58,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         wanted = options.wanted_of(args)
         engine = options.engine_of(args) if is_asked else None
         pace, headers = options.pace_of(args), options.signed(args)
+        check_comment(args)
     except (MeasureError, BadParameters) as error:
         return _refuse(error, USAGE)
     try:
@@ -78,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
                 answered = from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
+        write_comment(args, release, judged, answered, sheet.evaluated)
         if args.misses:
             write_misses(args.misses, sheet.misses)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
