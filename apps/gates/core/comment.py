@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ def leading(gates: Sequence[CheckedGate]) -> CheckedGate | None:
 def comment_of(facts: CommentFacts) -> str:
     """The whole comment. When all gates passed it is the sentence alone; the worst queries are named for a failure."""
     lead = leading(facts.gates)
-    parts = [_sentence(facts, lead)]
+    parts = [_sentence(facts, lead, MARKDOWN)]
     state = NOTHING if lead is None else lead.verdict.state
     if lead is not None and state == FAILED:
         parts += _named(facts, lead.rule)
@@ -76,13 +76,37 @@ def comment_of(facts: CommentFacts) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _sentence(facts: CommentFacts, lead: CheckedGate | None) -> str:
-    whose = f"{as_code(facts.system)} on {as_code(facts.gold_set)}"
+def as_plain_text(facts: CommentFacts) -> str:
+    """The same for a terminal, without the link."""
+    lead = leading(facts.gates)
+    lines = [_sentence(facts, lead, PLAIN)]
+    if lead is not None and lead.verdict.state == FAILED:
+        rows = [[line.strip() for line in _plain_row(one, lead.rule)] for one in facts.worst[:MOST_QUERIES]]
+        lines += ["Worst queries:"] if rows else []
+        lines += [f"  {'  '.join(row)}" for row in rows]
+        lines += _hidden(facts)
+    return "\n".join(lines)
+
+
+class Writing(NamedTuple):
+    """How words of others, sentences, and the outcome are written."""
+
+    name: Callable[[str], str]
+    words: Callable[[str], str]
+    outcome: str
+
+
+MARKDOWN = Writing(as_code, escaped, "**{}:**")
+PLAIN = Writing(str, str, "{}:")
+
+
+def _sentence(facts: CommentFacts, lead: CheckedGate | None, how: Writing) -> str:
+    whose = f"{how.name(facts.system)} on {how.name(facts.gold_set)}"
     if lead is None:
-        return f"**{OUTCOMES[NOTHING]}:** there is no gate of this tier or slice for {whose}."
+        return f"{how.outcome.format(OUTCOMES[NOTHING])} there is no gate of this tier or slice for {whose}."
     outcome = OUTCOMES[lead.verdict.state]
-    words = escaped(lead.verdict.words.removeprefix(f"{outcome}: "))
-    parts = [f"**{outcome}:** gate {as_code(lead.rule.name)} of {whose}: {words}"]
+    words = how.words(lead.verdict.words.removeprefix(f"{outcome}: "))
+    parts = [f"{how.outcome.format(outcome)} gate {how.name(lead.rule.name)} of {whose}: {words}"]
     if others := [one for one in facts.gates if one is not lead]:
         parts.append(_others(others))
     if lead.verdict.state == UNKNOWN and state_that_counts(lead.rule, UNKNOWN) == PASSED:
@@ -111,6 +135,10 @@ def _named(facts: CommentFacts, rule: GateRule) -> Iterator[str]:
         rows.append(["---", "---", *["---:"] * len(figures), "---"])
         rows += [[*_row(one, rule, with_baseline=with_baseline)] for one in worst]
         yield rows_of(rows)
+    yield from _hidden(facts)
+
+
+def _hidden(facts: CommentFacts) -> Iterator[str]:
     if facts.hidden:
         seen = f"{facts.queries - facts.hidden:,} of {plural(facts.queries, 'query', 'queries')} may be named."
         others = "One is" if facts.hidden == 1 else f"{facts.hidden:,} are"
@@ -125,6 +153,16 @@ def _row(one: WorstQuery, rule: GateRule, *, with_baseline: bool) -> Iterator[st
     yield _value(rule, one.value)
     first = code_cell(shorten(one.first, MOST_LETTERS, placeholder=" …")) or "nothing"
     yield f"{first}, {one.grade}" if one.grade else first
+
+
+def _plain_row(one: WorstQuery, rule: GateRule) -> Iterator[str]:
+    yield one.query_id
+    yield shorten(one.text, MOST_LETTERS, placeholder=" …")
+    yield f"{_figure(rule)} {_value(rule, one.value)}"
+    if one.baseline is not None:
+        yield f"baseline {_value(rule, one.baseline)}"
+    first = shorten(one.first, MOST_LETTERS, placeholder=" …") or "nothing"
+    yield f"first came {first}" + (f", {one.grade}" if one.grade else "")
 
 
 def _figure(rule: GateRule) -> str:
