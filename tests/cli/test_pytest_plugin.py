@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
+from apps.goldsets.formats.content import ExpectedBlock, TripleRow
 from tests.cli.evaluate.releases import many_questions, write_release
 from tests.conftest import REPO
 from tests.evaluation.factories import BAD, make_scene, qrels_of
@@ -201,6 +203,35 @@ def test_a_mark_that_cannot_be_followed_is_refused_in_a_sentence(team, before, a
 
     assert done.ret == 1
     assert words in done.stdout.str()
+
+
+def test_a_baseline_beside_the_test_is_compared_with(team):
+    (team.path / "live.run").write_text("".join(f"Q{number:03} Q0 a 1 1.0 live\n" for number in range(20)))
+    (team.path / "gates.toml").write_text('[[gate]]\nname = "No worse"\nfigure = "RR"\nno_worse_than = "baseline"\n')
+    team.makepyfile(TEST.format(found=HALF).replace('.toml"', '.toml", baseline="live.run"'))
+
+    done = run(team)
+
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["  Q000  Q000  RR 0.00  baseline 1.00  first came nothing"])
+
+
+def test_passages_of_a_system_s_own_are_held_against_questions_and_answers(team):
+    triples = [
+        TripleRow(f"T-{number:04}", f"T{number}", "a", (ExpectedBlock("a", "house", 1, 1, ("red door",)),), split="dev")
+        for number in range(20)
+    ]
+    content = replace(many_questions(20), query_rows=[], grade_rows=[], triple_rows=triples)
+    write_release(team.path / "answers", content=content)
+    (team.path / "gates.toml").write_text(GATE.format(bound=0.8).replace("RR", "Success@1") + 'hit = "evidence"\n')
+    team.makepyfile(TEST.format(found='[{"text": "It opens the red door.", "document_id": "house"}]'))
+    run(team, place="answers").assert_outcomes(passed=1)
+    team.makepyfile(TEST.format(found='[{"text": "no such thing", "document_id": "shed", "pages": (3, 4)}]'))
+
+    done = run(team, place="answers")
+
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*Success@1 0.00  first came shed, pages 3 to 4: no such thing"])
 
 
 def test_options_stand_in_for_what_the_mark_does_not_say(team):
