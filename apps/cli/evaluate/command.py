@@ -76,14 +76,9 @@ def run(args: argparse.Namespace) -> int:
         with Digests(_files(args)) as digests:
             if engine is None:
                 path = args.run_file or args.results_file
+                is_own = bool(args.results_file)
                 answered = from_file(
-                    path,
-                    release,
-                    judged,
-                    blocks,
-                    fits_ids=args.fit_ids,
-                    name=args.name,
-                    are_results=bool(args.results_file),
+                    path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name, has_results=is_own
                 )
             else:
                 _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules or [])])

@@ -29,13 +29,13 @@ def from_file(
     *,
     fits_ids: bool,
     name: str = "",
-    are_results: bool = False,
+    has_results: bool = False,
 ) -> Answered:
-    """The answers of a file, which has results where that is said or seen; remarks on it go to standard error.
+    """The answers of a file, which `has_results` or says so itself; remarks on it go to standard error.
 
     Raises InputError and InputErrors.
     """
-    read = _from_results if are_results or is_results(path) else _from_run
+    read = _from_results if has_results or is_results(path) else _from_run
     answered = read(path, release, judged, blocks, fits_ids)
     return answered._replace(name=name or answered.name)
 
