@@ -105,7 +105,7 @@ def _check(
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("Choose Accept, Fix or Grades wrong.", code="bad_decision")
-    if candidate.hit and decision == RegressionNote.Decision.GRADES_WRONG:
+    if candidate.counts_questions and decision == RegressionNote.Decision.GRADES_WRONG:
         raise DecisionRefused(rules.NO_GRADES_HERE, code="no_grades")
     if reason := rules.explanation_refusal(decision, explanation):
         raise DecisionRefused(reason, code="explanation_missing")
@@ -113,7 +113,7 @@ def _check(
 
 def _items(candidate: Evaluation) -> dict[str, tuple[str, int | None]]:
     """Split and key of the query of each item by its name: the id of a query, or the label of a Q&A."""
-    if candidate.hit:
+    if candidate.counts_questions:
         rows = expected.version_triples(candidate.version, "")
         asked = asked_queries([row.revision_id for row in rows])
         keys = {revision: one.query_id for revision, one in asked.items()}

@@ -88,7 +88,7 @@ class Misses(ProjectAPIView):
 
     def _scored(self, pk: int) -> Evaluation:
         (evaluation,) = evaluations_with_values(self.project, pk)
-        if not (evaluation.is_scored and evaluation.hit):
+        if not (evaluation.is_scored and evaluation.counts_questions):
             raise Http404("This evaluation has no misses.")
         return evaluation
 
@@ -129,7 +129,7 @@ class PairView(RunsAPIView):
         """The candidate with its queries. Raises ComparisonRefused where the two are not scored by grades."""
         if reason := rules.comparison_refusal(*pair):
             raise ComparisonRefused(reason, code="comparison_refused")
-        if pair[1].hit:
+        if pair[1].counts_questions:
             raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
         return EvaluationSheet(pair[1], self.member)
 

@@ -286,7 +286,11 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         at=timezone.now(),
     )
     if getattr(request, "htmx", False) and (drop := sheet.drop_of(values["query"])):
-        template = "evaluation/_decided_hit.html" if sheet.candidate.evaluation.hit else "evaluation/_decided.html"
+        template = (
+            "evaluation/_decided_hit.html"
+            if sheet.candidate.evaluation.counts_questions
+            else "evaluation/_decided.html"
+        )
         return render(request, template, {"comparison": sheet, "drop": drop, "decides": True})
     return redirect(_after_decision(sheet, values["query"], goes_on=bool(values["then"])))
 

@@ -21,6 +21,7 @@ from apps.common.text.wording import interval, signed
 from apps.common.web.requests import keys_in
 from apps.evaluation import rules
 from apps.evaluation.actions import run_again as actions
+from apps.evaluation.core.basis import basis_words
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.models import Evaluation, Score
@@ -32,7 +33,6 @@ from apps.evaluation.presenters.hit_score_tables import (
     is_yes_or_no,
     kind_rows,
     right_of,
-    rule_name,
 )
 from apps.evaluation.presenters.run_again import names_of
 from apps.evaluation.presenters.run_panels import on_evaluation_page
@@ -239,7 +239,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         return redirect("retrieval:run", project.slug, sealed.run_id)  # which says why
     if not evaluation.is_scored:
         return render(request, "evaluation/in_progress.html", {"evaluation": evaluation})
-    if evaluation.hit:
+    if evaluation.counts_questions:
         return by_hits(request, evaluation)
     sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
@@ -268,7 +268,7 @@ def others_of(evaluation: Evaluation) -> list[tuple[Evaluation, str]]:
 
 
 def _against(evaluation: Evaluation) -> list[str]:
-    return [f"Q&As: {rule_name(evaluation.hit).lower()}"] if evaluation.hit else []
+    return [basis_words(evaluation.hit)] if evaluation.hit else []
 
 
 def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:

@@ -44,6 +44,7 @@ from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
 from apps.metrics.estimate import items_of
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata
@@ -151,7 +152,8 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     """
     if not undecided:
         return []
-    if evaluation.rule:
+    if evaluation.counts_questions:
+        assert evaluation.rule is not None
         hit_table = HitTable(evaluation.version, evaluation.split, evaluation.rule, names_of(evaluation))
         return decide_by_hits(evaluation, undecided, hit_table)
     ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split, names_of(evaluation))
@@ -325,7 +327,11 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
         and (reason := rules.unpublished_refusal(baseline, version, evaluation.split, rule.hit))
     ):
         return decisions.SEALED, reason
-    if not rule.hit and rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
+    if (
+        not counts_questions(rule.hit)
+        and rule.measure is not None
+        and (reason := grades_refusal([rule.measure], version))
+    ):
         return decisions.OFF_SCALE, reason
     return None
 

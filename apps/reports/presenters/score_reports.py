@@ -39,7 +39,7 @@ def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
     card = _card([sheet], [evaluation.run.tag], evaluation.measures)._replace(with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground_of(evaluation)}"
     document = scored_document(card, title=title, about=_about(sheet), basis=_basis_of([evaluation]))
-    if evaluation.hit:
+    if evaluation.counts_questions:
         return document
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
@@ -153,7 +153,7 @@ def _ground_of(evaluation: Evaluation) -> str:
     """ "the Q&As of Handbook v1, dev split"; by grades without the first words."""
     version = evaluation.version
     where = f"{version.gold_set.name} {version.label}, {rules.ground_words(evaluation)}"
-    return f"the Q&As of {where}" if evaluation.hit else where
+    return f"the Q&As of {where}" if evaluation.counts_questions else where
 
 
 def _basis_of(evaluations: Sequence[Evaluation]) -> Facts:
