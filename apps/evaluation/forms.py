@@ -21,7 +21,7 @@ from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, reque
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
-from apps.metrics.expected.rules import BY_GRADES, counts_questions
+from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.metrics.statistics.usage import PRICES, priced
@@ -34,7 +34,9 @@ def known_measures(hit: str) -> str:
     """The hint below the measures of a form."""
     if counts_questions(hit):
         return f"By Q&As: {', '.join(names_for_versions(hit))}, each with @ and a number but RR."
-    return f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions(hit))}."
+    if is_by_text(hit):
+        return f"Of grades: {', '.join(names_for_versions(hit))}. Those of words begin with Token."
+    return f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
 
 
 def _known_measures(text: str, hit: str = BY_GRADES) -> str:

@@ -22,7 +22,13 @@ from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text,
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures, refuse_unmet
+from apps.metrics.measures.registry import (
+    BY_TEXT,
+    DEFAULT_MEASURES,
+    DEFAULT_TEXT_MEASURES,
+    parse_measures,
+    refuse_unmet,
+)
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.enums import RunState
@@ -300,12 +306,21 @@ def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:
 
 
 def default_measures(hit: str = BY_GRADES) -> str:
-    return DEFAULT_HIT_MEASURES if hit else DEFAULT_MEASURES
+    if counts_questions(hit):
+        return DEFAULT_HIT_MEASURES
+    return DEFAULT_TEXT_MEASURES if is_by_text(hit) else DEFAULT_MEASURES
 
 
 def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with."""
-    return list(HIT_MEASURES) if hit else [name for name, one in REGISTRY.items() if one.needs == GRADES_ALONE]
+    if counts_questions(hit):
+        return list(HIT_MEASURES)
+    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit)]
+
+
+def _given_by(hit: str) -> frozenset[str]:
+    """What measures by grades can read: the grades, and by text the words of what is returned."""
+    return BY_TEXT if is_by_text(hit) else GRADES_ALONE
 
 
 MOST_FIGURES, LONGEST_FIGURE = 20, 60
@@ -331,10 +346,10 @@ def canonical_hit(text: str) -> str:
 def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
     """The measures of a list, each once. Raises MeasureError for one that versions cannot be scored with."""
     measures = parse_measures(text)
-    if hit:
+    if counts_questions(hit):
         refuse_without_hits(measures)
     else:
-        refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
+        refuse_unmet(measures, _given_by(hit), ONLY_GRADES)
     for measure in measures:
         if len(str(measure)) > MOST_LETTERS:
             raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat stores.")

@@ -23,6 +23,7 @@ from apps.evaluation.actions.comparisons import (
     pool_unjudged,
     record_comparison,
 )
+from apps.evaluation.execution.results import unjudged_blocks
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_comparison import BY_QUESTIONS, HitDrop, compared
 from apps.evaluation.presenters.misses import MissList, propose
@@ -251,7 +252,7 @@ class Unjudged(PairView):
         pair = self.pair(ids)
         sheet = self.graded(pair)
         shown = [query for query, seen in zip(sheet.queries, sheet.visible, strict=True) if seen]
-        unjudged = rankings.unjudged_tops([one.run_id for one in pair], shown, JUDGED_AGAIN)
+        unjudged = unjudged_blocks(pair, shown, JUDGED_AGAIN)
         queries = [query for query in shown if query.query_id in unjudged]
         page = cut_list(queries, request.query_params)
         self.log_look(pair[1], [query.split for query in page.rows], "unjudged passages of a comparison")

@@ -135,7 +135,7 @@ class OverlapSerializer(serializers.Serializer[Any]):
 class ComparisonSerializer(serializers.Serializer[Any]):
     """Two evaluations compared, without queries. `verdict` is the sentence of the measure asked for, else of the first.
 
-    `overlap` says how alike the two rank; null for a comparison on Q&As.
+    `overlap` says how alike the two rank; null for a comparison by text or on Q&As.
     """
 
     baseline = serializers.IntegerField()
@@ -185,8 +185,8 @@ def _family(pair: EvaluationPair, measure: str) -> dict[str, Any]:
 
 
 def _overlap(pair: EvaluationPair) -> dict[str, Any] | None:
-    """How alike the two runs rank the scored queries; None for scores on Q&As, and where neither has a result."""
-    if pair.candidate.counts_questions:
+    """How alike the two runs rank the scored queries; None by text and on Q&As, and where neither has a result."""
+    if pair.candidate.hit:
         return None
     scored = set(pair.candidate.query_ids)
     queries = version_queries(pair.candidate.version, pair.candidate.split)
