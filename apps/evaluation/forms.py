@@ -100,7 +100,9 @@ class ScoreForm(RunsForm):
 
     def clean_measures(self) -> str:
         text = super().clean_measures()
-        if not counts_questions(self.hit) and (reason := grades_refusal(version_measures(text), self.version)):
+        if not counts_questions(self.hit) and (
+            reason := grades_refusal(version_measures(text, self.hit), self.version)
+        ):
             raise forms.ValidationError(reason)
         return text
 

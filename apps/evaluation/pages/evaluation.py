@@ -38,6 +38,7 @@ from apps.evaluation.presenters.run_again import names_of
 from apps.evaluation.presenters.run_panels import on_evaluation_page
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH
 from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
+from apps.evaluation.presenters.text_scores import TextPage, without_words
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
@@ -110,7 +111,7 @@ class Scores:
 
     @cached_property
     def rows(self) -> list[MeasureRow]:
-        scores = [self.sheet.scores[name] for name in self.measures]
+        scores = [self.sheet.scores[name] for name in without_words(self.measures)]
         return [self._row(score) for score in scores if score.n]
 
     def _row(self, score: Score) -> MeasureRow:
@@ -258,6 +259,8 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "split_words": rules.ground_words(evaluation),
         **strata_context(request.GET, [sheet], measure, [evaluation.run.tag]),
     }
+    if evaluation.is_by_text:
+        return render(request, "evaluation/by_text.html", {**context, "text": TextPage(sheet)})
     return render(request, "evaluation/evaluation.html", context)
 
 
