@@ -32,7 +32,7 @@ class EarnedRow(NamedTuple):
     """What some of the first passages earn: a grade, or in words why none."""
 
     words: str
-    count: int
+    passages: int
     share: str
     fill: str
     grade: int | None = None
@@ -148,7 +148,7 @@ class TextPage:
         earn, total = self.counts["earn"], self.counts["passages"]
         scale = {int(entry["grade"]) for entry in self.evaluation.version.manifest.get("scale", ())}
         grades = sorted({*map(int, earn["grades"]), *(grade for grade in scale if grade >= 0)}, reverse=True)
-        rows = [
+        rows: list[tuple[str, int, str, int | None]] = [
             (f"earn grade {grade}", earn["grades"].get(str(grade), 0), GRADE_FILLS[min(grade, 3)], grade)
             for grade in grades
         ]
@@ -160,7 +160,7 @@ class TextPage:
 
     @property
     def earned_bar(self) -> SafeString:
-        parts = [BarPart(row.words, row.count, row.fill) for row in self.earned]
+        parts = [BarPart(row.words, row.passages, row.fill) for row in self.earned]
         return parts_bar(f"What the {self.counts['passages']:,} returned passages earn", parts, width=592)
 
     @property
