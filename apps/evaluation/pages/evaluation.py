@@ -49,6 +49,7 @@ from apps.metrics.scorecard import IF_JUDGED, LOWER_END
 from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
+TEXT_CELL_WIDTH = 200.0
 PEOPLE_LINE = 18.0
 QUERIES_A_PAGE = 100
 
@@ -103,7 +104,8 @@ class Scores:
 
     @property
     def bounds(self) -> Bounds:
-        return Bounds(0.0, 1.0)
+        """By text the table of scores stands beside another one."""
+        return Bounds(0.0, 1.0, TEXT_CELL_WIDTH if self.sheet.evaluation.is_by_text else CELL_WIDTH)
 
     @property
     def head(self) -> SafeString:
@@ -205,7 +207,7 @@ def score_cell(score: Score, bounds: Bounds) -> SafeString:
         line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
         parts.append(tag("g", title(with_people) + line))
         words = f"{words}; {with_people}"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
+    return svg(bounds.width, CELL_HEIGHT, words, parts)
 
 
 def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> SafeString:
@@ -218,7 +220,7 @@ def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> Saf
         row = DrawnEstimate(f"{measure} on {name}", one.mean, low, high, one.n)
         parts.append(tag("g", title(row.words) + whisker(row, bounds.place, y, radius=3.5, class_=css)))
         words.append(row.words)
-    return svg(CELL_WIDTH, CELL_HEIGHT, "; ".join(words), parts)
+    return svg(bounds.width, CELL_HEIGHT, "; ".join(words), parts)
 
 
 def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
@@ -253,7 +255,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "shallow": shallow_words(evaluation.measures, evaluation),
         "others": others_of(evaluation),
         "panels": [panel(evaluation) for panel in on_evaluation_page],
-        "conventions": pages.conventions_of(evaluation.measures),
+        "conventions": pages.conventions_of(evaluation.measures, with_ties=not evaluation.is_by_text),
         "if_judged_words": IF_JUDGED,
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),
