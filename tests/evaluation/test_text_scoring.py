@@ -12,13 +12,18 @@ from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.evaluation.selectors.evaluations import values_of
 from apps.gates.selectors import gates
+from apps.goldsets.actions.slices import add_to_slice
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
+from apps.goldsets.enums import VersionState
 from apps.metrics.expected.rules import TEXT
 from apps.metrics.measures.registry import DEFAULT_TEXT_MEASURES
+from apps.queries.models import Query
 from tests.evaluation.by_text import ELSEWHERE, add_cut_run, add_same, make_text_scene, piece
-from tests.evaluation.factories import GOOD, add_run, ask, qrels_of, score
+from tests.evaluation.factories import GOOD, Scene, add_run, ask, qrels_of, score
 from tests.factories import AT
 from tests.gates.factories import add_gate
+from tests.goldsets.factories import make_bench, make_version
+from tests.review.factories import make_accepted_from
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +74,32 @@ def test_passages_together_cover_what_none_holds_alone_and_once(scene):
 
     assert values(evaluation, "RR") == [0.5] * 6
     assert values(evaluation, "P@3") == pytest.approx([1 / 3] * 6)
+
+
+def test_marked_evidence_is_enough_for_the_query_that_asks_for_it():
+    """A Q&A marks the first sentence of a passage of three; of two queries one asks the question of the Q&A."""
+    bench = make_bench(queries=2, triples=0)
+    asked, other = bench.pool.pool_queries.order_by("query").values_list("query__outside_id", flat=True)
+    make_accepted_from(Query.objects.get(outside_id=asked), bench.snapshot)
+    scene = Scene(bench.project, bench.snapshot, make_version(VersionState.RELEASED, bench, test_share=0.0))
+    add_cut_run(scene, "cut", dict.fromkeys([asked, other], ("A session lasts at most eight hours.",)))
+
+    evaluation = score(scene, "cut", hit=TEXT, measures="RR")
+
+    assert dict(zip(evaluation.query_ids, values(evaluation, "RR"), strict=True)) == {asked: 1, other: 0}
+    assert evaluation.counts["earn"] == {"grades": {"2": 1}, "repeated": 0, "none": 1, "unjudged": 0, "lost": 0}
+
+
+def test_a_slice_is_scored_by_text(scene):
+    add_same(scene, "cut", piece("a"))
+    names = list(scene.version.queries.values_list("outside_id", flat=True))
+    reasons = dict.fromkeys(names[:3], "By hand.")
+    add_to_slice(version_id=scene.version.pk, kind="canary", names=reasons, actor=scene.lead, at=AT)
+
+    evaluation = score(scene, "cut", hit=TEXT, slice_name="canary", measures="RR")
+
+    assert evaluation.query_ids == names[:3]
+    assert evaluation.counts["passages"] == 3
 
 
 def test_the_share_is_part_of_the_rule(scene):

@@ -45,13 +45,20 @@ def offered_versions(project: Project) -> list[Version]:
 
 
 def requested_hit(request: HttpRequest, version: Version) -> str:
-    """The hit rule named in the URL, "" for grades; else grades, unless the version has Q&As alone."""
+    """The hit rule named in the URL, "" for grades; else grades, unless the version has Q&As alone.
+
+    Of grades it is by text where runs were scored only so.
+    """
     if "hit" in request.GET:
         try:
             return rules.canonical_hit(request.GET["hit"])
         except HitRuleError as fault:
             raise Http404(str(fault)) from fault
-    return BY_GRADES if grounds_of(version).has_grades or not grounds_of(version).has_triples else BLOCK
+    grounds = grounds_of(version)
+    if grounds.has_triples and not grounds.has_grades:
+        return BLOCK
+    by_text = [hit for hit in grounds.hits if is_by_text(hit)]
+    return by_text[0] if by_text and BY_GRADES not in grounds.hits else BY_GRADES
 
 
 def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES) -> str:

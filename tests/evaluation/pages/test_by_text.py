@@ -165,6 +165,16 @@ def test_the_board_by_id_offers_no_run_of_passages(client, scene):
     assert "a run that returns passages of its own is measured by text" in said
 
 
+def test_a_version_with_scores_by_text_alone_opens_its_board_by_text(client, scene):
+    score(scene, "cut", hit=TEXT)
+    by_text = read(client, scene, "evaluation:overview", version=scene.version.pk)
+    score(scene, "blocks")
+    by_id = read(client, scene, "evaluation:overview", version=scene.version.pk)
+
+    assert '<option value="text" selected>' in by_text
+    assert '<option value="" selected>' in by_id
+
+
 def test_grades_by_text_are_offered_under_their_name(scene):
     score(scene, "cut", hit="text(share=0.9)")
 
