@@ -9,6 +9,8 @@ from pathlib import Path
 
 from apps.cli.evaluate import options
 from apps.cli.evaluate.answers import OtherRun
+from apps.cli.evaluate.asked import asked_of
+from apps.cli.evaluate.comment import check_comment, write_comment
 from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
 from apps.cli.evaluate.next_steps import next_steps
@@ -19,7 +21,7 @@ from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import TIERS, GateRule, measures_of, rules_in, sample
+from apps.gates.core.rule import TIERS, GateRule, measures_of, rules_in
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
@@ -58,11 +60,13 @@ def run(args: argparse.Namespace) -> int:
         wanted = options.wanted_of(args)
         engine = options.engine_of(args) if is_asked else None
         pace, headers = options.pace_of(args), options.signed(args)
+        check_comment(args)
     except (MeasureError, BadParameters) as error:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else None
-        release = _asked(args, read_release(args.release, _split(args)), rules or [])
+        release = read_release(args.release, _split(args))
+        release = asked_of(release, rules or [], part=args.slice, tier=args.tier, seed=args.seed)
         _check_sides(args, release)
         rules = _on_slice(args, release, rules)
         if rules == []:
@@ -72,12 +76,16 @@ def run(args: argparse.Namespace) -> int:
         with Digests(_files(args)) as digests:
             if engine is None:
                 path = args.run_file or args.results_file
-                answered = from_file(path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name)
+                is_own = bool(args.results_file)
+                answered = from_file(
+                    path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name, has_results=is_own
+                )
             else:
                 _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules or [])])
                 answered = from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
+        write_comment(args, release, judged, answered, sheet.evaluated)
         if args.misses:
             write_misses(args.misses, sheet.misses)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
@@ -134,22 +142,6 @@ def _split(args: argparse.Namespace) -> str | None:
     if args.split is None:
         return "" if args.tier == "deep" else None
     return "" if args.split == "all" else args.split
-
-
-def _asked(args: argparse.Namespace, release: ReleaseSplit, rules: Sequence[GateRule]) -> ReleaseSplit:
-    """The release with the queries to ask: of a slice, or in the smoke tier a sample and the slices that gates name."""
-    if args.slice:
-        return release.in_slice(args.slice)
-    if args.tier != "smoke":
-        return release
-    queries = [query.query_id for query in release.queries]
-    triples = [one.id for one in release.questions]
-    named = (rule.slice.value for rule in rules if rule.slice is not None and rule.slice.is_named)
-    in_slices = set().union(*(release.slices.get(name, ()) for name in named))
-    return release.only(
-        in_slices.union(queries[place] for place in sample(queries, seed=args.seed)),
-        in_slices.union(triples[place] for place in sample(triples, seed=args.seed)),
-    )
 
 
 def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule] | None) -> list[GateRule] | None:

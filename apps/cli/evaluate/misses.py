@@ -71,22 +71,36 @@ def _by_grades(release: ReleaseSplit, judged: Judged, run: Answered, cutoff: int
     ranks: dict[int, int] = {}
     for query, rank in zip(*(column.tolist() for column in ranking.rows(1, None)), strict=True):
         ranks.setdefault(query, rank + 1)
-    firsts = dict(zip(*(column.tolist() for column in ranking.top(1)), strict=True))
-    at_first = ranking.rank == 0
-    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+    firsts = _firsts(release, run, ranking)
     has_relevant, relevant = judged.relevant(1) > 0, _relevant(release)
     missed = []
     for place, query in enumerate(release.queries):
         rank = ranks.get(place, NOT_RETURNED)
         if not has_relevant[place] or 0 < rank <= cutoff:
             continue
-        first = None
-        if place in firsts:
-            block = bytes(run.ids[firsts[place]]).decode()
-            first = release.blocks.get(block, Returned(block))
+        first, grade = firsts.get(place, (None, None))
         expected = tuple(relevant[query.query_id])
-        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grades.get(place)))
+        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grade))
     return Misses(BY_GRADES, cutoff, int(has_relevant.sum()), tuple(missed))
+
+
+Firsts = dict[int, tuple[Returned | None, int | None]]
+
+
+def firsts_by_grades(release: ReleaseSplit, judged: Judged, run: Answered) -> Firsts:
+    """What came first for each query by its place in the release, and its grade, None where it was not judged."""
+    assert run.ranked is not None
+    return _firsts(release, run, Pass(judged, run.ranked, run.ids))
+
+
+def _firsts(release: ReleaseSplit, run: Answered, ranking: Pass) -> Firsts:
+    at_first = ranking.rank == 0
+    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+    firsts: Firsts = {}
+    for place, number in zip(*(column.tolist() for column in ranking.top(1)), strict=True):
+        block = bytes(run.ids[number]).decode()
+        firsts[place] = release.blocks.get(block, Returned(block)), grades.get(place)
+    return firsts
 
 
 def _relevant(release: ReleaseSplit) -> dict[str, list[dict[str, Any]]]:

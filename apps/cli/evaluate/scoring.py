@@ -178,7 +178,7 @@ class Evaluated(NamedTuple):
     """The scores by grades and on triples, None where there are none, and what they say of the gates.
 
     Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None where no
-    gates were asked for.
+    gates were asked for. `evidence` is what they were decided on, by hit rule, and `times` the same for speed and cost.
     """
 
     by_grades: Scorecard | None
@@ -186,6 +186,8 @@ class Evaluated(NamedTuple):
     latency: LatencyFigures | None
     gates: tuple[DecidedRule, ...]
     state: str | None
+    evidence: Mapping[str, RunEvidence] = {}
+    times: RunEvidence | None = None
 
     @property
     def code(self) -> int:
@@ -283,7 +285,7 @@ def evaluate(
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
     state = worst_state(state_that_counts(one.rule, one.verdict.state) for one in gates) if gates else state
-    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state)
+    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state, evidence, times)
 
 
 def _named(measures: Sequence[Measure], rules: Sequence[GateRule], hit: str) -> dict[str, Measure]:

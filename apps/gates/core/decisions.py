@@ -114,6 +114,41 @@ def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     return GateVerdict(state, None, bound_of(rule), f"{outcome}: {reason}", gap=gap)
 
 
+class QueryValue(NamedTuple):
+    """What one query adds to the figure of a rule; `baseline` is None where there is none, or it has no value."""
+
+    query_id: str
+    value: float
+    baseline: float | None = None
+
+
+def worst_first(rule: GateRule, evidence: RunEvidence) -> list[QueryValue]:
+    """The queries that a rule is decided on with their values, the worst first: by the difference from the baseline
+    where the rule is about that. Of equal ones the first query comes first. Empty where no query has a value.
+    """
+    try:
+        rows = _rows(rule, evidence)
+        values = evidence.latencies if rule.figure in LATENCIES else evidence.values.get(rule.figure)
+    except _NotKnown:
+        return []
+    if values is None:
+        return []
+    before = None if evidence.baseline is None else evidence.baseline.get(rule.figure)
+    base = np.full(len(rows), np.nan) if before is None else before[rows]
+    ranked = change_of(base, values[rows]) if rule.is_against_baseline else values[rows]
+    is_low_good = rule.figure in LATENCIES or _falls(rule)
+    order = np.argsort(-ranked if is_low_good else ranked, kind="stable")
+    return [
+        QueryValue(
+            evidence.query_ids[rows[place]],
+            float(values[rows[place]]),
+            None if np.isnan(base[place]) else float(base[place]),
+        )
+        for place in order.tolist()
+        if not np.isnan(ranked[place])
+    ]
+
+
 def worst_state(states: Iterable[str]) -> str:
     """The state of several gates together: failed when any failed, else unknown when any is, else nothing checked when
     that is so of any, or there is no gate.
