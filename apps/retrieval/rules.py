@@ -128,7 +128,8 @@ def own_passages_refusal(run: Run) -> str | None:
     if run.returns_passages:
         return (
             f"{run.tag} returned passages of its own, which nobody has graded: they are not those of the snapshot."
-            " Score it by the Q&As of a version."
+            " Score it by text, where a passage earns the grades of the passages whose words it holds, or by the Q&As"
+            " of a version."
         )
     return None
 

@@ -23,7 +23,7 @@ from apps.gates.core.decisions import (
 )
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
-from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, counts_questions, is_by_text, parse_hit_rule
 from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.measures.entries import Measure
@@ -77,9 +77,14 @@ def decided(rule: GateRule, evidence: Mapping[str, RunEvidence], times: RunEvide
     if rule.measure is None:
         return decide(rule, times)
     if rule.hit not in evidence:
-        missing = "the release has no Q&As." if rule.hit else "nothing was scored by grades."
-        return not_known(rule, NO_QUERIES, missing)
+        return not_known(rule, NO_QUERIES, _missing(rule.hit))
     return decide(rule, evidence[rule.hit])
+
+
+def _missing(hit: str) -> str:
+    if is_by_text(hit):
+        return "by text runs are measured in the app, where the texts of the corpus are."
+    return "the release has no Q&As." if hit else "nothing was scored by grades."
 
 
 class HasReturned(Protocol):
@@ -261,7 +266,7 @@ def evaluate(
         evidence[BY_GRADES] = evidence_of(by_grades, release, [one.fields for one in release.queries], seed, joint)
     if release.triples:
         own = str(wanted.hit)
-        for hit in dict.fromkeys([own, *(rule.hit for rule in rules if rule.hit)]):
+        for hit in dict.fromkeys([own, *(rule.hit for rule in rules if counts_questions(rule.hit))]):
             measures = _named(wanted.on_triples if hit == own else [], rules, hit)
             card = measured_on_triples(
                 release, answered, parse_hit_rule(hit), measures, seed=seed, confidence=confidence

@@ -17,7 +17,17 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
-from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule
+from apps.metrics.expected.rules import (
+    BLOCK,
+    KINDS,
+    TEXT,
+    ExpectedBlock,
+    HitRule,
+    HitRuleError,
+    Question,
+    Returned,
+    parse_hit_rule,
+)
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.results import read_results
 from apps.metrics.files.run_rows import run_rows
@@ -278,11 +288,14 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
 
 
 def hit_rule(text: str) -> HitRule:
-    """The rule of the option --hit. Raises MeasureError."""
+    """The rule of the option --hit, which is on triples. Raises MeasureError."""
     try:
-        return parse_hit_rule(text)
+        rule = parse_hit_rule(text)
     except HitRuleError as error:
         raise MeasureError(str(error)) from error
+    if rule.kind == TEXT:
+        raise MeasureError(f"{text} is by grades, not on Q&As. The rules on Q&As are {', '.join(KINDS)}.")
+    return rule
 
 
 def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:

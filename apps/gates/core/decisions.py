@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number, signed
+from apps.evaluation.core.basis import rule_name
 from apps.gates.core.rule import (
     COST,
     FAILED,
@@ -25,6 +26,7 @@ from apps.gates.core.rule import (
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items, items_of
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.statistics.intervals import Interval, by_original, difference_interval, spread_at
 from apps.metrics.statistics.power import more_needed
 from apps.metrics.statistics.significance import (
@@ -364,7 +366,9 @@ def figure_words(rule: GateRule) -> str:
         return f"{LATENCIES[rule.figure]}th percentile of latency"
     if rule.figure == COST:
         return "cost of 1,000 queries"
-    return f"{rule.figure} on Q&As ({rule.hit})" if rule.hit else rule.figure
+    if counts_questions(rule.hit):
+        return f"{rule.figure} on Q&As ({rule.hit})"
+    return f"{rule.figure} {rule_name(rule.hit)}" if rule.hit else rule.figure
 
 
 def _called(rule: GateRule) -> str:
