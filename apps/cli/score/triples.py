@@ -19,7 +19,8 @@ from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule
 from apps.metrics.files.input_digests import Digests
-from apps.metrics.files.results import read_results
+from apps.metrics.files.result_checks import checked, facts_among
+from apps.metrics.files.results import best_first, read_results
 from apps.metrics.files.strata import load_strata
 from apps.metrics.files.trec_rows import parse_run
 from apps.metrics.measures.notation import MeasureError
@@ -60,15 +61,22 @@ def returned_by_run(source: TableFile, names: Names, blocks: Mapping[str, Return
     return _answers(tag or _stem(source.name), ranked, names)
 
 
-def returned_by_results(source: TableFile, names: Names, blocks: Mapping[str, Returned]) -> Answers:
-    """The passages of a file of results by rank; of our ids the corpus tells what the file does not."""
+def returned_by_results(
+    source: TableFile, names: Names, blocks: Mapping[str, Returned], *, knows_documents: bool = False
+) -> Answers:
+    """The passages of a file of results, best first; of our ids the corpus tells what the file does not.
+
+    With `knows_documents` a document that the corpus has not is a mistake. Raises InputErrors with every bad line.
+    """
     errors = ErrorList(MOST_LISTED)
-    ranked: dict[str, dict[int, Returned]] = {}
-    for _, row in read_results(source, errors):
-        ranked.setdefault(row.qid, {})[row.rank] = with_facts(row.returned, blocks)
+    rows = list(read_results(source, errors))
+    if blocks:
+        facts = facts_among(blocks)
+        facts = facts if knows_documents else facts._replace(are_all=False)
+        rows = checked(rows, source.name, lambda *_: facts, errors)
     _raise(errors)
-    ordered = {query: [rows[rank] for rank in sorted(rows)] for query, rows in ranked.items()}
-    return _answers(_stem(source.name), ordered, names)
+    ranked = best_first(row._replace(returned=with_facts(row.returned, blocks)) for _, row in rows)
+    return _answers(_stem(source.name), ranked, names)
 
 
 def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
@@ -76,7 +84,10 @@ def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
     known = blocks.get(told.id)
     if known is None:
         return told
-    return Returned(told.id, told.document_id or known.document_id, told.pages or known.pages, told.text or known.text)
+    text = known.text[slice(*told.span)] if told.span else known.text
+    return told._replace(
+        document_id=told.document_id or known.document_id, pages=told.pages or known.pages, text=told.text or text
+    )
 
 
 def block_facts(path: str) -> dict[str, Returned]:

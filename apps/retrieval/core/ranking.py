@@ -65,8 +65,15 @@ def from_stored(stored: Iterable[dict[str, Any]]) -> list[Returned]:
 
 
 def _plain(one: Returned) -> dict[str, Any]:
-    return {**one._asdict(), "pages": list(one.pages or ())}
+    return {**one._asdict(), "pages": list(one.pages or ()), "span": list(one.span or ())}
 
 
-def _returned(id: str = "", document_id: str = "", pages: list[int] | None = None, text: str = "") -> Returned:
-    return Returned(id, document_id, (pages[0], pages[1]) if pages else None, text)
+def _returned(
+    id: str = "",
+    document_id: str = "",
+    pages: list[int] | None = None,
+    text: str = "",
+    span: list[int] | None = None,
+) -> Returned:
+    both = [(ends[0], ends[1]) if ends else None for ends in (pages, span)]
+    return Returned(id, document_id, both[0], text, both[1])
