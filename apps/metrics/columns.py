@@ -106,8 +106,8 @@ class Covering:
     - `query`, `rank`, `block`: a row for each block, at the first rank at which what was returned so far covers it.
     - `returned`: the number of passages of each query; ranks have no gaps.
     - `lost_query`, `lost_rank`: the passages that could not be located.
-    - `pieces`: every piece of a block that a passage holds, covered or not; `sizes`: the words of each block, by number;
-      `words`: those of each passage, by query and rank.
+    - `pieces`: every piece of a block that a passage holds, covered or not.
+    - `sizes`: the words of each block, by number; `words`: those of each passage, by query and rank.
     """
 
     query: Ints
@@ -119,6 +119,48 @@ class Covering:
     pieces: Pieces
     sizes: Ints
     words: Ints
+
+    def earnings(self, judged: Judged) -> Earnings:
+        """What each passage earns by these judgements: the best grade among the blocks that it is first to cover."""
+        query = np.repeat(np.arange(len(self.returned)), self.returned)
+        rank = place_within(query, len(self.returned))
+        passage = pair_keys(query, rank)
+        of = np.searchsorted(passage, pair_keys(self.query, self.rank))
+        keys, grades = judged.lookup
+        wanted = pair_keys(self.query, self.block)
+        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        grade = np.full(len(wanted), UNJUDGED)
+        if len(keys):
+            grade = np.where((keys[at] == wanted) & (grades[at] >= 0), grades[at], UNJUDGED)
+        order = np.lexsort((self.block, -grade, of))
+        of, block, grade = of[order], self.block[order], grade[order]
+        is_best = np.ones(len(of), dtype=bool)
+        is_best[1:] = of[1:] != of[:-1]
+        earned, best = np.full(len(passage), NOTHING), np.full(len(passage), -1)
+        earned[np.searchsorted(passage, pair_keys(self.lost_query, self.lost_rank))] = LOST
+        earned[of[is_best]], best[of[is_best]] = grade[is_best], block[is_best]
+        is_further = ~is_best & (grade >= 0)
+        return Earnings(query, rank, earned, best, of[is_further], grade[is_further])
+
+
+UNJUDGED, LOST, NOTHING = -1, -2, -3
+"""What a passage earns that is no grade: it covers unjudged blocks only, is not located, or covers no block that is
+new.
+"""
+
+
+class Earnings(NamedTuple):
+    """What each returned passage earns, by query and rank: a grade, UNJUDGED, LOST or NOTHING, and `block`, the block
+    that it is for (-1: none). `further_of` and `further_grade` are a row for each other judged block that a passage is
+    first to cover: the row of the passage, and the grade.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Ints
+    block: Ints
+    further_of: Ints
+    further_grade: Ints
 
 
 class Pieces(NamedTuple):
@@ -197,6 +239,29 @@ def place_within(query: Ints, size: int) -> Ints:
     """Position from 0 of each row within its query; the rows are sorted by query, and there are `size` queries."""
     counts = np.bincount(query, minlength=size)
     return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+
+
+def union_lengths(group: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Each group once, ascending, and the length of the union of its stretches `begin` to before `end`."""
+    order = np.lexsort((begin, group))
+    group, begin, end = group[order], begin[order], end[order]
+    groups, which = np.unique(group, return_inverse=True)
+    new = np.maximum(end - np.maximum(begin, furthest_above(which, end)), 0)
+    return groups, np.bincount(which, weights=new, minlength=len(groups)).astype(np.int64)
+
+
+def furthest_above(group: Ints, end: Ints) -> Ints:
+    """How far the stretches of its group above each row go, 0 for the first; groups are numbered and ascend."""
+    if not len(group):
+        return end
+    width = int(end.max()) + 1
+    running = np.maximum.accumulate(end + group * width)
+    return np.maximum(np.concatenate(([0], running[:-1])) - group * width, 0)
+
+
+def within(counts: Ints) -> Ints:
+    """0, 1, 2, … for each of these counts, one after the other."""
+    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def _ints(values: list[int]) -> Ints:

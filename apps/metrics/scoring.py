@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked
+from apps.metrics.columns import BlockIds, Covering, Floats, Ints, Judged, Result
 from apps.metrics.measures.bounds import measure_bounds
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.measure_input import Attributes, Pass
@@ -39,13 +39,18 @@ class IfJudged(NamedTuple):
 def if_judged(
     measures: Sequence[Measure],
     judged: Judged,
-    ranked: Ranked,
+    ranked: Result,
     block_ids: BlockIds,
     *,
     highest: int = 1,
 ) -> list[IfJudged]:
-    """For each measure what the unjudged results of a run leave open; as `measure_bounds` does, by means."""
+    """For each measure what the unjudged results of a run leave open; as `measure_bounds` does, by means.
+
+    By text it is the share of judged ones alone: how many unjudged blocks a passage covers is no bound.
+    """
     shares = measure_run([Measure("Judged", one.cutoff or WHOLE) for one in measures], judged, ranked, block_ids)
+    if isinstance(ranked, Covering):
+        return [IfJudged(mean_of(share[~np.isnan(share)])) for share in shares.T]
     bounds = measure_bounds(measures, judged, ranked, block_ids, highest=highest)
     found = []
     for share, low, high in zip(shares.T, bounds.low.T, bounds.high.T, strict=True):
@@ -55,7 +60,7 @@ def if_judged(
     return found
 
 
-def precision_at_recall(judged: Judged, ranked: Ranked, block_ids: BlockIds, rel: int = 1) -> list[float]:
+def precision_at_recall(judged: Judged, ranked: Result, block_ids: BlockIds, rel: int = 1) -> list[float]:
     """The precision–recall curve of a run: mean precision at each of RECALL_LEVELS; empty without queries."""
     values = interpolated_precision(Pass(judged, ranked, block_ids), rel)
     return [mean for column in values.T if (mean := mean_of(column)) is not None]
@@ -96,7 +101,7 @@ class RunScores(NamedTuple):
 def score_run(
     measures: Sequence[Measure],
     judged: Judged,
-    ranked: Ranked,
+    ranked: Result,
     block_ids: BlockIds,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
@@ -132,8 +137,12 @@ def score_run(
         missing=len(judged.queries) - len(defined),
         judged=share,
         if_judged=if_judged(measures, judged, ranked, block_ids) if with_bounds else (),
-        counts=RetrievedCounts(len(ranked.query), int(relevant.sum()), round(float(found @ relevant))),
+        counts=RetrievedCounts(_returned(ranked), int(relevant.sum()), round(float(found @ relevant))),
     )
+
+
+def _returned(ranked: Result) -> int:
+    return int(ranked.returned.sum()) if isinstance(ranked, Covering) else len(ranked.query)
 
 
 def queries_with_relevant(judged: Judged, rel: int = 1) -> int:

@@ -21,7 +21,7 @@ from tests.common.workbooks import workbook
 from tests.factories import AT, lead_of
 from tests.judging.archives import parquet_of
 from tests.judging.factories import make_pool, make_round
-from tests.retrieval.factories import import_lines, make_queries, make_snapshot, trec
+from tests.retrieval.factories import TEXTS, import_lines, make_queries, make_snapshot, trec
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -187,7 +187,9 @@ def test_a_place_in_a_passage_of_the_snapshot_is_stored_under_its_id(lead, proje
 
     run = import_results(lead, project, snapshot, jsonl(*lines))
 
-    assert returned(run) == {"Q01": [Returned("b", span=(0, 3)), Returned("c", "rules", span=(1, 4))]}
+    assert returned(run) == {
+        "Q01": [Returned("b", "", None, TEXTS["b"][:3], (0, 3)), Returned("c", "rules", None, TEXTS["c"][1:4], (1, 4))]
+    }
 
 
 def test_results_are_read_from_parquet(lead, project, snapshot):

@@ -84,9 +84,8 @@ def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
     known = blocks.get(told.id)
     if known is None:
         return told
-    text = known.text[slice(*told.span)] if told.span else known.text
     return told._replace(
-        document_id=told.document_id or known.document_id, pages=told.pages or known.pages, text=told.text or text
+        document_id=told.document_id or known.document_id, pages=told.pages or known.pages, text=told.text or known.text
     )
 
 

@@ -65,7 +65,7 @@ class HitRuleError(ValueError):
 
 
 class HitRule(NamedTuple):
-    """A hit rule. `share` is for evidence and text, `together` for evidence: see `find_hits`, and `by_text.coverage`."""
+    """A hit rule. `share` is for evidence (see `find_hits`) and text (see `covering`), `together` for evidence."""
 
     kind: str
     share: float = USUAL_SHARE

@@ -50,7 +50,7 @@ def facts_among(blocks: Mapping[str, Returned]) -> CorpusFacts:
 def checked(
     rows: Iterable[tuple[int, ResultRow]], name: str, facts_of: FactsOf, errors: ErrorList
 ) -> list[tuple[int, ResultRow]]:
-    """The rows, each with its line; a start and an end are then under the id of their block.
+    """The rows, each with its line; a start and an end are then under the id of their block, and with their text.
 
     A row that the corpus contradicts is added to `errors` and left out; a document that it has not is listed once.
     """
@@ -99,4 +99,4 @@ def _checked(name: str, line: int, told: Returned, facts: CorpusFacts, strangers
     if told.text and words_of(told.text) != words_of(text[start:end]):
         theirs = f"characters {start} to {end} of the passage '{block}' are others, which begin with"
         raise fault(name, line, "text", told.text, f"{theirs} “{text[start : min(end, start + 40)]}”.")
-    return told._replace(id=block)
+    return told._replace(id=block, text=told.text or text[start:end])

@@ -16,6 +16,7 @@ GRADES = "grades"
 FACETS = "facets"
 EXPECTED = "expected"
 POOLED = "pooled"
+WORDS = "words"
 GRADES_ALONE = frozenset({GRADES})
 YES_OR_NO = frozenset({"Success", "FailureRate", "Sufficient"})
 YES_OR_NO_AT_1 = frozenset({"P", "RR"})
@@ -62,9 +63,9 @@ class Entry:
     """A measure's entry in the registry.
 
     `cutoff` is "needed", "optional" or "none". `takes` names its parameters, `required` those without a default,
-    `stated` those that are always written out. `needs` is its input: grades, marks of what was pooled, facets, blocks,
-    times. A measure is `is_about_judging` when it describes the judgements, and `is_lower_better` when low values are
-    better.
+    `stated` those that are always written out. `needs` is its input: grades, marks of what was pooled, facets, words of
+    returned passages, blocks, times. A measure is `is_about_judging` when it describes the judgements, and
+    `is_lower_better` when low values are better.
     """
 
     name: str

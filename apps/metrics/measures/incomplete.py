@@ -20,7 +20,7 @@ def _bpref(run: Pass, measure: Measure) -> Floats:
     above = run.condensed_rank[hit] - place_within(query, run.size)
     limit = relevant[query]
     lost = ratio(np.minimum(above, limit), np.minimum(others[query], limit))
-    return ratio(run.sums(query, 1.0 - lost), relevant)
+    return ratio(run.sums(query, (1.0 - lost) * run.blocks_in_rows(measure.rel, None)), relevant)
 
 
 def _inferred_ap(run: Pass, measure: Measure) -> Floats:

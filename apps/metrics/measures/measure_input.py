@@ -7,7 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, in_rank_order, pair_keys, place_within
+from apps.metrics.columns import (
+    NOTHING,
+    BlockIds,
+    Covering,
+    Earnings,
+    Floats,
+    Ints,
+    Judged,
+    Ranked,
+    Result,
+    in_rank_order,
+    pair_keys,
+    place_within,
+)
 
 BLOCKS = "blocks"
 TIMES = "times"
@@ -73,14 +86,22 @@ class Pass:
     """The judged rows of a ranking, by query and rank. A negative grade is trec_eval's mark for a block of the pool
     that was not judged: such a row is not among them.
 
+    Of a run that is measured by text a row is a returned passage, with the best grade that it earns; what it covers
+    besides counts as found with it. One that covers nothing new is a judged row of grade 0.
+
     Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
     its block; `pooled`, how many rows of the pool are above it; `returned`, the number of results of each query;
     `size`, the number of queries.
     """
 
     def __init__(
-        self, judged: Judged, ranked: Ranked, block_ids: BlockIds, attributes: Attributes | None = None
+        self, judged: Judged, ranked: Result, block_ids: BlockIds, attributes: Attributes | None = None
     ) -> None:
+        self.covering: Covering | None = None
+        self._earnings: Earnings | None = None
+        if isinstance(ranked, Covering):
+            self.covering, self._earnings = ranked, ranked.earnings(judged)
+            judged, ranked = _as_ranking(judged, self._earnings)
         self.judged = judged
         self.block_ids = block_ids
         self.attributes = attributes or Attributes()
@@ -126,6 +147,25 @@ class Pass:
         """How many relevant blocks each query has down to the cutoff."""
         return np.bincount(self.rows(rel, cutoff, judged_only=judged_only)[0], minlength=self.size)
 
+    def found(self, rel: int, cutoff: int | None, *, judged_only: bool = False) -> Ints:
+        """How many relevant blocks are found for each query down to the cutoff; as `hits`, but by text, where a passage
+        can cover several.
+        """
+        query, _ = self.rows(rel, cutoff, judged_only=judged_only)
+        blocks = self.blocks_in_rows(rel, cutoff, judged_only=judged_only)
+        return self.sums(query, blocks.astype(np.float64)).astype(np.int64)
+
+    def blocks_in_rows(self, rel: int, cutoff: int | None, *, judged_only: bool = False) -> Ints:
+        """How many relevant blocks are found with each of the `rows`."""
+        chosen = self.grade >= rel
+        if cutoff is not None:
+            chosen &= self.ranks(judged_only) < cutoff
+        blocks = np.ones(len(self.grade), dtype=np.int64)
+        if self._earnings is not None:
+            of = self._earnings.further_of[self._earnings.further_grade >= rel]
+            blocks += np.bincount(of, minlength=len(self._ordered.query))[self._found]
+        return blocks[chosen]
+
     def relevant(self, rel: int, most: int | None = None) -> Ints:
         """How many relevant blocks each query has, returned or not; counted up to `most`."""
         relevant = self.judged.relevant(rel)
@@ -156,6 +196,22 @@ class Pass:
         all_queries, all_blocks, all_grades = (np.concatenate((column[rest], more)) for column, more in columns)
         rows = Judged(judged.queries, all_queries, all_blocks, all_grades)
         return Pass(rows, self._ordered, self.block_ids, self.attributes)
+
+
+FIRST_MADE_UP = 1 << 31
+"""From here on numbers stand for returned passages, not for blocks."""
+
+
+def _as_ranking(judged: Judged, earned: Earnings) -> tuple[Judged, Ranked]:
+    """Returned passages as a ranking of one block each, and the judgements with those that cover nothing new."""
+    number = FIRST_MADE_UP + np.arange(len(earned.query))
+    block = np.where(earned.block >= 0, earned.block, number)
+    empty = earned.grade == NOTHING
+    columns = ((judged.query, earned.query[empty]), (judged.block, number[empty]))
+    query, blocks = (np.concatenate(pair) for pair in columns)
+    grade = np.concatenate((judged.grade, np.zeros(int(empty.sum()), dtype=np.int64)))
+    rows = Judged(judged.queries, query, blocks, grade, originals=judged.originals)
+    return rows, Ranked(earned.query, block, -earned.rank.astype(np.float64))
 
 
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:

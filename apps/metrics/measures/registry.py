@@ -9,9 +9,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
-from apps.metrics.measures import diversity, facets, graded, incomplete, sets
-from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, Entry, Measure
+from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
+from apps.metrics.measures import diversity, facets, graded, incomplete, sets, words
+from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, WORDS, Entry, Measure
 from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
 from apps.metrics.measures.notation import (
     MeasureError,
@@ -78,6 +78,7 @@ NEED_WORDS = {
     EXPECTED: "expected blocks: it measures runs against triples, not against grades",
     POOLED: "marks of what was in the pool and not judged: grades below 0",
     FACETS: "the facets of queries: a qrels file whose second column names, for each grade, the facet it is about",
+    WORDS: "the words of returned passages: it measures runs by text",
     BLOCKS: "attributes of blocks, from a file",
     TIMES: "the times of blocks and of queries, from a file each",
 }
@@ -109,7 +110,7 @@ NEEDED = (
     ),
 )
 
-FAMILIES = (sets.ENTRIES, incomplete.ENTRIES, graded.ENTRIES, facets.ENTRIES, diversity.ENTRIES, NEEDED)
+FAMILIES = (sets.ENTRIES, incomplete.ENTRIES, graded.ENTRIES, facets.ENTRIES, diversity.ENTRIES, words.ENTRIES, NEEDED)
 REGISTRY.update((entry.name, entry) for family in FAMILIES for entry in family)
 _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 
@@ -141,6 +142,14 @@ def parse_measure(text: str, *, rel: int = 1) -> Measure:
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 """What is measured by grades where nobody names a measure."""
+
+DEFAULT_TEXT_MEASURES = (
+    "nDCG@10 P@10 RR Success@5 AP@10 TokenRecall@5 TokenRecall@10 TokenPrecision@5 TokenPrecision@10"
+)
+"""What is measured by text where nobody names a measure."""
+
+BY_TEXT = frozenset({GRADES, WORDS})
+"""What measures by text can read."""
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
@@ -179,7 +188,7 @@ def refuse_unmet(measures: Iterable[Measure], given: Collection[str], where: str
 def measure_run(
     measures: Sequence[Measure],
     judged: Judged,
-    ranked: Ranked,
+    ranked: Result,
     block_ids: BlockIds,
     attributes: Attributes | None = None,
 ) -> Floats:
@@ -189,8 +198,11 @@ def measure_run(
     results, ILD@k and Distance@k of one with fewer than two. Raises MeasureError for a measure whose input is missing.
     """
     run = Pass(judged, ranked, block_ids, attributes)
-    given = run.attributes.given | {GRADES, POOLED} | ({FACETS} if judged.facets is not None else set())
-    refuse_unmet(measures, given)
+    if isinstance(ranked, Covering):
+        refuse_unmet(measures, BY_TEXT, "By text, grades and words are known.")
+    else:
+        given = run.attributes.given | {GRADES, POOLED} | ({FACETS} if judged.facets is not None else set())
+        refuse_unmet(measures, given)
     columns = [measure.entry.values(run, measure) for measure in measures]
     return np.column_stack(columns) if columns else np.empty((run.size, 0))
 

@@ -21,13 +21,15 @@ def _precision(run: Pass, measure: Measure) -> Floats:
 
 
 def _recall(run: Pass, measure: Measure) -> Floats:
-    return ratio(_hits(run, measure), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
+    found = run.found(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+    most = run.relevant(measure.rel, measure.cutoff if measure.capped else None)
+    return ratio(np.minimum(found, most), most)
 
 
 def _f1(run: Pass, measure: Measure) -> Floats:
-    relevant = run.judged.relevant(measure.rel)
-    both = ratio(2 * _hits(run, measure), relevant + (measure.cutoff or 0))
-    return np.where(relevant > 0, both, 0.0)
+    hits, cutoff = _hits(run, measure), measure.cutoff or 0
+    found = run.found(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+    return ratio(2 * hits * found, hits * run.judged.relevant(measure.rel) + found * cutoff)
 
 
 def _success(run: Pass, measure: Measure) -> Floats:
@@ -48,7 +50,10 @@ def _reciprocal_rank(run: Pass, measure: Measure) -> Floats:
 def _average_precision(run: Pass, measure: Measure) -> Floats:
     query, rank = run.rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
     precision = (place_within(query, run.size) + 1) / (rank + 1)
-    return ratio(run.sums(query, precision), run.relevant(measure.rel, measure.cutoff if measure.capped else None))
+    if measure.capped:
+        return ratio(run.sums(query, precision), run.relevant(measure.rel, measure.cutoff))
+    blocks = run.blocks_in_rows(measure.rel, measure.cutoff, judged_only=measure.judged_only)
+    return ratio(run.sums(query, precision * blocks), run.relevant(measure.rel))
 
 
 def _r_precision(run: Pass, measure: Measure) -> Floats:
@@ -70,6 +75,8 @@ def interpolated_precision(run: Pass, rel: int) -> Floats:
     found = place_within(query, run.size)
     falling = (found + 1) / (rank + 1) + 2.0 * (run.size - query)  # a query below never has more than one above
     highest = np.maximum.accumulate(falling[::-1])[::-1] - 2.0 * (run.size - query)
+    blocks = run.blocks_in_rows(rel, None)
+    query, highest = np.repeat(query, blocks), np.repeat(highest, blocks)
     counts = np.bincount(query, minlength=run.size)
     firsts = np.cumsum(counts) - counts
     columns = []

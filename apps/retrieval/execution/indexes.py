@@ -31,6 +31,7 @@ from apps.corpus.core.near_duplicates import REVISION as SIGNATURES_REVISION
 from apps.corpus.core.near_duplicates import NearDuplicates, Signatures
 from apps.corpus.models import Snapshot
 from apps.jobs.execution.context import JobFailed
+from apps.metrics.by_text.index import REVISION as TEXTS_REVISION
 from apps.retrieval.core.engines.base import Engine, NotReady
 from apps.retrieval.core.engines.registry import Fusion, make
 from apps.retrieval.core.engines.store import Indexer, StoredIndex, open_index, stored_indexes, tidy, touch, using_index
@@ -276,8 +277,13 @@ def digest_of_signatures(snapshot: Snapshot) -> str:
     return digest_of(["near-duplicates", SIGNATURES_REVISION, snapshot.digest])
 
 
+def digest_of_texts(snapshot: Snapshot) -> str:
+    """The name of the index of the snapshot's words, from its digest and the revision of the files."""
+    return digest_of(["texts", TEXTS_REVISION, snapshot.digest])
+
+
 class IndexSubject(NamedTuple):
-    """What an index belongs to; `reader` is the name of the system, or "near-duplicates"."""
+    """What an index belongs to; `reader` is the name of the system, "near-duplicates" or "texts"."""
 
     project: str
     snapshot: str
@@ -293,6 +299,7 @@ def known_indexes() -> dict[str, IndexSubject]:
     for snapshot in Snapshot.objects.select_related("corpus__project").order_by("pk"):
         project = snapshot.corpus.project
         subjects[digest_of_signatures(snapshot)] = IndexSubject(project.name, snapshot.name, "near-duplicates")
+        subjects[digest_of_texts(snapshot)] = IndexSubject(project.name, snapshot.name, "texts")
         for system in systems.get(project.pk, []):
             subjects[digest_of_index(system, snapshot)] = IndexSubject(project.name, snapshot.name, system.name)
     return subjects

@@ -83,7 +83,8 @@ def _collected(
         for line, row in read(collector.errors, usage):
             collector.line = line
             collector.rows += 1
-            letters += len(row.returned.text)
+            first, last = row.returned.span or (0, 0)
+            letters += max(len(row.returned.text), last - first)
             if letters > MOST_LETTERS:
                 message = f"the texts have more than {MOST_LETTERS:,} letters in all; return fewer for each question."
                 raise fault(name, collector.line, "text", "", message)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 import numpy as np
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
@@ -36,6 +36,23 @@ def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
     columns = rows.values_list("version__title", "version__section_path", "version__text")
     for title, section_path, text in columns.iterator(chunk_size=2_000):
         yield "\n".join([title, *section_path, text])
+
+
+def block_order(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of the blocks and the keys of their documents, document by document."""
+    rows = _by_document(snapshot).values_list("position", "block__document")
+    columns = np.fromiter((key for row in rows.iterator() for key in row), dtype=np.int64).reshape(-1, 2)
+    return columns[:, 0].copy(), columns[:, 1].copy()
+
+
+def texts_by_document(snapshot: Snapshot) -> Iterator[str]:
+    """The text of each block, in that order; the title of one without."""
+    rows = _by_document(snapshot).values_list("version__text", "version__title")
+    return (text or title for text, title in rows.iterator(chunk_size=2_000))
+
+
+def _by_document(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
+    return SnapshotBlock.objects.filter(snapshot=snapshot).order_by("block__document", "position")
 
 
 def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:

@@ -25,9 +25,7 @@ def check(*returned: Returned, facts: CorpusFacts = FACTS) -> tuple[list[Returne
 @pytest.mark.parametrize(
     "told",
     [
-        Returned("b1", span=(9, 12)),
         Returned("b1", "rules", text="red,  DOORS", span=(9, 19)),
-        Returned("b1", span=(0, 29)),
         Returned("chunk 7", "rules", text="Anything."),
         Returned("b1", text="Anything."),
         Returned(text="Anything."),
@@ -35,6 +33,15 @@ def check(*returned: Returned, facts: CorpusFacts = FACTS) -> tuple[list[Returne
 )
 def test_what_the_corpus_does_not_contradict_stays_as_it_is(told):
     assert check(told) == ([told], [])
+
+
+def test_a_start_and_an_end_count_characters_and_give_the_text():
+    spans = [Returned("b1", span=(9, 12)), Returned("b1", span=(0, 29)), Returned("b3", span=(11, 18))]
+
+    found, errors = check(*spans)
+
+    assert [one.text for one in found] == ["red", BLOCKS["b1"].text, "😀 Here."]
+    assert errors == []
 
 
 def test_a_document_of_one_passage_names_it():

@@ -1,0 +1,1 @@
+"""Passages that a system cut itself: where their words are in the corpus, and which graded blocks they cover."""

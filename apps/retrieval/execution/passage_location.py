@@ -1,0 +1,82 @@
+"""Where what a run returned is in its snapshot, by its words, and what of the snapshot it covers."""
+
+from collections.abc import Mapping
+from functools import partial
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.corpus.models import Snapshot
+from apps.metrics.by_text.coverage import Evidence, ReturnedTexts, covering
+from apps.metrics.by_text.index import Located, TextIndex, TextIndexer, joined
+from apps.metrics.columns import Covering, Ints
+from apps.metrics.expected.rules import USUAL_SHARE
+from apps.retrieval.core.engines.store import open_index
+from apps.retrieval.execution.indexes import Shared, digest_of_texts, folder
+from apps.retrieval.models import Run
+from apps.retrieval.selectors.runs import returned_of
+from apps.retrieval.selectors.snapshots import block_order, texts_by_document
+
+TEXTS_AT_ONCE = 5_000
+
+
+def open_texts(snapshot: Snapshot) -> TextIndex:
+    """The words of the snapshot, blocks by position; built when they are not on disk."""
+    digest = digest_of_texts(snapshot)
+    indexer = TextIndexer(partial(block_order, snapshot))
+    index: TextIndex = open_index(folder(), digest, Shared(indexer, digest), partial(texts_by_document, snapshot))
+    return index
+
+
+class LocatedRun(NamedTuple):
+    """What a run returned for some queries, and where it is. `sizes` are the words of each block by position."""
+
+    returned: ReturnedTexts
+    located: Located
+    sizes: Ints
+    queries: int
+
+    def covering(self, share: float = USUAL_SHARE, evidence: Evidence | None = None) -> Covering:
+        return covering(self.returned, self.located, self.sizes, self.queries, share=share, evidence=evidence)
+
+
+def locate_run(run: Run, numbers: Mapping[int, int], *, depth: int | None = None) -> LocatedRun:
+    """Locate what a run returned, at most `depth` results a query. `numbers` has the row of each query by its key.
+
+    Each text is located once, however often it was returned, and only some thousand are held at a time.
+    """
+    index = open_texts(run.snapshot)
+    texts = _DistinctTexts(index)
+    rows = []
+    for query_id, passages in returned_of(run, list(numbers), with_text=True, depth=depth):
+        rows += [(numbers[query_id], rank, texts.number_of(one.text)) for rank, one in enumerate(passages)]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return LocatedRun(ReturnedTexts(*columns.T), texts.located(), index.block_sizes, len(numbers))
+
+
+class _DistinctTexts:
+    """Numbers texts in the order in which they come, and locates each once."""
+
+    def __init__(self, index: TextIndex) -> None:
+        self._index = index
+        self._numbers: dict[bytes, int] = {}
+        self._waiting: list[str] = []
+        self._parts: list[Located] = []
+
+    def number_of(self, text: str) -> int:
+        digest = blake2b(text.encode(), digest_size=16).digest()
+        if digest not in self._numbers:
+            self._numbers[digest] = len(self._numbers)
+            self._waiting.append(text)
+            if len(self._waiting) == TEXTS_AT_ONCE:
+                self._locate()
+        return self._numbers[digest]
+
+    def _locate(self) -> None:
+        self._parts.append(self._index.locate(self._waiting))
+        self._waiting = []
+
+    def located(self) -> Located:
+        self._locate()
+        return joined(self._parts)
