@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypedDict
 
 from apps.common.text.wording import plural
+from apps.metrics.expected.rules import counts_questions
 
 
 class Items(NamedTuple):
@@ -24,8 +25,8 @@ QUESTIONS = Items("question", "questions")
 
 
 def items_of(hit: object) -> Items:
-    """The noun for scores by this hit rule; by grades where it is empty."""
-    return QUESTIONS if hit else QUERIES
+    """The noun for scores by this hit rule, or None or "" for grades: they are over queries, by text too."""
+    return QUESTIONS if counts_questions(str(hit or "")) else QUERIES
 
 
 WILSON, SCALED_WILSON, WEIGHTED_WILSON, MOVER, STUDENT, FISHER, PERCENTILE = METHODS = (

@@ -150,7 +150,7 @@ def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
     return int(np.count_nonzero(judged.relevant(rel)))
 
 
-def conventions(measures: Sequence[Measure]) -> str:
+def conventions(measures: Sequence[Measure], *, by_text: bool = False) -> str:
     """The sentences below every table of these measures."""
     missing = "Judged queries missing from a run count as zero"
     turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
@@ -158,7 +158,8 @@ def conventions(measures: Sequence[Measure]) -> str:
         missing += f", in {' and '.join(turned)} as one"
     readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
-    return f"Equal scores rank by id, descending. {missing}. {reading[0].upper()}{reading[1:]}."
+    ties = "" if by_text else "Equal scores rank by id, descending. "
+    return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}."
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:

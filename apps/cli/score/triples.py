@@ -17,10 +17,21 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
-from apps.metrics.expected.rules import BLOCK, ExpectedBlock, HitRule, HitRuleError, Question, Returned, parse_hit_rule
+from apps.metrics.expected.rules import (
+    BLOCK,
+    TEXT,
+    ExpectedBlock,
+    HitRule,
+    HitRuleError,
+    Question,
+    Returned,
+    parse_hit_rule,
+)
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.result_checks import checked, facts_among
+from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.results import best_first, read_results
+from apps.metrics.files.run_tables import HEADING_BYTES
 from apps.metrics.files.strata import load_strata
 from apps.metrics.files.trec_rows import parse_run
 from apps.metrics.measures.notation import MeasureError
@@ -261,7 +272,9 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
 
     Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
     """
-    rule = hit_rule(args.hit)
+    rule = hit_rule(args.hit or BLOCK)
+    if rule.kind == TEXT:
+        raise MeasureError("--hit text goes with --qrels: it is by grades.")
     measures = named_measures(args.measures or DEFAULT_HIT_MEASURES)
     refuse_without_hits(measures.values())
     paths = _paths(args)
@@ -310,7 +323,7 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
         raise MeasureError("--bounds goes with --qrels: what is not expected is not unjudged.")
     if not paths:
         raise MeasureError("Name a run with --run RUN, or the passages that a system returned with --results RESULTS.")
-    if args.hit != BLOCK and any(is_run for _, is_run in paths) and not args.corpus:
+    if args.hit not in (None, BLOCK) and any(is_run for _, is_run in paths) and not args.corpus:
         raise MeasureError(f"--hit {args.hit} reads more of a passage than the ids of a run. {WITHOUT_CORPUS}")
     if [args.triples, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
@@ -318,8 +331,17 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
 
 
 def is_results(path: str) -> bool:
-    """Whether a file has returned passages; else it is a TREC run."""
-    return Path(path.removesuffix(".gz")).suffix == ".jsonl"
+    """Whether a file has returned passages, by its name or its beginning; else it is a run."""
+    if Path(path.removesuffix(".gz")).suffix == ".jsonl":
+        return True
+    if path == "-":
+        return False
+    try:
+        with opened(path) as source:
+            start = source.head(HEADING_BYTES)
+            return bool(start) and are_results(source, start)
+    except InputError:  # reading it says what is wrong
+        return False
 
 
 def _files(args: argparse.Namespace, paths: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from apps.goldsets.core.slice_sampling import SLICE_NAMES
 from apps.metrics.expected.measures import refuse_without_hits
-from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError, counts_questions, parse_hit_rule
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import parse_measure
@@ -61,8 +61,8 @@ class GateRule(NamedTuple):
     `figure` is a measure by its canonical name, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
     in any currency). `on` is what must meet the bound: the figure itself, or its whole interval. `margin` is the
     largest accepted drop from the baseline; without one a run is worse when the whole interval of the difference is.
-    `hit` is the hit rule of a measure on Q&As, "" for one on grades. `not_known` is what a gate that cannot be decided
-    does to a pipeline: FAIL stops it, WARN does not.
+    `hit` is the hit rule of a measure on Q&As, or by text; "" for one on the grades of returned blocks. `not_known` is
+    what a gate that cannot be decided does to a pipeline: FAIL stops it, WARN does not.
     """
 
     name: str
@@ -253,6 +253,8 @@ def _check_hit(rule: GateRule) -> None:
         return
     if rule.measure is None:
         raise RuleError("hit", rule.hit, f"{rule.figure} has no hit rule; leave out hit.")
+    if not counts_questions(rule.hit):
+        return
     try:
         refuse_without_hits([rule.measure])
     except MeasureError as fault:
