@@ -42,7 +42,7 @@ class ByText(NamedTuple):
     ones in `listed`.
 
     `by_share` is the mean of the first measure by the share, None where it is not defined; `absent` counts the graded
-    blocks that the corpus does not have.
+    blocks that the corpus does not have. `depth` is the most passages for one query.
     """
 
     returned: int
@@ -50,6 +50,7 @@ class ByText(NamedTuple):
     listed: Sequence[LostPassage] = ()
     by_share: Mapping[float, float | None] = {}
     absent: int = 0
+    depth: int = 0
 
     @property
     def lost_share(self) -> float:
@@ -282,15 +283,15 @@ def _judged_words(card: Scorecard) -> str:
     return f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
 
 
-def rule_words(rule: HitRule) -> str:
+def text_words(rule: HitRule) -> str:
     """The rule by text with its share, which is always told."""
-    return f"text, share {rule.share:g}"
+    return f"{rule.kind} (share {rule.share:g})"
 
 
 def _of_texts(card: Scorecard) -> Iterator[str]:
     """The rule by text, which passages it did not locate, and what another share would say."""
     assert card.hit is not None
-    yield f"Measured by {rule_words(card.hit)}. {card.hit.words} Cutoffs count passages as they were returned."
+    yield f"Measured by {text_words(card.hit)}. {card.hit.words} Cutoffs count passages as they were returned."
     for run in card.runs:
         if run.by_text is None:
             continue

@@ -22,10 +22,20 @@ TWICE = "is read twice, for grades and for Q&As: name a file in place of standar
 
 
 def from_file(
-    path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, *, fits_ids: bool, name: str = ""
+    path: str,
+    release: ReleaseSplit,
+    judged: Judged | None,
+    blocks: Vocabulary,
+    *,
+    fits_ids: bool,
+    name: str = "",
+    has_results: bool = False,
 ) -> Answered:
-    """The answers of a file; remarks on it go to standard error. Raises InputError and InputErrors."""
-    read = _from_results if is_results(path) else _from_run
+    """The answers of a file, which `has_results` or says so itself; remarks on it go to standard error.
+
+    Raises InputError and InputErrors.
+    """
+    read = _from_results if has_results or is_results(path) else _from_run
     answered = read(path, release, judged, blocks, fits_ids)
     return answered._replace(name=name or answered.name)
 
@@ -34,7 +44,8 @@ def _from_results(
     path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, fits_ids: bool
 ) -> Answered:
     with opened(path) as source:
-        found = returned_by_results(source, names_of(release.questions), release.blocks)
+        names, is_graded = names_of(release.questions), judged is not None
+        found = returned_by_results(source, names, release.blocks, knows_documents=is_graded)
     _remark_on_strangers(path, found, release)
     answers, words = [answer_of(query, passages, math.nan) for query, passages in found.by_name.items()], ""
     if fits_ids:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from textwrap import shorten
@@ -25,7 +25,7 @@ from apps.metrics.columns import BlockIds, Covering, Ints, Judged, Ranked, in_ra
 from apps.metrics.expected.rules import TEXT, HitRule, Returned
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_run
-from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file
+from apps.metrics.files.run_warnings import depth_words, remarks_on_file
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import BY_TEXT, DEFAULT_TEXT_MEASURES, NEED_WORDS, measure_run
@@ -67,7 +67,12 @@ class LocatedRun(NamedTuple):
             values = measure_run([measure], self.corpus.judged, found, self.corpus.ids)[:, 0]
             by_share[share] = mean_of(values[~np.isnan(values)])
         return ByText(
-            len(self.returned.query), len(covered.lost_query), self._listed(covered), by_share, self.corpus.absent
+            returned=len(self.returned.query),
+            lost=len(covered.lost_query),
+            listed=self._listed(covered),
+            by_share=by_share,
+            absent=self.corpus.absent,
+            depth=int(covered.returned.max(initial=0)),
         )
 
     def _listed(self, covered: Covering) -> tuple[LostPassage, ...]:
@@ -241,7 +246,7 @@ def _scored(
     corpus: CorpusTexts,
     args: argparse.Namespace,
 ) -> ScoredRun:
-    run, remarks = scored_by_text(
+    run = scored_by_text(
         tag,
         corpus.located(returned),
         ground.measures,
@@ -251,9 +256,17 @@ def _scored(
         strata=ground.stratified.numbers if ground.stratified else None,
         rel=args.rel_level,
     )
-    for remark in remarks:
+    for remark in remarks_by_text(run, ground.measures):
         print(f"{name}: {remark}", file=sys.stderr)
     return run
+
+
+def remarks_by_text(run: ScoredRun, measures: Mapping[str, Measure], *, with_depth: bool = True) -> Iterator[str]:
+    """Warnings that limit what the figures of a run mean."""
+    if run.scores.judged_at_10 == 0:
+        yield NOTHING_COVERED
+    if with_depth and run.by_text:
+        yield from depth_words(measures, run.by_text.depth)
 
 
 def scored_by_text(
@@ -267,8 +280,8 @@ def scored_by_text(
     with_intervals: bool = True,
     strata: Ints | None = None,
     rel: int = 1,
-) -> tuple[ScoredRun, list[str]]:
-    """The scores of a run, and warnings that limit what they mean."""
+) -> ScoredRun:
+    """The scores of a run by text, with what is said beside them."""
     corpus, covered = run.corpus, run.covering(share, evidence)
     listed = list(measures.values())
     scores = score_run(
@@ -282,5 +295,4 @@ def scored_by_text(
         rel=rel,
     )
     missing = tuple(compress(corpus.judged.queries, covered.returned == 0))
-    remarks = [*remarks_on_depth(measures, covered), *([NOTHING_COVERED] if scores.judged_at_10 == 0 else [])]
-    return ScoredRun(tag, scores, missing, by_text=run.told(listed[0], evidence)), remarks
+    return ScoredRun(tag, scores, missing, by_text=run.told(listed[0], evidence))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.common.files.near_ids import Proposal
-from apps.metrics.columns import BlockIds, Covering, Ints, Judged, Ranked, Result
+from apps.metrics.columns import BlockIds, Ints, Judged, Ranked
 from apps.metrics.files.attributes import ADVICE, fit_of, fit_words, similar_pair
 from apps.metrics.files.reading import ROWS_AT_ONCE, RunFile
 from apps.metrics.measures.entries import Measure
@@ -80,10 +80,13 @@ def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
         yield "no block in the first ten was ever judged; check the block ids."
 
 
-def remarks_on_depth(measures: Mapping[str, Measure], ranked: Result) -> Iterator[str]:
+def remarks_on_depth(measures: Mapping[str, Measure], ranked: Ranked) -> Iterator[str]:
     """A warning about measures with a deeper cutoff than the longest ranking."""
-    lengths = ranked.returned if isinstance(ranked, Covering) else np.bincount(ranked.query)
-    depth = int(lengths.max(initial=0))
+    yield from depth_words(measures, int(np.bincount(ranked.query).max(initial=0)))
+
+
+def depth_words(measures: Mapping[str, Measure], depth: int) -> Iterator[str]:
+    """The same of measures that read rankings of at most this length."""
     deeper = [name for name, measure in measures.items() if measure.cutoff and measure.cutoff > depth]
     if depth and deeper:
         read, results = ("reads" if len(deeper) == 1 else "read"), ("result" if depth == 1 else "results")
