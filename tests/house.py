@@ -98,8 +98,8 @@ OWN_PLANS = {
         "web",
     },
     "metrics": {
-        "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",
-        "scoring", "statistics", "vocabulary",
+        "agreement", "by_text", "columns", "comparison", "estimate", "expected", "files", "items", "measures",
+        "scorecard", "scoring", "statistics", "vocabulary",
     },
     "cli": {
         "agree", "arguments", "client", "evaluate", "hash_texts", "remote", "score", "scorecards", "tables", "verify",

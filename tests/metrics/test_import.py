@@ -69,7 +69,7 @@ def test_all_names_what_is_there():
 
 
 ORDER = (
-    *("estimate", "vocabulary", "columns", "statistics", "agreement", "measures", "expected", "files"),
+    *("estimate", "vocabulary", "columns", "statistics", "agreement", "measures", "expected", "by_text", "files"),
     *("scoring", "comparison", "scorecard"),
 )
 """The parts of `metrics`, from the ground up."""

@@ -71,7 +71,7 @@ def words_of(text: str) -> list[str]:
     Where a script has no blanks between words (Chinese, Japanese, Thai and others) a run is its pairs of neighbouring
     characters; one that stands alone is itself.
     """
-    if not _HAS_NO_BLANKS.search(text):
+    if text.isascii() or not _HAS_NO_BLANKS.search(text):
         return _WORD.findall(text)
     return [word for run in _RUN.finditer(text) for word in (windows(run[0], 2) if run[1] else (run[0],))]
 

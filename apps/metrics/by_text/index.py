@@ -1,7 +1,8 @@
 """Where the words of returned passages are in the blocks of a corpus.
 
-A passage and a block have a run in common where RUN words or more are the same in both, one after the other. Every run
-is found: by its sequences of RUN words, which an index of the corpus has in sorted order.
+A passage and a block have a run in common where RUN words or more are the same in both, one after the other. An index
+of the corpus has every sequence of RUN words in sorted order. Some sequences of a passage say which documents hold it;
+then all of them are looked up in these.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,11 @@ RUN = 4
 """So many words one after the other are the same words, and not by chance."""
 
 STEP = 5
-"""Sequences are looked up at every so manieth word first, which finds every run of RUN + STEP - 1 words."""
+"""The documents of a passage are found by the sequence at every fifth word: by every run of RUN + STEP - 1 words."""
 
 RARE, MOST_PLACES = 32, 10_000
-"""A sequence with at most so many places in the corpus says where a passage is. Of a passage without any, the rarest
-sequence does, at up to MOST_PLACES places."""
+"""A sequence with more places than RARE is not looked up: the run that it is in has a rarer one. Of a passage without
+any, the rarest sequence is, at up to MOST_PLACES places."""
 
 ENOUGH, HALF = 40, 0.5
 """A passage is located when half of its words are, or as many as these."""
@@ -167,7 +168,7 @@ def index_of(blocks: Iterable[IndexedBlock]) -> TextIndex:
     return TextIndex(**_columns(_numbered((block.text for block in ordered), _Numbers()), numbers, documents))
 
 
-def _columns(texts: _Texts, numbers: Ints, documents: Ints) -> dict[str, NDArray[np.generic]]:
+def _columns(texts: _Texts, numbers: Ints, documents: Ints) -> dict[str, NDArray[Any]]:
     _, places = texts.places()
     keys = _hashes(texts.words, places) | places.astype(np.uint64)
     keys.sort()
@@ -222,7 +223,8 @@ class TextIndex:
     def _locate(self, texts: _Texts) -> Located:
         runs = self._runs(texts, *self._signposts(texts))
         runs = runs.take(self._is_in_best_document(runs))
-        runs = runs.joined(self._between(texts, runs))
+        pairs = np.unique(np.column_stack((runs.passage, self.documents[runs.block])), axis=0)
+        runs = runs.joined(self._in_documents(texts, pairs[:, 0], pairs[:, 1]))
         runs = runs.take(~_is_within_longer(runs)).sorted()
         last = np.minimum(runs.first + runs.length, self.sizes[runs.block])
         found = np.zeros(len(texts.sizes), dtype=np.int64)
@@ -295,30 +297,21 @@ class TextIndex:
         np.maximum.at(most, group[:, 0], held)
         return (held == most[group[:, 0]])[which]
 
-    def _between(self, texts: _Texts, runs: _Runs) -> _Runs:
-        """The runs in the documents of a passage through the words that no run has yet."""
-        pairs = np.unique(np.column_stack((runs.passage, self.documents[runs.block])), axis=0)
-        covered = np.zeros(len(texts.words) + 1, dtype=np.int64)
-        begin = texts.starts[runs.passage] + runs.place
-        np.add.at(covered, begin, 1)
-        np.add.at(covered, begin + runs.length, -1)
-        is_open = np.concatenate((np.cumsum(covered[:-1]) == 0, np.zeros(RUN, dtype=bool)))
+    def _in_documents(self, texts: _Texts, passages: Ints, documents: Ints) -> _Runs:
+        """All runs of these passages in these documents; a row for each pair, by passage."""
         passage, place = texts.places()
-        gap = np.zeros(len(place), dtype=bool)
-        for step in range(RUN):
-            gap |= is_open[place + step]
-        passage, place = passage[gap], place[gap]
-        first_of = np.searchsorted(pairs[:, 0], passage, side="left")
-        documents = np.searchsorted(pairs[:, 0], passage, side="right") - first_of
-        row = np.repeat(np.arange(len(passage)), documents)
-        document = pairs[first_of[row] + within(documents), 1]
+        first = np.searchsorted(passages, passage, side="left")
+        count = np.searchsorted(passages, passage, side="right") - first
+        row = np.repeat(np.arange(len(passage)), count)
+        document = documents[first[row] + within(count)]
         passage, place = passage[row], place[row]
         hashes = _hashes(texts.words, place)
         low = self.starts[np.searchsorted(self.documents, document, side="left")].astype(np.uint64)
         high = self.starts[np.searchsorted(self.documents, document, side="right")].astype(np.uint64)
         first, count = self._range(hashes | low, hashes | (high - np.uint64(1)))
-        count = np.minimum(count, RARE)
-        return self._runs(texts, *_expanded(passage, place, first, count, self.keys))
+        is_rare = count <= RARE
+        rows = (column[is_rare] for column in (passage, place, first, count))
+        return self._runs(texts, *_expanded(*rows, self.keys))
 
 
 class _Runs(NamedTuple):
