@@ -97,10 +97,9 @@ def _missing(hit: str, evidence: Mapping[str, RunEvidence]) -> str:
         return "the release has no Q&As."
     if is_by_text(hit):
         return "nothing was measured by text: there are no grades, or no texts to compare."
-    by_text = next(filter(is_by_text, evidence), "")
-    return (
-        f'grades were measured by text alone: name hit = "{by_text}".' if by_text else "nothing was scored by grades."
-    )
+    if by_text := next(filter(is_by_text, evidence), ""):
+        return f'nothing was scored by the ids of passages; a gate by text has the line hit = "{by_text}".'
+    return "nothing was scored by grades."
 
 
 class HasReturned(Protocol):
