@@ -1,8 +1,8 @@
 """Where the words of returned passages are in the blocks of a corpus.
 
-A passage and a block have a run in common where RUN words or more are the same in both, one after the other. An index
-of the corpus has every sequence of RUN words in sorted order. Some sequences of a passage say which documents hold it;
-then all of them are looked up in these.
+A passage and a document have a run in common where RUN words or more are the same in both, one after the other; a run
+can go from one block into the next. An index of the corpus has every sequence of RUN words in sorted order. Some
+sequences of a passage say which documents hold it; then all of them are looked up in these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.text.words import words_of
-from apps.metrics.columns import Ints, furthest_above, union_lengths, within
+from apps.metrics.columns import Ints, furthest_above, pair_keys, union_lengths, within
 
 RUN = 4
 """So many words one after the other are the same words, and not by chance."""
@@ -32,7 +32,7 @@ any, the rarest sequence is, at up to MOST_PLACES places."""
 ENOUGH, HALF = 40, 0.5
 """A passage is located when half of its words are, or as many as these."""
 
-REVISION = 1
+REVISION = 2
 """Of the files of an index: others are built anew."""
 
 TEXTS_AT_ONCE = 1_000
@@ -102,9 +102,8 @@ class _Numbers(dict[str, int]):
 
 
 class _Texts(NamedTuple):
-    """Some texts as numbers of words, one after the other; one of fewer than RUN words is filled up to RUN.
-
-    `sizes` are the words of each text, `starts` where each begins, and where the last one ends.
+    """Some texts as numbers of words, one after the other. `sizes` are the words of each, `starts` where each begins,
+    and where the last one ends.
     """
 
     words: Words
@@ -115,24 +114,25 @@ class _Texts(NamedTuple):
     def lengths(self) -> Ints:
         return np.diff(self.starts)
 
-    def places(self) -> tuple[Ints, Ints]:
-        """Every sequence of RUN words: the number of its text, and its place among all words."""
-        counts = np.maximum(self.lengths - RUN + 1, 0)
-        text = np.repeat(np.arange(len(counts)), counts)
-        return text, self.starts[text] + within(counts)
 
-
-def _numbered(texts: Iterable[str], numbers: _Numbers) -> _Texts:
-    columns, sizes = [], []
+def _numbered(texts: Iterable[str], numbers: _Numbers, *, least: int = 0) -> _Texts:
+    """The texts; those with fewer words than `least`, but any, are filled up."""
+    columns, sizes = [np.empty(0, dtype=np.uint32)], []
     for text in texts:
         tokens = tokens_of(text)
         sizes.append(len(tokens))
-        column = np.full(max(len(tokens), RUN) if tokens else 0, _FILLER, dtype=np.uint32)
+        column = np.full(max(len(tokens), least) if tokens else 0, _FILLER, dtype=np.uint32)
         column[: len(tokens)] = np.fromiter(map(numbers.__getitem__, tokens), dtype=np.uint32, count=len(tokens))
         columns.append(column)
-    words = np.concatenate(columns) if columns else np.empty(0, dtype=np.uint32)
-    starts = np.concatenate(([0], np.cumsum([len(column) for column in columns], dtype=np.int64)))
-    return _Texts(words, np.array(sizes, dtype=np.int64), starts.astype(np.int64))
+    starts = np.cumsum([len(column) for column in columns], dtype=np.int64)
+    return _Texts(np.concatenate(columns), np.array(sizes, dtype=np.int64), starts)
+
+
+def _sequences(starts: Ints) -> tuple[Ints, Ints]:
+    """Every sequence of RUN words: the number of its text, and its place among all words."""
+    counts = np.maximum(np.diff(starts) - RUN + 1, 0)
+    text = np.repeat(np.arange(len(counts)), counts)
+    return text, starts[text] + within(counts)
 
 
 def _hashes(words: Words, places: Ints) -> Keys:
@@ -146,7 +146,7 @@ def _hashes(words: Words, places: Ints) -> Keys:
 
 class TextIndexer:
     """Builds the index of a corpus into a folder, and opens it. `order` gives the number and the document of each text
-    that `build` is given; those of a document come one after the other.
+    that `build` is given: by document, and in it as they are read, so that a passage over two blocks is one run.
     """
 
     def __init__(self, order: Callable[[], tuple[Ints, Ints]]) -> None:
@@ -161,7 +161,7 @@ class TextIndexer:
 
 
 def index_of(blocks: Iterable[IndexedBlock]) -> TextIndex:
-    """The index of some blocks, in memory."""
+    """The index of some blocks, in memory. Those of a document are in the order in which they are read."""
     ordered = sorted(blocks, key=lambda block: block.document)
     numbers = np.array([block.number for block in ordered], dtype=np.int64)
     documents = np.array([block.document for block in ordered], dtype=np.int64)
@@ -169,25 +169,38 @@ def index_of(blocks: Iterable[IndexedBlock]) -> TextIndex:
 
 
 def _columns(texts: _Texts, numbers: Ints, documents: Ints) -> dict[str, NDArray[Any]]:
-    _, places = texts.places()
-    keys = _hashes(texts.words, places) | places.astype(np.uint64)
+    """A block of fewer than RUN words is in its document, and once more alone and filled up: so it is found where it is
+    all that a system returns.
+    """
+    short = np.flatnonzero((texts.sizes > 0) & (texts.sizes < RUN))
+    alone = np.full((len(short), RUN), _FILLER, dtype=np.uint32)
+    for row, block in enumerate(short.tolist()):
+        alone[row, : texts.sizes[block]] = texts.words[texts.starts[block] : texts.starts[block + 1]]
+    words = np.concatenate((texts.words, alone.ravel()))
+    is_first = np.diff(documents, prepend=-1) != 0
+    after = len(texts.words) + RUN * np.arange(len(short) + 1)
+    streams = np.concatenate((texts.starts[:-1][is_first], after))
+    _, places = _sequences(streams)
+    keys = _hashes(words, places) | places.astype(np.uint64)
     keys.sort()
     return {
-        "words": texts.words,
-        "sizes": texts.sizes,
-        "starts": texts.starts,
-        "numbers": numbers,
-        "documents": documents,
+        "words": words,
+        "sizes": np.concatenate((texts.sizes, texts.sizes[short])),
+        "starts": np.concatenate((texts.starts[:-1], after)),
+        "numbers": np.concatenate((numbers, numbers[short])),
+        "streams": streams,
         "keys": keys,
     }
 
 
 class TextIndex:
-    """The words of a corpus. `keys` are all sequences of RUN words, sorted: their hash, and their place in `words`."""
+    """The words of a corpus. `starts`, `sizes` and `numbers` are those of its blocks, `streams` says where documents
+    begin. `keys` are all sequences of RUN words, sorted: their hash, and their place in `words`.
+    """
 
-    def __init__(self, words: Words, sizes: Ints, starts: Ints, numbers: Ints, documents: Ints, keys: Keys) -> None:
+    def __init__(self, words: Words, sizes: Ints, starts: Ints, numbers: Ints, streams: Ints, keys: Keys) -> None:
         self.words, self.sizes, self.starts = words, sizes, starts
-        self.numbers, self.documents, self.keys = numbers, documents, keys
+        self.numbers, self.streams, self.keys = numbers, streams, keys
 
     @property
     def block_sizes(self) -> Ints:
@@ -218,23 +231,39 @@ class TextIndex:
         """
         numbers = _Numbers()
         some = (texts[first : first + TEXTS_AT_ONCE] for first in range(0, len(texts), TEXTS_AT_ONCE))
-        return joined([self._locate(_numbered(one, numbers)) for one in some])
+        return joined([self._locate(_numbered(one, numbers, least=RUN)) for one in some])
 
     def _locate(self, texts: _Texts) -> Located:
-        runs = self._runs(texts, *self._signposts(texts))
-        runs = runs.take(self._is_in_best_document(runs))
-        pairs = np.unique(np.column_stack((runs.passage, self.documents[runs.block])), axis=0)
-        runs = runs.joined(self._in_documents(texts, pairs[:, 0], pairs[:, 1]))
-        runs = runs.take(~_is_within_longer(runs)).sorted()
-        last = np.minimum(runs.first + runs.length, self.sizes[runs.block])
+        runs = _in_best_streams(self._runs(texts, *self._signposts(texts)))
+        runs = runs.joined(self._in_streams(texts, *_distinct(runs.passage, runs.stream)))
+        runs = runs.take(~_is_within_longer(runs))
+        passage, block, first, last, place = self._pieces(runs)
         found = np.zeros(len(texts.sizes), dtype=np.int64)
-        passage, union = union_lengths(runs.passage, runs.place, runs.place + last - runs.first)
-        found[passage] = union
-        return Located(runs.passage, self.numbers[runs.block], runs.first, last, runs.place, texts.sizes, found)
+        some, union = union_lengths(passage, place, place + last - first)
+        found[some] = union
+        return Located(passage, self.numbers[block], first, last, place, texts.sizes, found)
+
+    def _pieces(self, runs: _Runs) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Runs by block: passage, row of the block, its words from … to before …, and the place in the passage."""
+        first_block = self._block_at(runs.corpus)
+        blocks = self._block_at(runs.corpus + runs.length - 1) - first_block + 1
+        row = np.repeat(np.arange(len(blocks)), blocks)
+        block = first_block[row] + within(blocks)
+        begin = np.maximum(runs.corpus[row], self.starts[block])
+        end = np.minimum(runs.corpus[row] + runs.length[row], self.starts[block] + self.sizes[block])
+        passage, place = runs.passage[row], runs.place[row] + begin - runs.corpus[row]
+        order = np.lexsort((begin, block, place, passage))
+        order = order[end[order] > begin[order]]
+        passage, block, begin, end, place = (column[order] for column in (passage, block, begin, end, place))
+        return passage, block, begin - self.starts[block], end - self.starts[block], place
+
+    def _block_at(self, corpus: Ints) -> Ints:
+        """The row of the block that has these words."""
+        return np.searchsorted(self.starts, corpus, side="right") - 1
 
     def _signposts(self, texts: _Texts) -> tuple[Ints, Ints, Ints]:
         """Sequences that say where passages are: passage, place among the words, and place in the corpus."""
-        passage, place = texts.places()
+        passage, place = _sequences(texts.starts)
         inside = place - texts.starts[passage]
         chosen = (inside % STEP == 0) | (inside == texts.lengths[passage] - RUN)
         passage, place = passage[chosen], place[chosen]
@@ -256,17 +285,11 @@ class TextIndex:
         return first, count - first
 
     def _runs(self, texts: _Texts, passage: Ints, place: Ints, corpus: Ints) -> _Runs:
-        """All runs on the diagonals through these places: where the passage's words meet a block's, one by one."""
-        block = np.searchsorted(self.starts, corpus, side="right") - 1
-        shift = corpus - place
-        order = np.lexsort((block, shift, passage))
-        passage, shift, block = passage[order], shift[order], block[order]
-        is_new = np.ones(len(passage), dtype=bool)
-        is_new[1:] = (np.diff(passage) != 0) | (np.diff(shift) != 0) | (np.diff(block) != 0)
-        passage, shift, block = passage[is_new], shift[is_new], block[is_new]
-        low = np.maximum(texts.starts[passage], self.starts[block] - shift)
-        high = np.minimum(texts.starts[passage + 1], self.starts[block + 1] - shift)
-        size = high - low
+        """All runs on the diagonals through these places: where a passage's words meet a document's, one by one."""
+        stream = np.searchsorted(self.streams, corpus, side="right") - 1
+        passage, shift, stream = _distinct(passage, corpus - place, stream)
+        low = np.maximum(texts.starts[passage], self.streams[stream] - shift)
+        size = np.minimum(texts.starts[passage + 1], self.streams[stream + 1] - shift) - low
         row = np.repeat(np.arange(len(size)), size)
         at = low[row] + within(size)
         same = texts.words[at] == self.words[at + shift[row]]
@@ -275,51 +298,32 @@ class TextIndex:
         begins = np.flatnonzero(edge)
         length = np.diff(begins, append=len(same))
         chosen = same[begins] & (length >= RUN)
-        begins, length = begins[chosen], length[chosen]
-        row, at = row[begins], at[begins]
-        return _Runs(
-            passage[row],
-            block[row],
-            at + shift[row] - self.starts[block[row]],
-            length,
-            at - texts.starts[passage[row]],
-        )
+        row, at = row[begins[chosen]], at[begins[chosen]]
+        return _Runs(passage[row], stream[row], at + shift[row], length[chosen], at - texts.starts[passage[row]])
 
-    def _is_in_best_document(self, runs: _Runs) -> NDArray[np.bool_]:
-        """Whether a run is in one of the documents that hold the most words of its passage."""
-        document = self.documents[runs.block]
-        group, which = np.unique(np.column_stack((runs.passage, document)), axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        held = np.zeros(len(group), dtype=np.int64)
-        rows, union = union_lengths(which, runs.place, runs.place + runs.length)
-        held[rows] = union
-        most = np.zeros(int(runs.passage.max(initial=-1)) + 1, dtype=np.int64)
-        np.maximum.at(most, group[:, 0], held)
-        return (held == most[group[:, 0]])[which]
-
-    def _in_documents(self, texts: _Texts, passages: Ints, documents: Ints) -> _Runs:
+    def _in_streams(self, texts: _Texts, passages: Ints, streams: Ints) -> _Runs:
         """All runs of these passages in these documents; a row for each pair, by passage."""
-        passage, place = texts.places()
+        passage, place = _sequences(texts.starts)
         first = np.searchsorted(passages, passage, side="left")
         count = np.searchsorted(passages, passage, side="right") - first
         row = np.repeat(np.arange(len(passage)), count)
-        document = documents[first[row] + within(count)]
+        stream = streams[first[row] + within(count)]
         passage, place = passage[row], place[row]
         hashes = _hashes(texts.words, place)
-        low = self.starts[np.searchsorted(self.documents, document, side="left")].astype(np.uint64)
-        high = self.starts[np.searchsorted(self.documents, document, side="right")].astype(np.uint64)
+        low, high = (self.streams[stream + step].astype(np.uint64) for step in (0, 1))
         first, count = self._range(hashes | low, hashes | (high - np.uint64(1)))
-        is_rare = count <= RARE
-        rows = (column[is_rare] for column in (passage, place, first, count))
-        return self._runs(texts, *_expanded(*rows, self.keys))
+        count[count > RARE] = 0
+        return self._runs(texts, *_expanded(passage, place, first, count, self.keys))
 
 
 class _Runs(NamedTuple):
-    """Words that a passage and a block have in common: from `first` of the block, and from `place` of the passage."""
+    """Words that a passage and a document have in common: `length` words, from `corpus` of all words of the corpus on,
+    and from `place` of the passage on.
+    """
 
     passage: Ints
-    block: Ints
-    first: Ints
+    stream: Ints
+    corpus: Ints
     length: Ints
     place: Ints
 
@@ -328,11 +332,25 @@ class _Runs(NamedTuple):
 
     def joined(self, other: _Runs) -> _Runs:
         """Both, each run once."""
-        columns = np.unique(np.concatenate((np.column_stack(self), np.column_stack(other))), axis=0)
-        return _Runs(*columns.T)
+        return _Runs(*_distinct(*(np.concatenate(pair) for pair in zip(self, other, strict=True))))
 
-    def sorted(self) -> _Runs:
-        return self.take(np.lexsort((self.first, self.block, self.place, self.passage)))
+
+def _distinct(*columns: Ints) -> list[Ints]:
+    """The distinct rows of these columns, sorted by the first, then the second, and so on."""
+    order = np.lexsort(columns[::-1])
+    rows = [column[order] for column in columns]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in rows])
+    return [column[is_new] for column in rows]
+
+
+def _in_best_streams(runs: _Runs) -> _Runs:
+    """The runs in the documents that hold the most words of their passage."""
+    pair = pair_keys(runs.passage, runs.stream)
+    pairs, held = union_lengths(pair, runs.place, runs.place + runs.length)
+    most = np.zeros(int(runs.passage.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(most, pairs >> 32, held)
+    return runs.take((held == most[pairs >> 32])[np.searchsorted(pairs, pair)])
 
 
 def _expanded(passage: Ints, place: Ints, first: Ints, count: Ints, keys: Keys) -> tuple[Ints, Ints, Ints]:
@@ -344,7 +362,12 @@ def _expanded(passage: Ints, place: Ints, first: Ints, count: Ints, keys: Keys) 
 
 def _is_within_longer(runs: _Runs) -> NDArray[np.bool_]:
     """Whether a run lies within a longer run of its passage."""
-    end = runs.place + runs.length
-    spans, which = np.unique(np.column_stack((runs.passage, runs.place, -end)), axis=0, return_inverse=True)
-    inside = furthest_above(spans[:, 0], -spans[:, 2]) >= -spans[:, 2]
-    return inside[which.reshape(-1)]
+    order = np.lexsort((-runs.length, runs.place, runs.passage))
+    passage, begin, length = runs.passage[order], runs.place[order], runs.length[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(passage) != 0) | (np.diff(begin) != 0) | (np.diff(length) != 0)
+    end = (begin + length)[is_new]
+    inside = furthest_above(passage[is_new], end) >= end
+    is_inside = np.empty(len(order), dtype=bool)
+    is_inside[order] = inside[np.cumsum(is_new) - 1]
+    return is_inside

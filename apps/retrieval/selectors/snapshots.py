@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 import numpy as np
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, F, Min, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
@@ -39,7 +39,9 @@ def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
 
 
 def block_order(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of the blocks and the keys of their documents, document by document."""
+    """The positions of the blocks and the keys of their documents: by document, and in it as they are read, as far as
+    pages and the order of their first import tell.
+    """
     rows = _by_document(snapshot).values_list("position", "block__document")
     columns = np.fromiter((key for row in rows.iterator() for key in row), dtype=np.int64).reshape(-1, 2)
     return columns[:, 0].copy(), columns[:, 1].copy()
@@ -52,7 +54,8 @@ def texts_by_document(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _by_document(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
-    return SnapshotBlock.objects.filter(snapshot=snapshot).order_by("block__document", "position")
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot)
+    return rows.order_by("block__document", F("version__page_start").asc(nulls_last=True), "block_id")
 
 
 def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:

@@ -292,7 +292,7 @@ def test_another_corpus_gives_a_warning(files, capsys):
 
 # By hand --------------------------------------------------------------------------------------------------------------
 
-SHARE, RUN, LENGTH, STEP = 0.8, 4, 120, 90
+SHARE, LENGTH, STEP = 0.8, 120, 90
 
 
 def words_in(text):
@@ -329,7 +329,7 @@ def held_by(passage, families):
         begin, first = whole[:at].count(" "), 0
         for key, words in members.items():
             inside = range(max(begin - first, 0), min(begin + len(passage) - first, len(words)))
-            if len(inside) >= RUN:
+            if inside:
                 held[key] = set(inside)
             first += len(words)
     return held

@@ -1,5 +1,7 @@
 """Where the words of returned passages are."""
 
+from itertools import groupby, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -57,6 +59,17 @@ def test_a_passage_over_two_blocks_holds_the_end_of_one_and_the_beginning_of_the
     located = index(RULES).locate([" ".join([*first[10:], "Heading", "of", "the", "next", *second[:8]])])
 
     assert rows(located) == [(0, 0, 10, len(first), 0), (0, 1, 0, 8, len(first) - 10 + 4)]
+
+
+def test_a_passage_over_blocks_without_a_heading_between_them_loses_no_word_at_their_ends():
+    sizes = [len(tokens_of(text)) for text in RULES]
+    words = tokens_of(" ".join([RULES[0], "Yes.", *RULES[1:]]))
+
+    located = index([RULES[0], "Yes.", *RULES[1:]]).locate(
+        [" ".join(words[sizes[0] - 2 : sizes[0] + 1 + sizes[1] + 1])]
+    )
+
+    assert [row[1:4] for row in rows(located)] == [(0, sizes[0] - 2, sizes[0]), (1, 0, 1), (2, 0, sizes[1]), (3, 0, 1)]
 
 
 def test_a_passage_that_is_cut_within_words_is_found_all_the_same():
@@ -157,23 +170,28 @@ def test_the_place_of_marked_words_in_a_block():
 
 
 def by_hand(texts, passage):
-    """Every run of RUN words or more that the passage has in common with a text, as (block, first, last, place)."""
-    found, wanted = set(), tokens_of(passage)
-    for block, text in enumerate(texts):
-        words = tokens_of(text)
-        for place in range(len(wanted)):
-            for first in range(len(words)):
-                size = 0
-                while place + size < len(wanted) and first + size < len(words):
-                    if wanted[place + size] != words[first + size]:
-                        break
-                    size += 1
-                is_begun = place and first and wanted[place - 1] == words[first - 1]
-                if size >= RUN and not is_begun:
-                    found.add((block, first, first + size, place))
-    spans = {(place, place + last - first) for _, first, last, place in found}
+    """Every run of RUN words or more that the passage has in common with the texts one after the other, cut where a
+    text ends: (block, first, last, place).
+    """
+    owners = [(block, word, place) for block, text in enumerate(texts) for place, word in enumerate(tokens_of(text))]
+    words, wanted = [word for _, word, _ in owners], tokens_of(passage)
+    runs = set()
+    for place, first in product(range(len(wanted)), range(len(words))):
+        size = 0
+        while place + size < len(wanted) and first + size < len(words) and wanted[place + size] == words[first + size]:
+            size += 1
+        is_begun = place and first and wanted[place - 1] == words[first - 1]
+        if size >= RUN and not is_begun:
+            runs.add((place, size, first))
+    spans = {(place, place + size) for place, size, _ in runs}
     inside = {one for one in spans if any(a <= one[0] and one[1] <= b and (a, b) != one for a, b in spans)}
-    return sorted(one for one in found if (one[3], one[3] + one[2] - one[1]) not in inside)
+    found = []
+    for place, size, first in runs:
+        if (place, place + size) not in inside:
+            for block, some in groupby(range(first, first + size), key=lambda at: owners[at][0]):
+                held = list(some)
+                found.append((block, owners[held[0]][2], owners[held[-1]][2] + 1, place + held[0] - first))
+    return sorted(found)
 
 
 words = st.integers(0, 6).map("w{}".format)
