@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,8 +19,21 @@ from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import ScoredRun
 from apps.metrics.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from apps.cli.evaluate.scoring import Answered
+
+class Answers(Protocol):
+    """What a system returned for the graded queries: ids as columns, None without any, and passages by query."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def ranked(self) -> Ranked | None: ...
+
+    @property
+    def ids(self) -> BlockIds: ...
+
+    @property
+    def passages(self) -> Returns: ...
 
 
 class TextRun(NamedTuple):
@@ -33,7 +46,7 @@ class TextRun(NamedTuple):
 class ReleaseTexts:
     """The texts of a release, in which the answers to its graded queries are located once they are asked for."""
 
-    def __init__(self, release: ReleaseSplit, answered: Sequence[Answered]) -> None:
+    def __init__(self, release: ReleaseSplit, answered: Sequence[Answers]) -> None:
         self.release = release
         self.answered = answered
 
@@ -99,7 +112,7 @@ class ReleaseTexts:
         return TextRun(self.passages[-1], Pass(self.judged, covered, self.corpus.ids))
 
 
-def names_graded(run: Answered, judged: Judged) -> bool:
+def names_graded(run: Answers, judged: Judged) -> bool:
     """Whether a system names any graded block by its id, or returned nothing at all."""
     if run.ranked is None:
         return False
