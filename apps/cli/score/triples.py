@@ -274,7 +274,7 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
     """
     rule = hit_rule(args.hit or BLOCK)
     if rule.kind == TEXT:
-        raise MeasureError("--hit text goes with --qrels: it is by grades.")
+        raise MeasureError("text is by grades, not on Q&As: score it with --qrels and --corpus.")
     measures = named_measures(args.measures or DEFAULT_HIT_MEASURES)
     refuse_without_hits(measures.values())
     paths = _paths(args)

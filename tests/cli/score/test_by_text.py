@@ -237,7 +237,7 @@ def test_what_does_not_go_together_is_refused_with_a_sentence(files, capsys, opt
 
 def test_text_is_no_rule_of_triples(files, capsys):
     assert karat(["score", "--triples", "t.jsonl", "--results", "same.jsonl", "--hit", "text"]) == 2
-    assert "--hit text goes with --qrels" in capsys.readouterr().err
+    assert "text is by grades, not on Q&As" in capsys.readouterr().err
 
 
 def test_runs_and_results_are_in_one_table_by_text(capsys):
