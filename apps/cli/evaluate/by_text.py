@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -94,6 +95,15 @@ class ReleaseTexts:
                     evidence[place, numbers[block]] = found
         return evidence
 
+    def names_blocks(self, place: int, judged: Judged) -> bool:
+        """Whether this system names a block by its id, a graded one or another of the corpus, or returned nothing."""
+        one = self.answered[place]
+        if one.ranked is None:
+            return False
+        if not one.passages or np.isin(one.ranked.block, judged.block).any():
+            return True
+        return any(told.id in self.release.blocks for told in chain.from_iterable(one.passages.values()))
+
     def can_locate(self, place: int) -> bool:
         """Whether this system returned any text that could be located."""
         return bool(self.release.blocks) and any(one.text for rows in self.passages[place].values() for one in rows)
@@ -110,10 +120,3 @@ class ReleaseTexts:
         """What the last of the systems earns."""
         covered = self.located[-1].covering(rule.share, self.evidence)
         return TextRun(self.passages[-1], Pass(self.judged, covered, self.corpus.ids))
-
-
-def names_graded(run: Answers, judged: Judged) -> bool:
-    """Whether a system names any graded block by its id, or returned nothing at all."""
-    if run.ranked is None:
-        return False
-    return not len(run.ranked.block) or bool(np.isin(run.ranked.block, judged.block).any())

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
-from apps.cli.evaluate.by_text import ReleaseTexts, TextRun, names_graded
+from apps.cli.evaluate.by_text import ReleaseTexts, TextRun
 from apps.cli.evaluate.released import STRATA, ReleaseSplit
 from apps.cli.score.scoring import TripleGround, card_of
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
@@ -324,9 +324,10 @@ def _text_rule(texts: ReleaseTexts, judged: Judged, wanted: Wanted) -> HitRule |
     """The rule by text where grades are measured so: where it is wanted, and where a system names no graded block."""
     if wanted.text is not None:
         return wanted.text
-    if all(names_graded(one, judged) for one in texts.answered):
+    places = range(len(texts.answered))
+    if all(texts.names_blocks(place, judged) for place in places):
         return None
-    is_possible = all(texts.can_locate(place) for place in range(len(texts.answered)))
+    is_possible = all(texts.can_locate(place) for place in places)
     return HitRule(TEXT) if is_possible else None
 
 

@@ -18,6 +18,7 @@ TEXTS = {
     "b": "Green doors are closed at night, and whoever has a badge may open them from inside.",
     "c": "Behind the blue window there is a green wall, painted in the spring of last year.",
     "d": "The key to the window hangs in the cabinet beside the porter, who writes down its use.",
+    "e": "Nobody has asked for the garden so far, though its gate is red as well.",
 }
 GRADED = replace(CONTENT, block_rows=[FrozenBlock(key, "house", key.upper(), text) for key, text in TEXTS.items()])
 TRIPLES = [
@@ -107,6 +108,14 @@ def test_graded_ids_count_before_texts(at, capsys):
 
     assert "hit" not in found(capsys, "doors", "--results", "ids.jsonl")
     assert found(capsys, "doors", "--results", "ids.jsonl", "--hit", "text(share=0.5)")["hit"] == "text(share=0.5)"
+
+
+def test_ids_of_the_corpus_are_ids_where_none_is_graded(at, capsys):
+    write(at, "ids", [{"qid": "Q1", "id": "e", "text": TEXTS["e"]}])
+    (at / "e.run").write_text("Q1 Q0 e 1 1.0 e\n")
+
+    for options in (["--results", "ids.jsonl"], ["--run", "e.run"]):
+        assert "hit" not in found(capsys, "both", *options)
 
 
 def test_the_output_says_that_it_is_by_text(at, capsys):
