@@ -8,8 +8,8 @@ sequences of a passage say which documents hold it; then all of them are looked 
 from __future__ import annotations
 
 import unicodedata
-import zlib
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,14 +32,15 @@ any, the rarest sequence is, at up to MOST_PLACES places."""
 ENOUGH, HALF = 40, 0.5
 """A passage is located when half of its words are, or as many as these."""
 
-REVISION = 2
+REVISION = 1
 """Of the files of an index: others are built anew."""
 
 TEXTS_AT_ONCE = 1_000
-MOST_REMEMBERED = 1_000_000
 _FILLER = 0
 _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], dtype=np.uint64)
 _LAST_FACTOR, _HALF_BITS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(32)
+_POWERS = np.cumprod(np.full(256, 0x100000001B3, dtype=np.uint64))
+_IS_WORD = np.array([chr(code).isalnum() for code in range(128)])
 Words = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 
@@ -91,16 +92,6 @@ def tokens_of(text: str) -> list[str]:
     return words_of(text.casefold().replace("_", " "))
 
 
-class _Numbers(dict[str, int]):
-    """The number of each word, which is the same on every machine."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= MOST_REMEMBERED:
-            self.clear()
-        number = self[word] = zlib.crc32(word.encode())
-        return number
-
-
 class _Texts(NamedTuple):
     """Some texts as numbers of words, one after the other. `sizes` are the words of each, `starts` where each begins,
     and where the last one ends.
@@ -115,17 +106,40 @@ class _Texts(NamedTuple):
         return np.diff(self.starts)
 
 
-def _numbered(texts: Iterable[str], numbers: _Numbers, *, least: int = 0) -> _Texts:
+def _numbered(texts: Iterable[str], *, least: int = 0) -> _Texts:
     """The texts; those with fewer words than `least`, but any, are filled up."""
-    columns, sizes = [np.empty(0, dtype=np.uint32)], []
-    for text in texts:
-        tokens = tokens_of(text)
-        sizes.append(len(tokens))
-        column = np.full(max(len(tokens), least) if tokens else 0, _FILLER, dtype=np.uint32)
-        column[: len(tokens)] = np.fromiter(map(numbers.__getitem__, tokens), dtype=np.uint32, count=len(tokens))
-        columns.append(column)
-    starts = np.cumsum([len(column) for column in columns], dtype=np.int64)
-    return _Texts(np.concatenate(columns), np.array(sizes, dtype=np.int64), starts)
+    parts, sizes = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    source = iter(texts)
+    while some := list(islice(source, TEXTS_AT_ONCE)):
+        words, size = word_numbers(some)
+        parts.append(words)
+        sizes.append(size)
+    words, size = np.concatenate(parts), np.concatenate(sizes)
+    length = np.where(size > 0, np.maximum(size, least), 0)
+    starts = np.concatenate(([0], np.cumsum(length)))
+    filled = np.full(int(starts[-1]), _FILLER, dtype=np.uint32)
+    filled[np.repeat(starts[:-1], size) + within(size)] = words
+    return _Texts(filled, size, starts)
+
+
+def word_numbers(texts: Sequence[str]) -> tuple[Words, Ints]:
+    """The words of some texts as numbers, which are the same on every machine, and how many words each text has.
+
+    A number is 32 bits of a polynomial over the code points of the word. All words are computed at once.
+    """
+    plain = [text.lower() if text.isascii() else " ".join(tokens_of(text)) for text in texts]
+    ends = np.cumsum([len(text) + 1 for text in plain])
+    codes = np.frombuffer("\n".join([*plain, ""]).encode("utf-32-le"), dtype=np.uint32)
+    is_word = np.where(codes < len(_IS_WORD), _IS_WORD[np.minimum(codes, len(_IS_WORD) - 1)], True)
+    letters = np.flatnonzero(is_word)
+    firsts = letters[~is_word[letters - 1] | (letters == 0)]
+    lengths = np.diff(np.searchsorted(letters, firsts), append=len(letters))
+    if not len(firsts):
+        return np.empty(0, dtype=np.uint32), np.zeros(len(texts), dtype=np.int64)
+    terms = codes[letters].astype(np.uint64) * _POWERS[within(lengths) % len(_POWERS)]
+    total = np.add.reduceat(terms, np.cumsum(lengths) - lengths)
+    counts = np.diff(np.searchsorted(firsts, ends), prepend=0)
+    return ((total * _LAST_FACTOR) >> _HALF_BITS).astype(np.uint32), counts
 
 
 def _sequences(starts: Ints) -> tuple[Ints, Ints]:
@@ -153,7 +167,7 @@ class TextIndexer:
         self._order = order
 
     def build(self, blocks: Iterable[str], folder: Path) -> None:
-        for name, column in _columns(_numbered(blocks, _Numbers()), *self._order()).items():
+        for name, column in _columns(_numbered(blocks), *self._order()).items():
             np.save(folder / f"{name}.npy", column)
 
     def load(self, folder: Path) -> TextIndex:
@@ -165,7 +179,7 @@ def index_of(blocks: Iterable[IndexedBlock]) -> TextIndex:
     ordered = sorted(blocks, key=lambda block: block.document)
     numbers = np.array([block.number for block in ordered], dtype=np.int64)
     documents = np.array([block.document for block in ordered], dtype=np.int64)
-    return TextIndex(**_columns(_numbered((block.text for block in ordered), _Numbers()), numbers, documents))
+    return TextIndex(**_columns(_numbered(block.text for block in ordered), numbers, documents))
 
 
 def _columns(texts: _Texts, numbers: Ints, documents: Ints) -> dict[str, NDArray[Any]]:
@@ -199,8 +213,8 @@ class TextIndex:
     """
 
     def __init__(self, words: Words, sizes: Ints, starts: Ints, numbers: Ints, streams: Ints, keys: Keys) -> None:
-        self.words, self.sizes, self.starts = words, sizes, starts
-        self.numbers, self.streams, self.keys = numbers, streams, keys
+        self.words, self.sizes, self.starts = np.asarray(words), np.asarray(sizes), np.asarray(starts)
+        self.numbers, self.streams, self.keys = np.asarray(numbers), np.asarray(streams), np.asarray(keys)
 
     @property
     def block_sizes(self) -> Ints:
@@ -212,7 +226,7 @@ class TextIndex:
     def place_in(self, number: int, text: str) -> tuple[int, int] | None:
         """The words of this block that are those of the text, from the first to before the last; None without any."""
         row = np.flatnonzero(self.numbers == number)
-        wanted = _numbered([text], _Numbers())
+        wanted = _numbered([text])
         size = int(wanted.sizes[0])
         if not len(row) or not size:
             return None
@@ -229,9 +243,8 @@ class TextIndex:
         The documents that hold the most words of a passage count, all of them where several hold as many. In them every
         run counts, but for one that lies within a longer run of the passage.
         """
-        numbers = _Numbers()
         some = (texts[first : first + TEXTS_AT_ONCE] for first in range(0, len(texts), TEXTS_AT_ONCE))
-        return joined([self._locate(_numbered(one, numbers, least=RUN)) for one in some])
+        return joined([self._locate(_numbered(one, least=RUN)) for one in some])
 
     def _locate(self, texts: _Texts) -> Located:
         runs = _in_best_streams(self._runs(texts, *self._signposts(texts)))
@@ -279,10 +292,16 @@ class TextIndex:
         """Where the keys from `low` to `high` begin, and how many there are."""
         order = np.argsort(low)
         first = np.empty(len(low), dtype=np.int64)
-        count = np.empty(len(low), dtype=np.int64)
-        first[order] = np.searchsorted(self.keys, low[order], side="left")
-        count[order] = np.searchsorted(self.keys, high[order], side="right")
-        return first, count - first
+        first[order] = np.searchsorted(self.keys, low[order])
+        count = np.zeros(len(low), dtype=np.int64)
+        if not len(self.keys):
+            return count, count
+        for step in (0, 1):
+            at = first + step
+            count += (at < len(self.keys)) & (self.keys[np.minimum(at, len(self.keys) - 1)] <= high)
+        several = np.flatnonzero(count == 2)
+        count[several] = np.searchsorted(self.keys, high[several], side="right") - first[several]
+        return first, count
 
     def _runs(self, texts: _Texts, passage: Ints, place: Ints, corpus: Ints) -> _Runs:
         """All runs on the diagonals through these places: where a passage's words meet a document's, one by one."""

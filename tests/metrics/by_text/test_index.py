@@ -14,6 +14,7 @@ from apps.metrics.by_text.index import (
     TextIndexer,
     index_of,
     tokens_of,
+    word_numbers,
 )
 from tests.metrics.by_text.corpora import blocks_of, made_up
 
@@ -212,3 +213,15 @@ def test_every_run_of_a_document_is_found_and_no_other(blocks, before, after, da
     located = index_of(IndexedBlock(number, 0, text) for number, text in enumerate(texts)).locate([passage])
 
     assert sorted(row[1:] for row in rows(located)) == by_hand(texts, passage)
+
+
+@given(st.lists(st.text(max_size=30), max_size=6))
+@settings(max_examples=200)
+def test_words_have_one_number_whatever_text_they_stand_in(texts):
+    numbers, counts = word_numbers(texts)
+
+    tokens = [tokens_of(text) for text in texts]
+    assert counts.tolist() == [len(one) for one in tokens]
+    alone = {token: word_numbers([token])[0].tolist() for one in tokens for token in one}
+    assert [[number] for number in numbers.tolist()] == [alone[token] for one in tokens for token in one]
+    assert len({number for (number,) in alone.values()}) == len(alone)
