@@ -102,7 +102,8 @@ OWN_PLANS = {
         "scorecard", "scoring", "statistics", "vocabulary",
     },
     "cli": {
-        "agree", "arguments", "client", "evaluate", "hash_texts", "remote", "score", "scorecards", "tables", "verify",
+        "agree", "arguments", "client", "evaluate", "hash_texts", "pushed", "pytest_plugin", "remote", "score",
+        "scorecards", "tables", "verify", "version_files",
     },
     "config": {
         "apps", "celery", "checks", "commandline", "database_timeouts", "doctor", "management", "move", "moved",

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from apps.cli.client.client import BadInput, Client, KaratError, NoAnswer
+from apps.common.errors import InputError, InputErrors
+from apps.common.files.faults import as_lines
 
 OK, BAD_INPUT, REFUSED, NO_ANSWER = 0, 2, 3, 4
 CODES = "Exit codes: 0 done; 2 wrong command line or input; 3 rejected by the server; 4 no answer."
@@ -33,11 +35,13 @@ def add_parser(subparsers: Any) -> None:
     push = subparsers.add_parser(
         "push",
         help="push a run to a server",
-        description="Push a TREC run file to a server, and have it scored where asked. The same run pushed again is the"
+        description="Push a run to a server, and have it scored where asked. The same run pushed again is the"
         " run that is there.",
         epilog=CODES,
     )
-    push.add_argument("file", metavar="FILE", type=Path, help="TREC's six columns")
+    push.add_argument(
+        "file", metavar="FILE", type=Path, help="TREC's six columns, a table, or returned passages (JSON lines)"
+    )
     _add_server(push)
     push.add_argument("--snapshot", metavar="NAME", required=True, help="such as handbook@1")
     push.add_argument("--system", metavar="NAME", required=True)
@@ -82,7 +86,11 @@ def _reported(command: str, work: Any, args: argparse.Namespace) -> int:
         for line in _mistakes(error):
             print(line, file=sys.stderr)
         return NO_ANSWER if isinstance(error, NoAnswer) else BAD_INPUT if isinstance(error, BadInput) else REFUSED
-    except (OSError, UnicodeDecodeError) as fault:
+    except (InputError, InputErrors) as error:
+        for line in as_lines(error):
+            print(line, file=sys.stderr)
+        return BAD_INPUT
+    except OSError as fault:
         print(f"karat {command}: {fault}", file=sys.stderr)
         return BAD_INPUT
     return OK
@@ -102,12 +110,14 @@ def _pull(client: Client, args: argparse.Namespace) -> None:
 
 
 def _push(client: Client, args: argparse.Namespace) -> None:
+    from apps.cli.pushed import run_in  # loads what reads tables, which `karat pull` needs not
+
     pushed = client.push(
         snapshot=args.snapshot,
         system=args.system,
         tag=args.tag,
-        trec=args.file.read_text(encoding="utf-8"),
         commit=args.commit,
+        **run_in(str(args.file)),
     )
     print(f"Run {pushed['id']}: {pushed['tag']} of {pushed['system']}, {pushed['query_count']} queries.")
     if args.score:

@@ -274,7 +274,7 @@ def as_json(card: Scorecard) -> str:
 def _conventions(card: Scorecard) -> str:
     rule = [card.hit.words] if card.hit else []
     measures = list(card.measures.values())
-    return " ".join(rule if card.counts_questions else [*rule, conventions(measures, by_text=card.is_by_text)])
+    return " ".join(rule if card.counts_questions else [*rule, conventions(measures, with_ties=not card.is_by_text)])
 
 
 def _measured_against(card: Scorecard) -> dict[str, Any]:

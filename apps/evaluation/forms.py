@@ -21,7 +21,7 @@ from apps.evaluation.selectors.evaluations import SlicePart, ladder_shown, reque
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
-from apps.metrics.expected.rules import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import DEFAULT_MEASURES
 from apps.metrics.statistics.usage import PRICES, priced
@@ -32,8 +32,10 @@ PRICE = "price_"
 
 def known_measures(hit: str) -> str:
     """The hint below the measures of a form."""
-    if hit:
+    if counts_questions(hit):
         return f"By Q&As: {', '.join(names_for_versions(hit))}, each with @ and a number but RR."
+    if is_by_text(hit):
+        return f"Of grades: {', '.join(names_for_versions(hit))}. Those of words begin with Token."
     return f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
 
 
@@ -65,7 +67,7 @@ class RunsForm(KaratForm):
     def __init__(self, *args: Any, version: Version, hit: str = BY_GRADES, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.hit = hit
-        self.known = [run for run in scorable_runs(version) if hit or not run.returns_passages]
+        self.known = scorable_runs(version, hit)
         offer(self, "runs", runs_offered(self.known))
         self.fields["measures"].widget.attrs["class"] = "input id"
 
@@ -98,7 +100,9 @@ class ScoreForm(RunsForm):
 
     def clean_measures(self) -> str:
         text = super().clean_measures()
-        if not self.hit and (reason := grades_refusal(version_measures(text), self.version)):
+        if not counts_questions(self.hit) and (
+            reason := grades_refusal(version_measures(text, self.hit), self.version)
+        ):
             raise forms.ValidationError(reason)
         return text
 

@@ -11,7 +11,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet, Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.jobs.models import Job
 from apps.metrics.estimate import PERCENTILE, interval_of
-from apps.metrics.expected.rules import BY_GRADES, HitRule, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, TEXT, HitRule, counts_questions, is_by_text, parse_hit_rule
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import IfJudged
 from apps.metrics.statistics.significance import DEFAULT_SEED, FEWEST_FOR_A_VERDICT, Summary, few_words
@@ -46,6 +46,11 @@ def test_items(version: int | OuterRef, *, by_triples: bool) -> models.QuerySet[
     return VersionQuery.objects.filter(Exists(graded), version=version, split=Split.TEST)
 
 
+def by_grades(prefix: str = "") -> Q:
+    """Of evaluations: those by grades, of the blocks that are returned or by text. `prefix` leads to them."""
+    return Q(**{f"{prefix}hit": BY_GRADES}) | Q(**{f"{prefix}hit__startswith": TEXT})
+
+
 def tells_of_single_items(prefix: str = "") -> Q:
     """Of evaluations: a mean would tell of single items of test, which has too few. `prefix` leads to them."""
 
@@ -53,8 +58,8 @@ def tells_of_single_items(prefix: str = "") -> Q:
         items = test_items(OuterRef(f"{prefix}version"), by_triples=by_triples)
         return Q(Exists(items), ~Exists(items[FEWEST_IN_STRATUM - 1 :]))
 
-    by_grades = Q(**{f"{prefix}hit": BY_GRADES})
-    is_small_side = by_grades & is_small(by_triples=False) | ~by_grades & is_small(by_triples=True)
+    grades = by_grades(prefix)
+    is_small_side = grades & is_small(by_triples=False) | ~grades & is_small(by_triples=True)
     has_test = Q(**{f"{prefix}slice": None, f"{prefix}split__in": ["", Split.TEST]})
     return has_test & is_small_side
 
@@ -75,6 +80,9 @@ class WholeEvaluations(ShownEvaluations):
 
 class Evaluation(Requested):
     """The scores of one run against one version for one list of measures: by its grades, or by its triples.
+
+    By grades a returned block earns its grade, or, by text (`is_by_text`), whatever is returned earns the grades of the
+    blocks whose words it holds. The two are never compared with each other.
 
     Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
     in_run and missing, `judged_to`, the share of judged blocks in the first 1, 2, … results, `if_judged`, what unjudged
@@ -129,8 +137,18 @@ class Evaluation(Requested):
 
     @property
     def rule(self) -> HitRule | None:
-        """The hit rule; None for scores by grades."""
+        """The hit rule, of scores by text too; None for scores by the grades of returned blocks."""
         return parse_hit_rule(self.hit) if self.hit else None
+
+    @property
+    def counts_questions(self) -> bool:
+        """Whether it is of the questions of triples; else of queries, by grades."""
+        return counts_questions(self.hit)
+
+    @property
+    def is_by_text(self) -> bool:
+        """Whether grades count for whatever holds the words of a graded block."""
+        return is_by_text(self.hit)
 
     def if_judged(self, measure: str) -> IfJudged:
         """What the unjudged results leave open of a measure; nothing known where that was not computed."""

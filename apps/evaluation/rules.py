@@ -10,6 +10,7 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.models import Evaluation, RegressionNote, test_items
 from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tries_of
 from apps.goldsets.enums import Split, VersionState
@@ -17,11 +18,17 @@ from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
 from apps.metrics.estimate import items_of
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
-from apps.metrics.expected.rules import BY_GRADES, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, parse_hit_rule
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError
-from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures, refuse_unmet
+from apps.metrics.measures.registry import (
+    BY_TEXT,
+    DEFAULT_MEASURES,
+    DEFAULT_TEXT_MEASURES,
+    parse_measures,
+    refuse_unmet,
+)
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Correction
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.enums import RunState
@@ -76,6 +83,8 @@ def _place_refusal(run: Run, version: Version, split: str, hit: str) -> str | No
         )
     if hit == BY_GRADES:
         return own_passages_refusal(run)
+    if is_by_text(hit):
+        return None
     if not VersionTriple.objects.filter(version=version, split__in=_inside(split)).exists():
         return f"{version.label} has no Q&As in the {SPLIT_WORDS[split]}, so nothing can be measured on them."
     return None
@@ -88,7 +97,7 @@ def small_test_words(version: Version, split: str, hit: str = BY_GRADES) -> str:
     """
     if split == Split.DEV:
         return ""
-    count = test_items(version.pk, by_triples=bool(hit))[:FEWEST_IN_STRATUM].count()
+    count = test_items(version.pk, by_triples=counts_questions(hit))[:FEWEST_IN_STRATUM].count()
     if not 0 < count < FEWEST_IN_STRATUM:
         return ""
     noun = items_of(hit)
@@ -165,11 +174,26 @@ def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | Non
     if (baseline.slice_id, baseline.slice_size) != (candidate.slice_id, candidate.slice_size):
         return "Both runs must be scored on the same questions: all of the split, or one slice at one size."
     if baseline.hit != candidate.hit:
-        return "Both runs must be measured against the same: grades, or Q&As by the same hit rule."
+        return _basis_refusal(baseline, candidate)
     unscored = next((one for one in (baseline, candidate) if not one.is_scored), None)
     if unscored is not None:
         return f"{unscored.run.tag} has not been scored yet."
     return None
+
+
+def _basis_refusal(baseline: Evaluation, candidate: Evaluation) -> str:
+    """Why two evaluations that are not measured alike cannot be compared, with what mends it by grades."""
+    if baseline.counts_questions or candidate.counts_questions:
+        return "Both runs must be measured against the same: grades, or Q&As by the same hit rule."
+    by_text = [one for one in (baseline, candidate) if one.is_by_text]
+    if len(by_text) == 2:
+        shares = " and ".join(f"{one.run.tag} {rule_name(one.hit)}" for one in by_text)
+        return f"Both runs must be measured by the same share: {shares}. Score one of them by the share of the other."
+    by_id = candidate if baseline.is_by_text else baseline
+    return (
+        f"{by_text[0].run.tag} is measured by text and {by_id.run.tag} by the passages that it returned: the two are "
+        f"not compared. Score {by_id.run.tag} by text too."
+    )
 
 
 def slice_refusal(version: Version, name: str, split: str, slices: Sequence[Slice]) -> str | None:
@@ -218,7 +242,7 @@ def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool, hit: 
         return "Only leads can close a comparison."
     if fell.unexplained:
         words = "One drop has" if fell.unexplained == 1 else f"{fell.unexplained:,} drops have"
-        choices = "Accept or Fix" if hit else "Accept, Fix or Grades wrong"
+        choices = "Accept or Fix" if counts_questions(hit) else "Accept, Fix or Grades wrong"
         return f"{words} no explanation yet. Choose {choices} for each."
     return None
 
@@ -282,12 +306,21 @@ def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:
 
 
 def default_measures(hit: str = BY_GRADES) -> str:
-    return DEFAULT_HIT_MEASURES if hit else DEFAULT_MEASURES
+    if counts_questions(hit):
+        return DEFAULT_HIT_MEASURES
+    return DEFAULT_TEXT_MEASURES if is_by_text(hit) else DEFAULT_MEASURES
 
 
 def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with."""
-    return list(HIT_MEASURES) if hit else [name for name, one in REGISTRY.items() if one.needs == GRADES_ALONE]
+    if counts_questions(hit):
+        return list(HIT_MEASURES)
+    return [name for name, one in REGISTRY.items() if one.needs <= _given_by(hit)]
+
+
+def _given_by(hit: str) -> frozenset[str]:
+    """What measures by grades can read: the grades, and by text the words of what is returned."""
+    return BY_TEXT if is_by_text(hit) else GRADES_ALONE
 
 
 MOST_FIGURES, LONGEST_FIGURE = 20, 60
@@ -313,10 +346,10 @@ def canonical_hit(text: str) -> str:
 def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
     """The measures of a list, each once. Raises MeasureError for one that versions cannot be scored with."""
     measures = parse_measures(text)
-    if hit:
+    if counts_questions(hit):
         refuse_without_hits(measures)
     else:
-        refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
+        refuse_unmet(measures, _given_by(hit), ONLY_GRADES)
     for measure in measures:
         if len(str(measure)) > MOST_LETTERS:
             raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat stores.")

@@ -246,7 +246,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
             found = f"{counts.relevant_returned:,} of {plural(counts.relevant, 'relevant block')}"
             yield f"{run.tag} returns {plural(counts.returned, 'result')}, with {found}."
     if not card.counts_questions:
-        yield conventions(list(card.measures.values()), by_text=card.is_by_text)
+        yield conventions(list(card.measures.values()), with_ties=not card.is_by_text)
         yield from _of_unjudged(card)
     if card.originals is not None:
         questions = plural(len(set(card.originals.tolist())), "question")

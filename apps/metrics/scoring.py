@@ -150,15 +150,15 @@ def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
     return int(np.count_nonzero(judged.relevant(rel)))
 
 
-def conventions(measures: Sequence[Measure], *, by_text: bool = False) -> str:
-    """The sentences below every table of these measures."""
+def conventions(measures: Sequence[Measure], *, with_ties: bool = True) -> str:
+    """The sentences below every table of these measures; by text there are no ties."""
     missing = "Judged queries missing from a run count as zero"
     turned = dict.fromkeys(measure.name for measure in measures if measure.entry.is_lower_better)
     if turned:
         missing += f", in {' and '.join(turned)} as one"
     readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
-    ties = "" if by_text else "Equal scores rank by id, descending. "
+    ties = "Equal scores rank by id, descending. " if with_ties else ""
     return f"{ties}{missing}. {reading[0].upper()}{reading[1:]}."
 
 

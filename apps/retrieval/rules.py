@@ -128,15 +128,19 @@ def own_passages_refusal(run: Run) -> str | None:
     if run.returns_passages:
         return (
             f"{run.tag} returned passages of its own, which nobody has graded: they are not those of the snapshot."
-            " Score it by the Q&As of a version."
+            " Score it by text, where a passage earns the grades of the passages whose words it holds, or by the Q&As"
+            " of a version."
         )
     return None
 
 
-def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
-    """Why a pool on `snapshot` cannot use `run`."""
-    if run.returns_passages:
-        return f"{run.tag} returned passages of its own. A pool has passages of the snapshot, which people grade."
+def pool_source_refusal(run: Run, snapshot: Snapshot, method: str) -> str | None:
+    """Why a pool on `snapshot` whose pairs are chosen so cannot use `run`."""
+    if run.returns_passages and method == PoolMethod.SAMPLE:
+        return (
+            f"{run.tag} returned passages of its own. A random sample estimates P@k of our passages, not of those: "
+            "choose another method."
+        )
     if run.state != RunState.COMPLETE:
         return f"The run {run.tag} is {run.get_state_display()}; a pool needs complete runs."
     if run.snapshot_id != snapshot.pk:

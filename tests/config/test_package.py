@@ -78,3 +78,20 @@ def test_what_needs_pages_is_refused_with_the_way_there(package, tmp_path):
     )
     assert not (package / "data").exists()
     assert "  up " not in karat(package, tmp_path, "--help").stdout
+
+
+def test_the_pytest_plugin_is_a_module_of_its_own_that_pytest_finds(package, tmp_path):
+    (found,) = package.glob("karat_gold-*.dist-info/entry_points.txt")
+    (tmp_path / "test_one.py").write_text("import pytest\n\n@pytest.mark.karat\ndef test_it(karat): pass\n")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-rs", "-p", "karat_pytest"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(package), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert "[pytest11]\nkarat = karat_pytest\n" in found.read_text()
+    assert "needs a gold set: run it with --karat ADDRESS_OR_FOLDER" in done.stdout
+    assert done.returncode == 0

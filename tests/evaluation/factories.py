@@ -63,17 +63,18 @@ def make_scene(
     ratings: Ratings | None = None,
     metadata: Mapping[str, Mapping[str, str]] | None = None,
     documents: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] = BLOCKS,
 ) -> Scene:
     """A version cut from imported judgements, with the runs "base" and "better" unless others are given.
 
     `ratings` are several people's grades of pairs that stand in `qrels`, which then are what was decided. `metadata`
-    is written on the queries named. `documents` are those of blocks, where there is more than one.
+    is written on the queries named. `documents` are those of blocks, where there is more than one; `texts` are theirs.
     """
     qrels = qrels_of(queries) if qrels is None else qrels
     if runs is None:
         runs = {"base": dict.fromkeys(qrels, BAD), "better": dict.fromkeys(qrels, GOOD)}
     project = make_project()
-    snapshot = make_snapshot(project, BLOCKS, documents=documents)
+    snapshot = make_snapshot(project, texts, documents=documents)
     queries_made = make_queries(project, {name: f"What about {name}" for name in qrels})
     _describe(queries_made, make_source(project), metadata or {})
     draft = _rated(project, snapshot, qrels, ratings) if ratings else judged(project, snapshot, qrels)

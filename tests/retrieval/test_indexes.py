@@ -14,6 +14,7 @@ from apps.retrieval.execution.indexes import (
     open_system,
     tidy_indexes,
 )
+from apps.retrieval.execution.passage_location import open_texts
 from tests.retrieval.factories import make_snapshot, make_system
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +33,7 @@ def own_folder(settings, tmp_path):
 def test_what_is_known_stays_and_what_nothing_leads_to_goes(project, snapshot):
     open_system(make_system(project), snapshot)
     open_signatures(snapshot)
+    open_texts(snapshot)
     (folder() / "0123").mkdir()
     (folder() / "0123.lock").touch()
 

@@ -11,14 +11,12 @@ from django.urls import reverse
 from apps.jobs.models import Upload
 from apps.metrics.expected.rules import Returned
 from apps.queries.models import Query
-from apps.retrieval.actions.pools import PoolRefused, request_pool
 from apps.retrieval.core.ranking import as_stored
 from apps.retrieval.enums import Returns
 from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of
 from tests.common.workbooks import workbook
-from tests.factories import AT, lead_of
 from tests.judging.archives import parquet_of
 from tests.judging.factories import make_pool, make_round
 from tests.retrieval.factories import TEXTS, import_lines, make_queries, make_snapshot, trec
@@ -398,23 +396,3 @@ def test_who_still_judges_a_query_downloads_no_ranks_of_it(client, lead, project
 
     assert client.get(at("results", project, run.pk)).status_code == 403
     assert "so the ranks of all its queries are hidden" in client.get(at("run", project, run.pk)).content.decode()
-
-
-# Where grades count ---------------------------------------------------------------------------------------------------
-
-
-def test_a_pool_takes_no_run_of_passages_and_says_why(lead, project, snapshot):
-    run = import_results(lead, project, snapshot)
-
-    with pytest.raises(PoolRefused, match="A pool has passages of the snapshot, which people grade"):
-        request_pool(
-            project=project,
-            name="First",
-            snapshot_id=snapshot.pk,
-            run_ids=[run.pk],
-            depth=3,
-            actor=lead_of(project),
-            at=AT,
-        )
-    offered = lead.get(f"{at('new-pool', project)}?snapshot={snapshot.pk}").context["form"].fields["runs"].queryset
-    assert run not in offered

@@ -350,6 +350,7 @@ class Client:
         results: Sequence[Mapping[str, Any]] | None = None,
         commit: str = "",
         note: str = "",
+        usage: Mapping[str, float] | None = None,
         skip_unknown: bool = False,
         wait: float = 600.0,
     ) -> Facts:
@@ -360,7 +361,8 @@ class Client:
         given = {name: value for name, value in {"rows": rows, "trec": trec, "results": results}.items() if value}
         if len(given) != 1:
             raise KaratError("Give one of rows, trec and results, and not empty.")
-        body = {"snapshot": snapshot, "system": system, "tag": tag, "commit": commit, "note": note}
+        body: Facts = {"snapshot": snapshot, "system": system, "tag": tag, "commit": commit, "note": note}
+        body |= {"usage": dict(usage)} if usage else {}
         answer = self.post("runs/", {**body, "skip_unknown": skip_unknown, **given}, repeatable=True)
         if "job" in answer:
             number = answer["job"]["id"]

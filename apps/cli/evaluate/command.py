@@ -9,6 +9,8 @@ from pathlib import Path
 
 from apps.cli.evaluate import options
 from apps.cli.evaluate.answers import OtherRun
+from apps.cli.evaluate.asked import asked_of
+from apps.cli.evaluate.comment import check_comment, write_comment
 from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
 from apps.cli.evaluate.next_steps import next_steps
@@ -21,7 +23,7 @@ from apps.cli.score.triples import is_results
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import TIERS, GateRule, measures_of, rules_in, sample
+from apps.gates.core.rule import TIERS, GateRule, measures_of, rules_in
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
@@ -62,12 +64,13 @@ def run(args: argparse.Namespace) -> int:
         wanted = options.wanted_of(args)
         engine = options.engine_of(args) if is_asked else None
         pace, headers = options.pace_of(args), options.signed(args)
+        check_comment(args)
     except (MeasureError, BadParameters) as error:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else None
         read = read_release(args.release, _split(args), with_corpus=_may_be_by_text(args, wanted, rules or []))
-        release = _asked(args, read, rules or [])
+        release = asked_of(read, rules or [], part=args.slice, tier=args.tier, seed=args.seed)
         _check_sides(args, release, wanted)
         rules = _on_slice(args, release, rules)
         if rules == []:
@@ -86,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
                 answered = from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
+        write_comment(args, release, judged, answered, sheet.evaluated)
         if args.misses:
             write_misses(args.misses, sheet.misses)
     except MeasureError as error:
@@ -163,22 +167,6 @@ def _split(args: argparse.Namespace) -> str | None:
     if args.split is None:
         return "" if args.tier == "deep" else None
     return "" if args.split == "all" else args.split
-
-
-def _asked(args: argparse.Namespace, release: ReleaseSplit, rules: Sequence[GateRule]) -> ReleaseSplit:
-    """The release with the queries to ask: of a slice, or in the smoke tier a sample and the slices that gates name."""
-    if args.slice:
-        return release.in_slice(args.slice)
-    if args.tier != "smoke":
-        return release
-    queries = [query.query_id for query in release.queries]
-    triples = [one.id for one in release.questions]
-    named = (rule.slice.value for rule in rules if rule.slice is not None and rule.slice.is_named)
-    in_slices = set().union(*(release.slices.get(name, ()) for name in named))
-    return release.only(
-        in_slices.union(queries[place] for place in sample(queries, seed=args.seed)),
-        in_slices.union(triples[place] for place in sample(triples, seed=args.seed)),
-    )
 
 
 def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule] | None) -> list[GateRule] | None:

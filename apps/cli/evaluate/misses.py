@@ -23,6 +23,9 @@ USUAL_CUTOFF = 10
 NOT_RETURNED = 0
 
 
+Firsts = dict[int, tuple[Returned | None, int | None]]
+
+
 class Miss(NamedTuple):
     """A question without anything right among its first passages.
 
@@ -83,40 +86,59 @@ def _by_grades(release: ReleaseSplit, judged: Judged, run: Answered, cutoff: int
     """The queries with a relevant block, and without one in the first results."""
     assert run.ranked is not None
     ranking = Pass(judged, run.ranked, run.ids)
-    firsts = {}
-    for place, number in zip(*(column.tolist() for column in ranking.top(1)), strict=True):
-        block = bytes(run.ids[number]).decode()
-        firsts[place] = release.blocks.get(block, Returned(block))
-    return _missed(release, ranking, firsts, BY_GRADES, cutoff)
+    return _missed(release, ranking, _firsts(release, run, ranking), BY_GRADES, cutoff)
 
 
 def _by_text(release: ReleaseSplit, run: TextRun, hit: str, cutoff: int) -> Misses:
     """The queries with a relevant block, and without any that the first passages cover."""
-    firsts = {
-        place: run.passages[query.query_id][0]
-        for place, query in enumerate(release.queries)
-        if run.passages.get(query.query_id)
-    }
-    return _missed(release, run.ranking, firsts, hit, cutoff)
+    return _missed(release, run.ranking, firsts_by_text(release, run), hit, cutoff)
 
 
-def _missed(release: ReleaseSplit, ranking: Pass, firsts: Mapping[int, Returned], hit: str, cutoff: int) -> Misses:
+def _missed(release: ReleaseSplit, ranking: Pass, firsts: Firsts, hit: str, cutoff: int) -> Misses:
     """The misses by grades; `firsts` are what came first for the queries by their place."""
     ranks: dict[int, int] = {}
     for query, rank in zip(*(column.tolist() for column in ranking.rows(1, None)), strict=True):
         ranks.setdefault(query, rank + 1)
-    at_first = ranking.rank == 0
-    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
     has_relevant, relevant = ranking.relevant(1) > 0, _relevant(release)
     missed = []
     for place, query in enumerate(release.queries):
         rank = ranks.get(place, NOT_RETURNED)
         if not has_relevant[place] or 0 < rank <= cutoff:
             continue
+        first, grade = firsts.get(place, (None, None))
         expected = tuple(relevant[query.query_id])
-        miss = Miss(query.query_id, query.query_id, query.text, rank, firsts.get(place), expected, grades.get(place))
-        missed.append(miss)
+        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grade))
     return Misses(hit, cutoff, int(has_relevant.sum()), tuple(missed))
+
+
+def firsts_by_grades(release: ReleaseSplit, judged: Judged, run: Answered) -> Firsts:
+    """What came first for each query by its place in the release, and its grade, None where it was not judged."""
+    assert run.ranked is not None
+    return _firsts(release, run, Pass(judged, run.ranked, run.ids))
+
+
+def firsts_by_text(release: ReleaseSplit, run: TextRun) -> Firsts:
+    """As `firsts_by_grades`; the grade is what the passage earns."""
+    grades, passages = _first_grades(run.ranking), run.passages
+    return {
+        place: (passages[query.query_id][0], grades.get(place))
+        for place, query in enumerate(release.queries)
+        if passages.get(query.query_id)
+    }
+
+
+def _first_grades(ranking: Pass) -> dict[int, int]:
+    at_first = ranking.rank == 0
+    return dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+
+
+def _firsts(release: ReleaseSplit, run: Answered, ranking: Pass) -> Firsts:
+    grades = _first_grades(ranking)
+    firsts: Firsts = {}
+    for place, number in zip(*(column.tolist() for column in ranking.top(1)), strict=True):
+        block = bytes(run.ids[number]).decode()
+        firsts[place] = release.blocks.get(block, Returned(block)), grades.get(place)
+    return firsts
 
 
 def _relevant(release: ReleaseSplit) -> dict[str, list[dict[str, Any]]]:

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from apps.cli.arguments import amount, called, share, whole, whole_from_one
+from apps.cli.evaluate.comment import add_comment
 from apps.cli.evaluate.existing import STANDARD_INPUT
 from apps.cli.evaluate.next_steps import Files
 from apps.cli.evaluate.output import FORMATS
@@ -79,6 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     out.add_argument("--html", type=Path, metavar="FILE", help="also a report, one file")
     out.add_argument("--markdown", type=Path, metavar="FILE", help="also a report in Markdown")
+    add_comment(out)
     out.add_argument("--save-run", type=Path, metavar="FILE", help="also the answers as a TREC run")
     out.add_argument(
         "--save-results", type=Path, metavar="FILE", help="also the returned passages, a JSON line each, for --results"

@@ -97,6 +97,7 @@ class ReleaseSplit(NamedTuple):
 
     `slices` has the ids of each slice's questions, those of queries and of triples, by its name and by its kind.
     `slice` is the name of the one whose queries these are, "" for all. `is_citable`: a file says how to cite it.
+    `reference` names the version for commands, such as doors/v2, "" where the release does not say it.
     """
 
     name: str
@@ -109,6 +110,7 @@ class ReleaseSplit(NamedTuple):
     slices: dict[str, frozenset[str]] = {}
     slice: str = ""
     is_citable: bool = False
+    reference: str = ""
 
     @property
     def asked(self) -> tuple[ReleasedQuery, ...]:
@@ -260,7 +262,15 @@ def _release(
     judged = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
     gold_set = manifest.get("gold_set")
     name = f"{gold_set['name']} {manifest.get('version', '')}" if isinstance(gold_set, dict) else path.name
-    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(judged), side_grades, side_triples)
+    found = ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(judged), side_grades, side_triples)
+    return found._replace(reference=reference_in(manifest))
+
+
+def reference_in(manifest: dict[str, Any]) -> str:
+    """The name of the version for commands, such as doors/v2; "" where the manifest does not say it."""
+    gold_set, version = manifest.get("gold_set"), manifest.get("version")
+    slug = gold_set.get("slug") if isinstance(gold_set, dict) else None
+    return f"{slug}/{version}" if slug and version else ""
 
 
 def _from_jsonl(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:

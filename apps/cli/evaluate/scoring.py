@@ -201,7 +201,8 @@ class Evaluated(NamedTuple):
     """The scores by grades and on triples, None where there are none, and what they say of the gates.
 
     Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None where no
-    gates were asked for. `text_run` is what the run earns where its grades are by text.
+    gates were asked for. `evidence` is what they were decided on, by hit rule, and `times` the same for speed and cost.
+    `text_run` is what the run earns where its grades are by text.
     """
 
     by_grades: Scorecard | None
@@ -209,6 +210,8 @@ class Evaluated(NamedTuple):
     latency: LatencyFigures | None
     gates: tuple[DecidedRule, ...]
     state: str | None
+    evidence: Mapping[str, RunEvidence] = {}
+    times: RunEvidence | None = None
     text_run: TextRun | None = None
 
     @property
@@ -317,7 +320,7 @@ def evaluate(
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
     state = worst_state(state_that_counts(one.rule, one.verdict.state) for one in gates) if gates else state
-    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state, text_run)
+    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state, evidence, times, text_run)
 
 
 def _text_rule(texts: ReleaseTexts, judged: Judged, wanted: Wanted) -> HitRule | None:

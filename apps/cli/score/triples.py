@@ -6,7 +6,7 @@ import argparse
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -31,9 +31,9 @@ from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.result_checks import checked, facts_among
 from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.results import best_first, read_results
+from apps.metrics.files.run_rows import run_rows
 from apps.metrics.files.run_tables import HEADING_BYTES
 from apps.metrics.files.strata import load_strata
-from apps.metrics.files.trec_rows import parse_run
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, with_distinct_tags
@@ -57,11 +57,14 @@ class Answers(NamedTuple):
 
 
 def returned_by_run(source: TableFile, names: Names, blocks: Mapping[str, Returned]) -> Answers:
-    """The blocks of a TREC run: score descending, ties by id descending. Raises InputErrors with every bad line."""
+    """The blocks of a run, TREC's or a table: score descending, ties by id descending.
+
+    Raises InputErrors with every bad line.
+    """
     errors = ErrorList(MOST_LISTED)
     scored: dict[str, list[tuple[float, bytes, str]]] = {}
     tag = ""
-    for row in parse_run(_lines_of(source), source.name, errors=errors):
+    for row in run_rows(source, errors):
         tag = tag or row.tag
         scored.setdefault(row.query_id, []).append((row.score, row.block_id.encode(), row.block_id))
     _raise(errors)
@@ -140,13 +143,6 @@ def _answers(tag: str, ranked: dict[str, list[Returned]], names: Names) -> Answe
 def by_question(ranked: Mapping[str, list[Returned]], names: Names) -> dict[str, list[Returned]]:
     """The passages by the id of each question, from those by the names that a run gives questions."""
     return {one: passages for name, passages in ranked.items() for one in names.get(name, ())}
-
-
-def _lines_of(source: TableFile) -> Iterator[bytes]:
-    number = 1
-    while line := source.read_line(number):
-        yield line
-        number += 1
 
 
 def _raise(errors: ErrorList) -> None:
@@ -336,12 +332,10 @@ def is_results(path: str) -> bool:
         return True
     if path == "-":
         return False
-    try:
-        with opened(path) as source:
-            start = source.head(HEADING_BYTES)
-            return bool(start) and are_results(source, start)
-    except InputError:  # reading it says what is wrong
-        return False
+    with suppress(InputError, OSError), opened(path) as source:
+        start = source.head(HEADING_BYTES)
+        return bool(start) and are_results(source, start)
+    return False
 
 
 def _files(args: argparse.Namespace, paths: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:

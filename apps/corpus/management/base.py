@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, BinaryIO, cast
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.rules import archive_refusal
 from apps.accounts.selectors import members_of, with_address
+from apps.common.database.rehearsal import undone
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
 from apps.common.files.linefiles import name_of
@@ -130,17 +130,13 @@ class ImportCommand(ProjectCommand):
         chosen = self.import_options(project, options)
         with self.opened(options) as source:
             file = FileToImport(project, source, chosen)
-            if options["dry_run"]:
-                plan = kind_named(self.kind).preview(file, lambda done: None)
-                if plan.errors:
-                    raise self.faults(list(plan.errors), more=plan.errors.unlisted > 0)
-            else:
-                plan = self.apply(file, self.actor(project, options))
+            plan = self.apply(file, self.actor(project, options), dry=options["dry_run"])
         self.report(project, chosen, plan, dry=options["dry_run"])
 
-    def apply(self, file: FileToImport, actor: User) -> ImportPlan:
+    def apply(self, file: FileToImport, actor: User, *, dry: bool) -> ImportPlan:
+        """Import; a dry run does the same, so that it is refused for the same reasons, and then undoes it."""
         kind, at = kind_named(self.kind), timezone.now()
-        with prepared_source(kind, file, actor=actor, at=at) as made, transaction.atomic():
+        with prepared_source(kind, file, actor=actor, at=at) as made, undone(when=dry):
             fitting = kind.still_fitting(file.project, file.options, made)
             return kind.apply(file, actor=actor, at=at, prepared=fitting)
 

@@ -101,7 +101,17 @@ _MARKDOWN.add_render_rule("fence", _fence)
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 SERVED = {".md", ".png", ".json"}
-FIRST = ("tour.md", "tutorial.md", "glossary.md", "score.md", "pipelines.md", "compared.md", "operations.md")
+FIRST = (
+    "tour.md",
+    "first-day.md",
+    "tutorial.md",
+    "glossary.md",
+    "score.md",
+    "pipelines.md",
+    "in-a-test-suite.md",
+    "compared.md",
+    "operations.md",
+)
 
 
 class ManualPart(NamedTuple):

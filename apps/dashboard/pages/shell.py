@@ -24,6 +24,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
 from apps.jobs.selectors.jobs import unread_asked, worker_asked
+from apps.metrics.expected.rules import EVIDENCE, TEXT
 from apps.queries.models import Query
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolRun, Run
@@ -46,7 +47,8 @@ def after_import(item: Import) -> NextStep | None:
 def after_run(run: Run) -> NextStep | None:
     """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either.
 
-    A run that returned passages of its own is scored on the Q&As of the version, and not pooled.
+    A run that returned passages of its own is scored by text, or on the Q&As of a version without grades; it is not
+    pooled.
     """
     if run.state != RunState.COMPLETE:
         return None
@@ -56,7 +58,7 @@ def after_run(run: Run) -> NextStep | None:
     if version is not None and any(one.version_id == version.pk for one in evaluations_of(run)):
         return None
     if run.returns_passages:
-        return _score_on_triples(run, version) if version is not None else None
+        return _score_passages(run, version) if version is not None else None
     if version is None:
         is_pooled = PoolRun.objects.filter(run=run).exists()
         url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
@@ -66,11 +68,13 @@ def after_run(run: Run) -> NextStep | None:
     )
 
 
-def _score_on_triples(run: Run, version: Version) -> NextStep | None:
+def _score_passages(run: Run, version: Version) -> NextStep | None:
+    page = f"{path('score', run.project)}?version={version.pk}"
+    if version.grades.exists():
+        return NextStep(f"Score it by text on {version.label}", f"{page}&hit={TEXT}&run={run.pk}#score-runs")
     if not version.triples.exists():
         return None
-    url = f"{path('score', run.project)}?version={version.pk}&hit=evidence&run={run.pk}#score-runs"
-    return NextStep(f"Score it on the Q&As of {version.label}", url)
+    return NextStep(f"Score it on the Q&As of {version.label}", f"{page}&hit={EVIDENCE}&run={run.pk}#score-runs")
 
 
 def _choose_results(project: Project) -> NextStep | None:

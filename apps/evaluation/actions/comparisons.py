@@ -1,6 +1,6 @@
 """Decide on drops, record, plan and close a comparison, pool pairs in doubt, and write the ledger of runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -13,6 +13,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.evaluation import rules
 from apps.evaluation.execution.listeners import on_cost
+from apps.evaluation.execution.results import top_blocks, unjudged_blocks
 from apps.evaluation.models import (
     ClosedComparison,
     Comparison,
@@ -105,7 +106,7 @@ def _check(
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("Choose Accept, Fix or Grades wrong.", code="bad_decision")
-    if candidate.hit and decision == RegressionNote.Decision.GRADES_WRONG:
+    if candidate.counts_questions and decision == RegressionNote.Decision.GRADES_WRONG:
         raise DecisionRefused(rules.NO_GRADES_HERE, code="no_grades")
     if reason := rules.explanation_refusal(decision, explanation):
         raise DecisionRefused(reason, code="explanation_missing")
@@ -113,7 +114,7 @@ def _check(
 
 def _items(candidate: Evaluation) -> dict[str, tuple[str, int | None]]:
     """Split and key of the query of each item by its name: the id of a query, or the label of a Q&A."""
-    if candidate.hit:
+    if candidate.counts_questions:
         rows = expected.version_triples(candidate.version, "")
         asked = asked_queries([row.revision_id for row in rows])
         keys = {revision: one.query_id for revision, one in asked.items()}
@@ -332,8 +333,9 @@ def judge_again(
 ) -> Pool:
     """Create a pool of the pairs of drops marked “Grades wrong”, for a new round.
 
-    For each such query, the first ten blocks of either run, judged or not: the grades that made the drop. Queries that
-    already have a pool are left out. Raises RejudgingRefused when none is left.
+    For each such query, the first ten blocks of either run, judged or not: the grades that made the drop; by text the
+    blocks that its first ten passages cover. Queries that already have a pool are left out. Raises RejudgingRefused
+    when none is left.
     """
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
@@ -363,10 +365,10 @@ def _needs_pool(note: RegressionNote) -> bool:
 
 
 def _top_pairs(
-    version: Version, queries: Sequence[VersionQuery], evaluations: Iterable[Evaluation]
+    version: Version, queries: Sequence[VersionQuery], evaluations: Sequence[Evaluation]
 ) -> list[tuple[int, int]]:
-    """The first ten of each run for each query, as keys of query and block version."""
-    placed = rankings.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
+    """The blocks in the first ten of each run for each query, as keys of query and block version."""
+    placed = top_blocks(evaluations, queries, JUDGED_AGAIN)
     versions = rankings.versions_at(version, [position for _, position in placed])
     return [(query, versions[position]) for query, position in placed]
 
@@ -383,7 +385,7 @@ def pool_unjudged(
         raise RejudgingRefused(reason, code="rejudging_refused")
     if reason := rules.ranking_refusal(member.user, query.query_id, candidate.version.snapshot):
         raise RejudgingRefused(reason, code="pairs_open")
-    unjudged = rankings.unjudged_tops([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
+    unjudged = unjudged_blocks([baseline, candidate], [query], JUDGED_AGAIN)
     positions = unjudged.get(query.query_id, [])
     if not positions:
         reason = f"Every passage in the top ten of {query.outside_id} has a grade already."

@@ -22,7 +22,7 @@ from apps.goldsets.selectors.slices import slices_of
 from apps.goldsets.selectors.versions import frozen_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
-from apps.metrics.expected.rules import BY_GRADES, HitRuleError
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError, counts_questions
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
@@ -98,7 +98,8 @@ def request_evaluation(
 ) -> Evaluation:
     """Request the scores of a run against one split of a version, or a slice of it; a job computes them.
 
-    `hit` is a hit rule, by which it is measured on the triples; by default it is on the grades. Without `measures` they
+    `hit` is a hit rule, by which it is measured on the triples, or by text on the grades; by default it is on the
+    grades of the blocks that it returned. Without `measures` they
     are the usual ones. `slice_name` is the kind or the quarter of a slice; it is scored as it is now, on dev.
 
     The same request again, with the measures in any order, returns the existing evaluation; one whose job failed or was
@@ -133,7 +134,7 @@ def _request(
     if reason := refusal(run, version, split, hit):
         raise EvaluationRefused(reason, code="score_refused")
     wanted = measures_of(measures or default_measures(hit), hit)
-    if not hit and (reason := grades_refusal(wanted, version)):
+    if not counts_questions(hit) and (reason := grades_refusal(wanted, version)):
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]
     if reason := rules.measures_refusal(version, names, ladder_on(version, split, hit)):

@@ -23,6 +23,7 @@ from apps.evaluation.actions.comparisons import (
     pool_unjudged,
     record_comparison,
 )
+from apps.evaluation.execution.results import unjudged_blocks
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_comparison import BY_QUESTIONS, HitDrop, compared
 from apps.evaluation.presenters.misses import MissList, propose
@@ -88,7 +89,7 @@ class Misses(ProjectAPIView):
 
     def _scored(self, pk: int) -> Evaluation:
         (evaluation,) = evaluations_with_values(self.project, pk)
-        if not (evaluation.is_scored and evaluation.hit):
+        if not (evaluation.is_scored and evaluation.counts_questions):
             raise Http404("This evaluation has no misses.")
         return evaluation
 
@@ -129,7 +130,7 @@ class PairView(RunsAPIView):
         """The candidate with its queries. Raises ComparisonRefused where the two are not scored by grades."""
         if reason := rules.comparison_refusal(*pair):
             raise ComparisonRefused(reason, code="comparison_refused")
-        if pair[1].hit:
+        if pair[1].counts_questions:
             raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
         return EvaluationSheet(pair[1], self.member)
 
@@ -251,7 +252,7 @@ class Unjudged(PairView):
         pair = self.pair(ids)
         sheet = self.graded(pair)
         shown = [query for query, seen in zip(sheet.queries, sheet.visible, strict=True) if seen]
-        unjudged = rankings.unjudged_tops([one.run_id for one in pair], shown, JUDGED_AGAIN)
+        unjudged = unjudged_blocks(pair, shown, JUDGED_AGAIN)
         queries = [query for query in shown if query.query_id in unjudged]
         page = cut_list(queries, request.query_params)
         self.log_look(pair[1], [query.split for query in page.rows], "unjudged passages of a comparison")

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
+from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, Result, pair_keys
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 
@@ -73,7 +74,7 @@ def sheets_of(
     measures: Sequence[Measure],
     judged: Judged,
     given: GivenGrades,
-    ranked: Ranked,
+    ranked: Result,
     block_ids: BlockIds,
     released: Floats,
 ) -> Floats:
@@ -87,8 +88,14 @@ def sheets_of(
         place, grade = given.by(person)
         seen = np.zeros(len(judged.queries), dtype=bool)
         seen[judged.query[place]] = True
-        judged_rows = seen[ranked.query]
-        part = Ranked(ranked.query[judged_rows], ranked.block[judged_rows], ranked.score[judged_rows])
-        values = measure_run(measures, with_grades(judged, place, grade), part, block_ids)
+        values = measure_run(measures, with_grades(judged, place, grade), _of_queries(ranked, seen), block_ids)
         sheets[person, seen] = values[seen]
     return sheets
+
+
+def _of_queries(ranked: Result, chosen: NDArray[np.bool_]) -> Result:
+    """The results of these queries; what is covered by text stays whole."""
+    if not isinstance(ranked, Ranked):
+        return ranked
+    rows = chosen[ranked.query]
+    return Ranked(ranked.query[rows], ranked.block[rows], ranked.score[rows])

@@ -14,7 +14,7 @@ from apps.common.discovery import Registered
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.expected import HitTable
 from apps.evaluation.selectors.rankings import ScoringGround
-from apps.metrics.columns import Floats, Ranked
+from apps.metrics.columns import Floats, Result
 from apps.retrieval.models import Run
 
 
@@ -23,7 +23,7 @@ class Scored(NamedTuple):
 
     evaluation: Evaluation
     ground: ScoringGround
-    ranked: Ranked
+    ranked: Result
     values: dict[str, Floats]
 
 

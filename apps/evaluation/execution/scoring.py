@@ -7,6 +7,7 @@ from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, shee
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.execution.hit_scoring import Save, computed_by_hits, save_scores
 from apps.evaluation.execution.listeners import Scored, on_scored
+from apps.evaluation.execution.text_scoring import TextScores
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.evaluations import names_of
@@ -14,7 +15,7 @@ from apps.evaluation.selectors.rankings import ScoringGround, judged_of
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
+from apps.metrics.columns import BlockIds, Floats, Judged, Result
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
@@ -83,13 +84,15 @@ def _named(evaluation: Evaluation) -> str:
 
 def computed(evaluation: Evaluation) -> Save:
     """Everything of an evaluation, computed; the function given back saves it in the caller's transaction."""
-    return computed_by_hits(evaluation) if evaluation.hit else computed_by_grades(evaluation)
+    return computed_by_hits(evaluation) if evaluation.counts_questions else computed_by_grades(evaluation)
 
 
 def computed_by_grades(evaluation: Evaluation) -> Save:
+    """An evaluation by the grades of returned blocks, or by text, computed; `counts` as `Evaluation` says."""
     ground = ground_of(evaluation.version, evaluation.split, names_of(evaluation))
     judged = ground.judged
-    ranked = rankings.ranked_of(evaluation.run, ground.numbers)
+    by_text = TextScores(evaluation, ground) if evaluation.is_by_text else None
+    ranked: Result = by_text.covering if by_text else rankings.ranked_of(evaluation.run, ground.numbers)
     measures = with_judged(parse_measures(" ".join(evaluation.measures)))
     depths = [Measure("Judged", depth) for depth in range(1, JUDGED_DEPTH + 1)]
     ids = range(evaluation.version.snapshot.block_count)
@@ -106,6 +109,7 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
         **_people_counted(judged, given),
         "precision_at_recall": precision_at_recall(judged, ranked, ids),
         "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
+        **(by_text.counts(measures[0]) if by_text else {}),
     }
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
     scored = Scored(evaluation, ground, ranked, by_measure)
@@ -132,7 +136,7 @@ def among_people(
     measures: Sequence[Measure],
     judged: Judged,
     given: GivenGrades,
-    ranked: Ranked,
+    ranked: Result,
     ids: BlockIds,
     released: Floats,
     alone: Sequence[Interval | None],

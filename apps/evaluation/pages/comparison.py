@@ -23,6 +23,7 @@ from apps.evaluation.actions import comparisons
 from apps.evaluation.actions.comparisons import close_comparison, decide_drop, judge_again, plan_comparison
 from apps.evaluation.core.charts import Bounds
 from apps.evaluation.enums import STRATA
+from apps.evaluation.execution.results import placed_for
 from apps.evaluation.forms import DropForm, PairForm, PlanForm
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
@@ -40,7 +41,7 @@ from apps.evaluation.presenters.score_charts import difference_bounds, differenc
 from apps.evaluation.presenters.score_tables import Named, block_names, log_look, strata_context
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
-from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, rankings_of
+from apps.evaluation.selectors.rankings import PlacedBlock, grades_of
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
@@ -58,15 +59,20 @@ class Placement(NamedTuple):
     """One line of a ranking; `moved` is the rank in the other one."""
 
     rank: int
-    score: float
+    score: float | None
     grade: int | None
     block: Named
     moved: str
 
 
+def _top(ranking: list[PlacedBlock]) -> list[PlacedBlock]:
+    """The blocks at the first ranks; by text one rank can have several."""
+    return [placed for placed in ranking if placed.rank <= DEPTH]
+
+
 @dataclass
 class SideBySide:
-    """Both runs' rankings of one query, with the released grades."""
+    """Both runs' rankings of one query, with the released grades; by text what their first passages cover."""
 
     comparison: ComparisonSheet
     place: int
@@ -77,9 +83,9 @@ class SideBySide:
 
     @cached_property
     def rankings(self) -> tuple[list[PlacedBlock], list[PlacedBlock]]:
-        left, right = (sheet.evaluation.run_id for sheet in (self.comparison.baseline, self.comparison.candidate))
-        found = rankings_of([left, right], self.query.query_id)
-        return found[left], found[right]
+        left, right = self.comparison.baseline.evaluation, self.comparison.candidate.evaluation
+        found = placed_for((left, right), self.query, DEPTH)
+        return found[left.run_id], found[right.run_id]
 
     @cached_property
     def grades(self) -> dict[int, int]:
@@ -88,7 +94,7 @@ class SideBySide:
     @cached_property
     def blocks(self) -> dict[int, Named]:
         """Every block on the page, by its position."""
-        seen = {placed.position for ranking in self.rankings for placed in ranking[:DEPTH]}
+        seen = {placed.position for ranking in self.rankings for placed in _top(ranking)}
         return block_names(self._snapshot, seen | {position for position, grade in self.grades.items() if grade > 0})
 
     @property
@@ -106,7 +112,7 @@ class SideBySide:
                     block=self.blocks[placed.position],
                     moved=self._move(placed.position).words(of_right=of_right),
                 )
-                for placed in ranking[:DEPTH]
+                for placed in _top(ranking)
             ]
             for of_right, ranking in zip((False, True), self.rankings, strict=True)
         ]
@@ -122,7 +128,7 @@ class SideBySide:
 
     @property
     def moves(self) -> str:
-        top = [placed.position for ranking in self.rankings for placed in ranking[:DEPTH]]
+        top = [placed.position for ranking in self.rankings for placed in _top(ranking)]
         return charts.moves([self._move(position) for position in dict.fromkeys(top)], DEPTH)
 
     @property
@@ -135,7 +141,7 @@ class SideBySide:
     @property
     def unjudged(self) -> list[charts.QueryMove]:
         """Unjudged blocks in either top ten."""
-        top = dict.fromkeys(placed.position for ranking in self.rankings for placed in ranking[:DEPTH])
+        top = dict.fromkeys(placed.position for ranking in self.rankings for placed in _top(ranking))
         return [self._move(position) for position in top if position not in self.grades]
 
     @property
@@ -148,7 +154,7 @@ class SideBySide:
         sheets = (self.comparison.baseline, self.comparison.candidate)
         rows = []
         for name, sheet, ranking in zip(self.comparison.names, sheets, self.rankings, strict=True):
-            grades = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
+            grades = [self.grades.get(placed.position) for placed in _top(ranking)]
             judged = sum(grade is not None for grade in grades) / len(grades) if grades else None
             relevant = sum(grade is not None and grade > 0 for grade in grades)
             measures = self.comparison.pair.comparison.measures
@@ -286,7 +292,11 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         at=timezone.now(),
     )
     if getattr(request, "htmx", False) and (drop := sheet.drop_of(values["query"])):
-        template = "evaluation/_decided_hit.html" if sheet.candidate.evaluation.hit else "evaluation/_decided.html"
+        template = (
+            "evaluation/_decided_hit.html"
+            if sheet.candidate.evaluation.counts_questions
+            else "evaluation/_decided.html"
+        )
         return render(request, template, {"comparison": sheet, "drop": drop, "decides": True})
     return redirect(_after_decision(sheet, values["query"], goes_on=bool(values["then"])))
 
@@ -382,6 +392,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
     side, decides = SideBySide(sheet, place), _decides(sheet)
     context = {"comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
+    context["by_text"] = sheet.candidate.evaluation.is_by_text
     return render(request, "evaluation/query.html", context)
 
 

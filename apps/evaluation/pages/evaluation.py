@@ -21,6 +21,7 @@ from apps.common.text.wording import interval, signed
 from apps.common.web.requests import keys_in
 from apps.evaluation import rules
 from apps.evaluation.actions import run_again as actions
+from apps.evaluation.core.basis import basis_words
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps
 from apps.evaluation.models import Evaluation, Score
@@ -32,12 +33,12 @@ from apps.evaluation.presenters.hit_score_tables import (
     is_yes_or_no,
     kind_rows,
     right_of,
-    rule_name,
 )
 from apps.evaluation.presenters.run_again import names_of
 from apps.evaluation.presenters.run_panels import on_evaluation_page
 from apps.evaluation.presenters.score_charts import CELL_HEIGHT, CELL_WIDTH
 from apps.evaluation.presenters.score_tables import EvaluationSheet, log_look, shallow_words, strata_context
+from apps.evaluation.presenters.text_scores import TextPage, without_words
 from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
@@ -48,6 +49,7 @@ from apps.metrics.scorecard import IF_JUDGED, LOWER_END
 from apps.metrics.statistics.significance import Summary, summaries
 
 USUAL_DEPTH = 10
+TEXT_CELL_WIDTH = 200.0
 PEOPLE_LINE = 18.0
 QUERIES_A_PAGE = 100
 
@@ -102,7 +104,8 @@ class Scores:
 
     @property
     def bounds(self) -> Bounds:
-        return Bounds(0.0, 1.0)
+        """By text the table of scores stands beside another one."""
+        return Bounds(0.0, 1.0, TEXT_CELL_WIDTH if self.sheet.evaluation.is_by_text else CELL_WIDTH)
 
     @property
     def head(self) -> SafeString:
@@ -110,7 +113,7 @@ class Scores:
 
     @cached_property
     def rows(self) -> list[MeasureRow]:
-        scores = [self.sheet.scores[name] for name in self.measures]
+        scores = [self.sheet.scores[name] for name in without_words(self.measures)]
         return [self._row(score) for score in scores if score.n]
 
     def _row(self, score: Score) -> MeasureRow:
@@ -204,7 +207,7 @@ def score_cell(score: Score, bounds: Bounds) -> SafeString:
         line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
         parts.append(tag("g", title(with_people) + line))
         words = f"{words}; {with_people}"
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
+    return svg(bounds.width, CELL_HEIGHT, words, parts)
 
 
 def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> SafeString:
@@ -217,7 +220,7 @@ def split_cell(measure: str, dev: Summary, test: Summary, bounds: Bounds) -> Saf
         row = DrawnEstimate(f"{measure} on {name}", one.mean, low, high, one.n)
         parts.append(tag("g", title(row.words) + whisker(row, bounds.place, y, radius=3.5, class_=css)))
         words.append(row.words)
-    return svg(CELL_WIDTH, CELL_HEIGHT, "; ".join(words), parts)
+    return svg(bounds.width, CELL_HEIGHT, "; ".join(words), parts)
 
 
 def gap_cell(gap: RobustnessGap, bounds: Bounds) -> SafeString:
@@ -239,7 +242,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         return redirect("retrieval:run", project.slug, sealed.run_id)  # which says why
     if not evaluation.is_scored:
         return render(request, "evaluation/in_progress.html", {"evaluation": evaluation})
-    if evaluation.hit:
+    if evaluation.counts_questions:
         return by_hits(request, evaluation)
     sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
@@ -252,12 +255,14 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "shallow": shallow_words(evaluation.measures, evaluation),
         "others": others_of(evaluation),
         "panels": [panel(evaluation) for panel in on_evaluation_page],
-        "conventions": pages.conventions_of(evaluation.measures),
+        "conventions": pages.conventions_of(evaluation.measures, with_ties=not evaluation.is_by_text),
         "if_judged_words": IF_JUDGED,
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),
         **strata_context(request.GET, [sheet], measure, [evaluation.run.tag]),
     }
+    if evaluation.is_by_text:
+        return render(request, "evaluation/by_text.html", {**context, "text": TextPage(sheet)})
     return render(request, "evaluation/evaluation.html", context)
 
 
@@ -268,7 +273,7 @@ def others_of(evaluation: Evaluation) -> list[tuple[Evaluation, str]]:
 
 
 def _against(evaluation: Evaluation) -> list[str]:
-    return [f"Q&As: {rule_name(evaluation.hit).lower()}"] if evaluation.hit else []
+    return [basis_words(evaluation.hit)] if evaluation.hit else []
 
 
 def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:

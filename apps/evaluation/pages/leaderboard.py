@@ -40,7 +40,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected.rules import BY_GRADES, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, HitRuleError, counts_questions, parse_hit_rule
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.places import Places, RankRange, lead_by_chance, places
 from apps.metrics.statistics.significance import Correction
@@ -325,7 +325,7 @@ def _board_context(
     correction = rules.requested_correction(request.GET.get("correction", ""))
     return {
         **ground_context(version, split, hit, part),
-        "lower_end": LOWER_END if hit else "",
+        "lower_end": LOWER_END if counts_questions(hit) else "",
         "budgeted": evaluations.budget_words(version, hit),
         "board": board(version, split, hit, measure, page, part, correction),
         "step": rules.step_words(None if part else evaluations.ladder_shown(version, split, hit)),

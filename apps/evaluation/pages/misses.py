@@ -51,7 +51,7 @@ def _whole(text: str) -> int:
 
 def _scored_by_hits(project: Project, pk: int) -> Evaluation | None:
     (evaluation,) = evaluations.evaluations_with_values(project, pk)
-    return evaluation if evaluation.is_scored and evaluation.hit else None
+    return evaluation if evaluation.is_scored and evaluation.counts_questions else None
 
 
 @require_safe

@@ -42,6 +42,7 @@ from apps.goldsets.core.slice_sampling import (
 from apps.goldsets.enums import GROWING, SliceKind
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors import slices
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
 
@@ -147,7 +148,7 @@ class SlicesPage:
     def inside(self, part: Slice) -> NDArray[np.bool_]:
         """Which of the scored questions are in the slice."""
         assert self.stored is not None
-        place = 2 if self.hit else 1
+        place = 2 if counts_questions(self.hit) else 1
         names = {row[place] for row in self.members[part.pk]}
         return np.array([question in names for question in self.stored.questions], dtype=bool)
 

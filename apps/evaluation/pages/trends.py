@@ -24,11 +24,11 @@ from apps.accounts.models import Project
 from apps.evaluation import rules
 from apps.evaluation.actions.comparisons import write_ledger
 from apps.evaluation.actions.scoring import score_missing
+from apps.evaluation.core.basis import measured_words, rule_name
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint, Worth
-from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import (
     ground_context,
@@ -304,12 +304,22 @@ def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
 
 
 class LedgerColumn(NamedTuple):
-    """The main scores of runs on one split of a version, by grades or by the hit rule `rule`; by key of the run."""
+    """The main scores of runs on one split of a version, by grades or by a hit rule; by key of the run."""
 
     measure: str
-    rule: str
+    hit: str
     where: str
     scores: Mapping[int, Score]
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule; "" for the grades of returned blocks."""
+        return rule_name(self.hit) if self.hit else ""
+
+    @property
+    def words(self) -> str:
+        """What it is measured by."""
+        return measured_words(self.hit)
 
     @property
     def name(self) -> str:
@@ -364,7 +374,7 @@ def ledger_columns(version: Version, grounds: Iterable[tuple[str, str]]) -> list
     return [
         LedgerColumn(
             measure=board.main,
-            rule=rule_name(hit) if hit else "",
+            hit=hit,
             where=rules.SPLIT_WORDS[split],
             scores={one.run.pk: one.scores[board.main] for one in board.runs},
         )

@@ -303,7 +303,9 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
 
     @cached_property
     def overlap(self) -> rankings.MeanOverlap | None:
-        """How alike the two runs rank; None where neither has a result."""
+        """How alike the two runs rank; None by text, and where neither has a result."""
+        if self.candidate.evaluation.is_by_text:
+            return None
         return rankings.overlap_of(self.baseline.evaluation.run, self.candidate.evaluation.run, self.candidate.queries)
 
     @property

@@ -23,6 +23,7 @@ from apps.common.drawing.charts import (
 from apps.common.drawing.svg import dot_of
 from apps.common.text.wording import interval, number, p_value, percent, percent_interval, plural, signed
 from apps.evaluation import rules
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.presenters.comparison import ComparisonSheet, PairSheet
 from apps.evaluation.presenters.hit_score_tables import (
@@ -32,7 +33,6 @@ from apps.evaluation.presenters.hit_score_tables import (
     is_yes_or_no,
     kind_rows,
     right_of,
-    rule_name,
 )
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations
@@ -40,7 +40,7 @@ from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused,
 from apps.goldsets.models import VersionTriple
 from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.expected.measures import RankBin
-from apps.metrics.expected.rules import KINDS
+from apps.metrics.expected.rules import BY_GRADES, KINDS, TEXT
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import Correction
 
@@ -293,9 +293,15 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
 
     @cached_property
     def graded(self) -> EvaluationPair | None:
-        """The same two runs by grades on the same split, where both are scored so."""
-        found = self._latest("")
+        """The same two runs by grades on the same split, where both are scored so; else by text."""
+        found = self._latest(BY_GRADES) or self._latest(TEXT)
         return EvaluationPair.of(*found) if found and found[0].query_ids == found[1].query_ids else None
+
+    @property
+    def graded_by(self) -> str:
+        """What both can be scored by for grades: the blocks they return, or text where one cuts its own passages."""
+        runs = (self.baseline.evaluation.run, self.candidate.evaluation.run)
+        return TEXT if any(run.returns_passages for run in runs) else BY_GRADES
 
     @cached_property
     def others(self) -> list[OtherRule]:
@@ -375,7 +381,7 @@ def compared(
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
     sheet: ComparisonSheet | HitComparison
-    if second.hit:
+    if second.counts_questions:
         sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure, correction)
     else:
         sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure, correction)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.accounts.selectors import Member
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
 from apps.evaluation.models import Evaluation, Score
@@ -16,26 +17,14 @@ from apps.evaluation.selectors.expected import flags_of, version_triples
 from apps.goldsets.models import VersionTriple
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.expected.measures import RankBin
-from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule
+from apps.metrics.expected.rules import HitRule
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences, summaries
 from apps.metrics.statistics.strata import open_strata
 from apps.triples.selectors.triples import asked_queries
 
-RULE_NAMES = {
-    BLOCK: "Same passage",
-    DOCUMENT: "Same document",
-    PAGES: "Overlapping pages",
-    EVIDENCE: "Holds the evidence",
-}
 LEVEL = 0.05
 RANK_NAME = str(RECIPROCAL_RANK)
-
-
-def rule_name(hit: str) -> str:
-    """What pages call a hit rule, with its parameters where they are not the usual ones."""
-    kind, _, parameters = hit.partition("(")
-    return f"{RULE_NAMES[kind]} ({parameters}" if parameters else RULE_NAMES[kind]
 
 
 @dataclass
@@ -164,7 +153,7 @@ def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
 
 def kind_facts(evaluation: Evaluation, member: Member) -> list[dict[str, Any]]:
     """The kinds of questions of a scored evaluation as the API has them; empty for one by grades."""
-    if not evaluation.hit or not evaluation.is_scored:
+    if not evaluation.counts_questions or not evaluation.is_scored:
         return []
     sheet = HitSheet(evaluation, member)
     by_measure = [kind_rows([sheet], measure)[1:] for measure in evaluation.measures]

@@ -12,8 +12,8 @@ from apps.accounts.access.pages import MemberRequest
 from apps.common.discovery import Registered
 from apps.common.web.requests import key_in
 from apps.evaluation import rules
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.presenters.score_tables import Named, block_names
 from apps.evaluation.selectors import rankings, run_again
 from apps.evaluation.selectors.leaderboard import ranked_runs
@@ -23,7 +23,7 @@ from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected.rules import Returned
+from apps.metrics.expected.rules import BY_GRADES, TEXT, Returned
 from apps.queries.models import Query
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.presenters import RunPanel
@@ -68,10 +68,14 @@ class ScoredVersion(NamedTuple):
 
 @dataclass
 class RunScores:
-    """The scores of a run, by grades or by triples, on every version of its snapshot that this person may see."""
+    """The scores of a run, by grades, by text or by triples, on versions of its snapshot that this person may see.
+
+    `hit` is the rule by which it can be scored where a version has no row yet.
+    """
 
     versions: list[Version]
     evaluations: list[Evaluation]
+    hit: str = BY_GRADES
 
     @cached_property
     def measures(self) -> list[str]:
@@ -100,20 +104,35 @@ def _place_of(ground: tuple[str, str]) -> tuple[int, str]:
 
 
 class RunScoreTables(NamedTuple):
-    """A run's scores by grades, and by triples: never in one table; and those that stay sealed, with the reason."""
+    """A run's scores by grades, by text and by triples, never in one table; and the sealed ones, with the reason.
 
-    by_grades: RunScores
+    `usual` has all versions: by grades, or by text where the run returned passages of its own. `by_text` are scores by
+    text of a run of blocks.
+    """
+
+    usual: RunScores
+    by_text: RunScores
     by_hits: RunScores
     sealed: list[tuple[Version, str]]
 
 
 def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
     versions, evaluations = run_again.versions_for(run, request.member), run_again.evaluations_of(run)
-    by_hits = [one for one in evaluations if one.hit]
-    measured = [version for version in versions if version.pk in {one.version_id for one in by_hits}]
-    by_grades = RunScores(versions, [one for one in evaluations if not one.hit])
+    usual, by_text = RunScores(versions, [one for one in evaluations if one.hit == BY_GRADES]), RunScores([], [])
+    texts = [one for one in evaluations if one.is_by_text]
+    if run.returns_passages:
+        usual = RunScores(versions, texts, TEXT)
+    else:
+        by_text = _measured(versions, texts)
+    by_hits = _measured(versions, [one for one in evaluations if one.counts_questions])
     sealed = [(one.version, rules.sealed_words(one)) for one in run_again.sealed_of(run)]
-    return RunPanel("evaluation/_run_scores.html", RunScoreTables(by_grades, RunScores(measured, by_hits), sealed))
+    return RunPanel("evaluation/_run_scores.html", RunScoreTables(usual, by_text, by_hits, sealed))
+
+
+def _measured(versions: list[Version], evaluations: list[Evaluation]) -> RunScores:
+    """Only the versions with one of these evaluations."""
+    measured = {one.version_id for one in evaluations}
+    return RunScores([version for version in versions if version.pk in measured], evaluations)
 
 
 class Result(NamedTuple):
@@ -182,8 +201,17 @@ class RunResults:
 
     @cached_property
     def versions(self) -> list[Version]:
-        """The versions with grades of what the run returned; none grades passages of its own."""
-        return [] if self.run.returns_passages else run_again.versions_for(self.run, self.request.member)
+        """The versions with grades of what the run returned; of passages of its own, those it is scored on by text."""
+        versions = run_again.versions_for(self.run, self.request.member)
+        if not self.run.returns_passages:
+            return versions
+        by_text = {one.version_id for one in run_again.evaluations_of(self.run) if one.is_by_text and one.is_scored}
+        return [version for version in versions if version.pk in by_text]
+
+    @property
+    def shown(self) -> str:
+        """What of a version is shown beside the results: passages of the run's own have no grades themselves."""
+        return "scores" if self.run.returns_passages else "grades"
 
     @cached_property
     def version(self) -> Version | None:
@@ -253,7 +281,8 @@ class RunResults:
         found = run_again.rankings_with_queries(self.run, [one.pk for one in listed])
         results = self._results([ranked for key, ranked in found.items() if key not in hidden])
         seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
-        grades = run_again.grades_by_query(row for row in seen if row.query_id not in hidden)
+        open_rows = [] if self.run.returns_passages else [row for row in seen if row.query_id not in hidden]
+        grades = run_again.grades_by_query(open_rows)
         self._log_look(seen)
         return [
             QueryResults(

@@ -32,7 +32,7 @@ from apps.evaluation.core.charts import (
     stratum_dots,
 )
 from apps.metrics.comparison import MeasureComparison, QueryChange
-from apps.metrics.estimate import Items
+from apps.metrics.estimate import Items, interval_of
 from apps.metrics.measures.sets import RECALL_LEVELS
 from apps.metrics.statistics.anytime import evidence_words
 from apps.metrics.statistics.families import RankedDifference
@@ -150,6 +150,54 @@ def recall_figures(runs: Mapping[str, Sequence[float]]) -> SafeString:
         [plain(level), *(number(points[at], 3) for points in runs.values())] for at, level in enumerate(RECALL_LEVELS)
     ]
     return figures(["Recall", *runs], rows, words=0)
+
+
+class ByShare(NamedTuple):
+    """The mean of a measure by one share of words, with what the chart says of it."""
+
+    share: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    words: str
+
+
+def by_share(measure: str, shares: Sequence[ByShare], queries: int) -> SafeString:
+    """The value with its interval by each share of its words that a passage must hold."""
+    left, right, top, bottom = 44.0, 352.0, 18.0, 138.0
+    known = [end for one in shares for end in (one.mean, one.low, one.high) if end is not None]
+    bounds = bounds_of(known or [0.0, 1.0])
+    up = scale(bounds.low, bounds.high, bottom, top)
+    parts = grid(up, {value: number(value, 2) for value in ticks(bounds.low, bounds.high, 4)}, left, right)
+    step = (right - left) / max(1, len(shares))
+    for place, one in enumerate(shares):
+        x = left + step * (place + 0.5) - 12
+        name = f"share {one.share:g}"
+        parts.append(text(x, bottom + 22, f"{one.share:g}", anchor="middle", class_="strong"))
+        parts.append(text(x, bottom + 39, one.words, anchor="middle"))
+        if one.mean is not None:
+            row = DrawnEstimate(name, one.mean, one.low, one.high, queries, measure)
+            parts.append(tag("g", title(row.words) + _upright(row, up, x)))
+            parts.append(text(x + 12, up(one.mean) + 4, number(one.mean, 3), class_="strong"))
+    return svg(352, bottom + 44, f"{measure} by the share of a passage’s words that must be returned", parts)
+
+
+def _upright(row: DrawnEstimate, up: Scale, x: float) -> str:
+    assert row.value is not None
+    dot = tag("circle", class_="point", cx=x, cy=up(row.value), r=4.5)
+    if row.low is None or row.high is None:
+        return dot
+    low, high = up(row.low), up(row.high)
+    caps = f"M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8"
+    return tag("path", class_="whisker", d=f"M{x:.1f} {low:.1f}V{high:.1f}{caps}") + dot
+
+
+def share_figures(measure: str, shares: Sequence[ByShare], queries: int) -> SafeString:
+    rows = [
+        [f"{one.share:g}", number(one.mean, 3), interval(interval_of(one.low, one.high), 3), f"{queries:,}"]
+        for one in shares
+    ]
+    return figures(["Share", measure, "95 % interval", "n"], rows)
 
 
 def _curves(runs: Mapping[str, Sequence[float | None]], across: Scale, up: Scale, right: float) -> list[str]:

@@ -44,8 +44,8 @@ CLEAN = "clean"
 MULTIPLES = 9
 
 
-def conventions_of(measures: Iterable[str]) -> str:
-    return conventions([parse_measure(name) for name in measures])
+def conventions_of(measures: Iterable[str], *, with_ties: bool = True) -> str:
+    return conventions([parse_measure(name) for name in measures], with_ties=with_ties)
 
 
 @dataclass

@@ -8,13 +8,22 @@ from apps.accounts.models import Project
 from apps.common.database.batched_reads import once
 from apps.common.web.requests import key_in
 from apps.evaluation import rules
-from apps.evaluation.presenters.hit_score_tables import rule_name
+from apps.evaluation.core.basis import basis_words
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.evaluations import grounds_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.expected.rules import BLOCK, BY_GRADES, KINDS, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import (
+    BLOCK,
+    BY_GRADES,
+    KINDS,
+    TEXT,
+    HitRuleError,
+    counts_questions,
+    is_by_text,
+    parse_hit_rule,
+)
 
 
 def requested_version(request: HttpRequest, project: Project) -> Version | None:
@@ -36,13 +45,20 @@ def offered_versions(project: Project) -> list[Version]:
 
 
 def requested_hit(request: HttpRequest, version: Version) -> str:
-    """The hit rule named in the URL, "" for grades; else grades, unless the version has Q&As alone."""
+    """The hit rule named in the URL, "" for grades; else grades, unless the version has Q&As alone.
+
+    Of grades it is by text where runs were scored only so.
+    """
     if "hit" in request.GET:
         try:
             return rules.canonical_hit(request.GET["hit"])
         except HitRuleError as fault:
             raise Http404(str(fault)) from fault
-    return BY_GRADES if grounds_of(version).has_grades or not grounds_of(version).has_triples else BLOCK
+    grounds = grounds_of(version)
+    if grounds.has_triples and not grounds.has_grades:
+        return BLOCK
+    by_text = [hit for hit in grounds.hits if is_by_text(hit)]
+    return by_text[0] if by_text and BY_GRADES not in grounds.hits else BY_GRADES
 
 
 def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES) -> str:
@@ -58,14 +74,16 @@ def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES
 
 
 def ledger_grounds(request: HttpRequest, version: Version) -> list[tuple[str, str]]:
-    """Split and hit rule of the scores that the ledger shows: by grades, and on Q&As by one rule.
+    """Split and hit rule of the scores that the ledger shows: by grades, by text by one share, on Q&As by one rule.
 
-    That is the rule named in the URL, else the first in the order of the pages by which runs were scored.
+    That is the one named in the URL, else the first in the order of the pages by which runs were scored.
     """
     scored = grounds_of(version).hits
-    usual = sorted(filter(None, scored), key=lambda hit: (KINDS.index(parse_hit_rule(hit).kind), hit))
-    on_triples = [hit for hit in usual if hit == request.GET.get("hit")] or usual
-    hits = [*([BY_GRADES] if BY_GRADES in scored else []), *on_triples[:1]]
+    by_text = [hit for hit in scored if is_by_text(hit)]
+    rules_used = sorted(filter(counts_questions, scored), key=lambda hit: (KINDS.index(parse_hit_rule(hit).kind), hit))
+    hits = [BY_GRADES] if BY_GRADES in scored else []
+    for usual in (by_text, rules_used):
+        hits += ([hit for hit in usual if hit == request.GET.get("hit")] or usual)[:1]
     return [(requested_split(request, version, hit), hit) for hit in hits]
 
 
@@ -81,13 +99,10 @@ def requested_part(request: HttpRequest, version: Version) -> evaluations.SliceP
 def hits_of(version: Version, hit: str) -> list[tuple[str, str]]:
     """What runs can be measured against on the version: each as key and words; the chosen one is always among them."""
     grounds = grounds_of(version)
-    offered = [(BY_GRADES, "grades")] if grounds.has_grades else []
+    offered = [BY_GRADES, TEXT, *filter(is_by_text, grounds.hits)] if grounds.has_grades else []
     if grounds.has_triples:
-        kinds = dict.fromkeys([*KINDS, *(one for one in grounds.hits if one)])
-        offered += [(kind, f"Q&As: {rule_name(kind).lower()}") for kind in kinds]
-    if hit not in dict(offered):
-        offered.append((hit, f"Q&As: {rule_name(hit).lower()}" if hit else "grades"))
-    return offered
+        offered += [*KINDS, *filter(counts_questions, grounds.hits)]
+    return [(one, basis_words(one)) for one in dict.fromkeys([*offered, hit])]
 
 
 def ground_context(
@@ -104,5 +119,6 @@ def ground_context(
         "splits": [(key, rules.SPLIT_WORDS[key]) for key in rules.SPLITS],
         "hit": hit,
         "hits": hits_of(version, hit),
+        "counts_questions": counts_questions(hit),
         "rule": parse_hit_rule(hit) if hit else None,
     }

@@ -43,7 +43,9 @@ def names_of(baseline: Run, candidate: Run) -> tuple[str, str]:
 def _joined(evaluation: Evaluation) -> QuerySet[Any, tuple[str, int]]:
     """The number of the version in which each query, or triple, joined the gold set."""
     version = evaluation.version
-    rows, name = (VersionTriple.objects, "label") if evaluation.hit else (VersionQuery.objects, "outside_id")
+    rows, name = (
+        (VersionTriple.objects, "label") if evaluation.counts_questions else (VersionQuery.objects, "outside_id")
+    )
     until = rows.filter(version__gold_set=version.gold_set_id, version__number__lte=version.number)
     return until.order_by(name).values(name).annotate(joined=Min("version__number")).values_list(name, "joined")
 

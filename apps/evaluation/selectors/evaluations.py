@@ -32,7 +32,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected.rules import BY_GRADES
+from apps.metrics.expected.rules import BY_GRADES, counts_questions
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.runs import complete_runs_on
 
@@ -90,7 +90,7 @@ def part_of(evaluation: Evaluation) -> SlicePart | None:
 def names_of(evaluation: Evaluation) -> set[str] | None:
     """What an evaluation on a slice is of: outside ids, or labels of triples; None for one on a whole split."""
     part = part_of(evaluation)
-    return items_in(part.slice, part.size, by_triples=bool(evaluation.hit)) if part else None
+    return items_in(part.slice, part.size, by_triples=evaluation.counts_questions) if part else None
 
 
 def evaluations_in(project: Project) -> QuerySet[Evaluation]:
@@ -226,12 +226,12 @@ RANKS_ONLY = (
 
 def budget_words(version: Version, hit: str) -> str:
     """What figures by grades are worth where a pool of the version had a budget; "" where none had."""
-    return RANKS_ONLY if not hit and grounds_of(version).has_budget else ""
+    return RANKS_ONLY if not counts_questions(hit) and grounds_of(version).has_budget else ""
 
 
 def originals_in(evaluation: Evaluation) -> NDArray[np.int64] | None:
     """A number for each of `evaluation.query_ids`, the same for a question and its variants; None where none varies."""
-    if evaluation.hit:
+    if evaluation.counts_questions:
         return None
     rows = VersionQuery.objects.filter(version=evaluation.version_id, fields__metadata__has_key=VARIANT_OF)
     columns = rows.values_list("outside_id", "fields")
@@ -259,9 +259,9 @@ def _rank_at(reciprocal: float) -> int:
     return round(1 / reciprocal) if reciprocal else 0
 
 
-def scorable_runs(version: Version) -> list[Run]:
-    """Complete runs on the version's snapshot."""
-    return list(complete_runs_on(version.snapshot))
+def scorable_runs(version: Version, hit: str = BY_GRADES) -> list[Run]:
+    """Complete runs on the version's snapshot; for the grades of returned blocks those that return such alone."""
+    return [run for run in complete_runs_on(version.snapshot) if hit or not run.returns_passages]
 
 
 def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
@@ -311,7 +311,7 @@ class Ladder(NamedTuple):
 
 def ladder_on(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | None:
     """None for a split without test items, which is not sealed."""
-    if split == Split.DEV or not test_items(version.pk, by_triples=bool(hit)).exists():
+    if split == Split.DEV or not test_items(version.pk, by_triples=counts_questions(hit)).exists():
         return None
     rows = _scored_on_test(version).filter(split=split, hit=hit)
     return _ladder(version, rows.values_list("pk", "run_id", "measures", "sealed_by"))
@@ -320,7 +320,7 @@ def ladder_on(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | No
 def ladder_shown(version: Version, split: str, hit: str = BY_GRADES) -> Ladder | None:
     """The same for pages, which have it from `grounds_of`."""
     grounds = grounds_of(version)
-    if split == Split.DEV or not (grounds.has_test_triples if hit else grounds.has_test_grades):
+    if split == Split.DEV or not (grounds.has_test_triples if counts_questions(hit) else grounds.has_test_grades):
         return None
     return _ladder(version, [row for on, by, *row in grounds.on_test if (on, by) == (split, hit)])
 
@@ -391,7 +391,7 @@ class Grounds(NamedTuple):
 
     @property
     def hits(self) -> list[str]:
-        """The hit rules by which runs were scored, sorted; "" where some were by grades."""
+        """The hit rules by which runs were scored, sorted; "" where some were by the grades of returned blocks."""
         return sorted({hit for hit, _ in self.scored})
 
     def splits(self, hit: str) -> list[str]:
@@ -400,7 +400,7 @@ class Grounds(NamedTuple):
 
     def has_test_alone(self, hit: str) -> bool:
         """Whether all that runs can be scored on, by grades or by a hit rule, is in test."""
-        if hit:
+        if counts_questions(hit):
             return self.has_triples and not self.has_dev_triples
         return self.has_grades and not self.has_dev_grades
 

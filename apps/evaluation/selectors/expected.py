@@ -1,7 +1,7 @@
 """What a version's triples ask and expect, in the form that runs are measured in, what a run returned, and its hits."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from apps.metrics.expected.rules import EVIDENCE, ExpectedBlock, HitRule, Questi
 from apps.metrics.measures.entries import Measure
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import returned_of
+from apps.retrieval.selectors.snapshots import positions_of
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import ExpectedBlock as PinnedBlock
@@ -98,6 +99,21 @@ def _texts_without_evidence(triples: list[VersionTriple]) -> dict[tuple[int, str
     rows = PinnedBlock.objects.filter(revision__in=bare)
     columns = rows.values_list("revision_id", "version__block__outside_id", "version__text")
     return {(revision, block): text for revision, block, text in columns}
+
+
+def marked_evidence(version: Version, numbers: Mapping[int, int]) -> dict[tuple[int, int], list[str]]:
+    """The texts that the version's triples mark in blocks, for the queries in `numbers` that ask their questions.
+
+    By the row of the query, which `numbers` has by its key, and the position of the block.
+    """
+    triples = {row.revision_id: row for row in VersionTriple.objects.filter(version=version)}
+    marked: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for revision, query in asked_queries(triples).items():
+        if query.query_id in numbers:
+            for block in triples[revision].content["blocks"]:
+                marked[numbers[query.query_id], block["block_id"]] += block["evidence"]
+    positions = positions_of(version.snapshot, {block for _, block in marked})
+    return {(row, positions[block]): texts for (row, block), texts in marked.items() if texts and block in positions}
 
 
 @dataclass

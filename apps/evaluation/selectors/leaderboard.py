@@ -172,7 +172,9 @@ def unscored_on(version: Version, split: str, measures: Iterable[str], hit: str 
     for run_id, names in rows.values_list("run_id", "measures"):
         requested.setdefault(run_id, set()).update(names)
     return [
-        run for run in scorable_runs(version) if not wanted <= requested.get(run.pk, set()) or run.pk not in requested
+        run
+        for run in scorable_runs(version, hit)
+        if not wanted <= requested.get(run.pk, set()) or run.pk not in requested
     ]
 
 

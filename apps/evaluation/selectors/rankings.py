@@ -169,24 +169,18 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
     return sorted(positions)
 
 
-def unjudged_tops(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> dict[int, list[int]]:
-    """By query key the blocks without a grade at ranks 1 to `depth` of any of the runs; queries without one are out."""
-    found: dict[int, list[int]] = {}
-    for part in chunks(queries, AT_ONCE):
-        graded = VersionGrade.objects.filter(query__in=[query.pk for query in part])
-        judged = set(graded.values_list("query__query_id", "position"))
-        for query_id, position in top_positions(run_ids, part, depth):
-            if (query_id, position) not in judged:
-                found.setdefault(query_id, []).append(position)
-    return found
+def graded_positions(queries: Sequence[VersionQuery]) -> set[tuple[int, int]]:
+    """The judged pairs of some queries, as (query key, position)."""
+    graded = VersionGrade.objects.filter(query__in=[query.pk for query in queries])
+    return set(graded.values_list("query__query_id", "position"))
 
 
 class PlacedBlock(NamedTuple):
-    """A block in a ranking: its position in the snapshot, rank from 1, score."""
+    """A block in a ranking: its position in the snapshot, rank from 1, score. What is covered by text has no score."""
 
     position: int
     rank: int
-    score: float
+    score: float | None
 
 
 def rankings_of(run_ids: Sequence[int], query_id: int) -> dict[int, list[PlacedBlock]]:

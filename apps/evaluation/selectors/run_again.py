@@ -10,7 +10,7 @@ from apps.accounts.selectors import Member
 from apps.common.database.batched_reads import once
 from apps.evaluation.core import packing
 from apps.evaluation.enums import RUN_AGAIN
-from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.models import Evaluation, Score, by_grades
 from apps.evaluation.selectors.evaluations import with_sealed
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
@@ -93,11 +93,16 @@ class QueryValues(NamedTuple):
 
 
 def values_by_query(run: Run, version: Version) -> QueryValues:
-    """The run's values by the first measure of its latest evaluation on the version, of whatever split."""
-    if not any(one.version_id == version.pk and one.is_scored and not one.hit for one in evaluations_of(run)):
+    """The run's values by the first measure of its latest evaluation by grades on the version, of whatever split.
+
+    By text where the run returned passages of its own.
+    """
+    usual = [one for one in evaluations_of(run) if one.version_id == version.pk and one.is_scored]
+    usual = [one for one in usual if (one.is_by_text if run.returns_passages else one.hit == BY_GRADES)]
+    if not usual:
         return QueryValues("", {})
     scores = Score.objects.filter(evaluation__run=run, evaluation__version=version, order=0)
-    scores = scores.filter(evaluation__hit=BY_GRADES, evaluation__slice=None)
+    scores = scores.filter(evaluation__hit=usual[0].hit, evaluation__slice=None)
     rows = list(scores.exclude(evaluation__scored_at=None).order_by("evaluation_id").select_related("evaluation"))
     measure = rows[-1].measure if rows else ""
     values: dict[str, float] = {}
@@ -237,7 +242,7 @@ def _whole_runs(version: Version) -> _WholeRuns:
 def _scored_queries(version: Version) -> QuerySet[Query]:
     """All questions of the version; its graded queries alone where earlier versions were scored by grades alone."""
     earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id, version__number__lt=version.number)
-    if earlier.exclude(hit=BY_GRADES).exists():
+    if earlier.exclude(by_grades()).exists():
         return Query.everything.filter(condition_of(version), project=version.gold_set.project_id)
     graded = VersionGrade.objects.filter(version=version)
     return Query.everything.filter(pk__in=graded.values("query__query"))

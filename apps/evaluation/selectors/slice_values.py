@@ -10,6 +10,7 @@ from django.db.models import Case, F, When
 
 from apps.common.database.batched_reads import once
 from apps.evaluation.core import packing
+from apps.evaluation.core.basis import measured_words
 from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
@@ -17,7 +18,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import FoundQuestion, dev_queries, dev_triples
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
-from apps.metrics.expected.rules import BY_GRADES
+from apps.metrics.expected.rules import counts_questions
 from apps.retrieval.models import Run
 
 FIRST_RANK = "RR"
@@ -95,7 +96,9 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
 
 def _dev_items(version: Version, hit: str) -> set[str]:
     """What the dev scores are of: the labels of triples by a hit rule, else the outside ids of queries."""
-    return {row.label for row in dev_triples(version)} if hit else {row.outside_id for row in dev_queries(version)}
+    if counts_questions(hit):
+        return {row.label for row in dev_triples(version)}
+    return {row.outside_id for row in dev_queries(version)}
 
 
 def fallen_in(version: Version) -> list[FoundQuestion]:
@@ -120,10 +123,13 @@ def missed_in(version: Version) -> list[FoundQuestion]:
     return [one for one in found if one.name not in bare]
 
 
+def _basis(hit: str) -> str:
+    return "by Q&As" if counts_questions(hit) else measured_words(hit)
+
+
 def _missed(hit: str, runs: dict[int, dict[str, float]]) -> list[FoundQuestion]:
     names = sorted({name for values in runs.values() for name in values}, key=str.encode)
-    basis = "Q&As" if hit != BY_GRADES else "grades"
-    why = f"None of {len(runs):,} runs found anything right, by {basis}."
+    why = f"None of {len(runs):,} runs found anything right, {_basis(hit)}."
     return [FoundQuestion(name, why) for name in names if _found_nothing([runs[run].get(name) for run in runs])]
 
 

@@ -135,7 +135,7 @@ class OverlapSerializer(serializers.Serializer[Any]):
 class ComparisonSerializer(serializers.Serializer[Any]):
     """Two evaluations compared, without queries. `verdict` is the sentence of the measure asked for, else of the first.
 
-    `overlap` says how alike the two rank; null for a comparison on Q&As.
+    `overlap` says how alike the two rank; null for a comparison by text or on Q&As.
     """
 
     baseline = serializers.IntegerField()
@@ -185,7 +185,7 @@ def _family(pair: EvaluationPair, measure: str) -> dict[str, Any]:
 
 
 def _overlap(pair: EvaluationPair) -> dict[str, Any] | None:
-    """How alike the two runs rank the scored queries; None for scores on Q&As, and where neither has a result."""
+    """How alike the two runs rank the scored queries; None by text and on Q&As, and where neither has a result."""
     if pair.candidate.hit:
         return None
     scored = set(pair.candidate.query_ids)
@@ -260,8 +260,11 @@ class RequestSerializer(serializers.Serializer[Any]):
     """A run to score. `split` is dev by default; test, or empty for both, is logged as a look.
 
     `hit` is a hit rule, by which the run is measured on the version's Q&As, such as `block` or `evidence(share=0.9)`;
-    empty for its grades. `slice` is the kind or the quarter of a slice, such as `canary` or `2026-Q4`, scored as it is
-    now; empty for all of the split. Without `measures` they are the usual ones.
+    or `text`, by which whatever is returned earns the grades of the passages whose words it holds; empty for the grades
+    of the passages that are returned by id.
+
+    `slice` is the kind or the quarter of a slice, such as `canary` or `2026-Q4`, scored as it is now; empty for all of
+    the split. Without `measures` they are the usual ones.
     """
 
     run = KeyField()

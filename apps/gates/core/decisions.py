@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number, signed
+from apps.evaluation.core.basis import rule_name
 from apps.gates.core.rule import (
     COST,
     FAILED,
@@ -25,6 +26,7 @@ from apps.gates.core.rule import (
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items, items_of
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.statistics.intervals import Interval, by_original, difference_interval, spread_at
 from apps.metrics.statistics.power import more_needed
 from apps.metrics.statistics.significance import (
@@ -110,6 +112,41 @@ def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     """The rule cannot be decided; `reason` is the sentence that says why."""
     state, outcome = (NOTHING, "Nothing checked") if gap == NO_QUERIES else (UNKNOWN, "Not known yet")
     return GateVerdict(state, None, bound_of(rule), f"{outcome}: {reason}", gap=gap)
+
+
+class QueryValue(NamedTuple):
+    """What one query adds to the figure of a rule; `baseline` is None where there is none, or it has no value."""
+
+    query_id: str
+    value: float
+    baseline: float | None = None
+
+
+def worst_first(rule: GateRule, evidence: RunEvidence) -> list[QueryValue]:
+    """The queries that a rule is decided on with their values, the worst first: by the difference from the baseline
+    where the rule is about that. Of equal ones the first query comes first. Empty where no query has a value.
+    """
+    try:
+        rows = _rows(rule, evidence)
+        values = evidence.latencies if rule.figure in LATENCIES else evidence.values.get(rule.figure)
+    except _NotKnown:
+        return []
+    if values is None:
+        return []
+    before = None if evidence.baseline is None else evidence.baseline.get(rule.figure)
+    base = np.full(len(rows), np.nan) if before is None else before[rows]
+    ranked = change_of(base, values[rows]) if rule.is_against_baseline else values[rows]
+    is_low_good = rule.figure in LATENCIES or _falls(rule)
+    order = np.argsort(-ranked if is_low_good else ranked, kind="stable")
+    return [
+        QueryValue(
+            evidence.query_ids[rows[place]],
+            float(values[rows[place]]),
+            None if np.isnan(base[place]) else float(base[place]),
+        )
+        for place in order.tolist()
+        if not np.isnan(ranked[place])
+    ]
 
 
 def worst_state(states: Iterable[str]) -> str:
@@ -329,7 +366,9 @@ def figure_words(rule: GateRule) -> str:
         return f"{LATENCIES[rule.figure]}th percentile of latency"
     if rule.figure == COST:
         return "cost of 1,000 queries"
-    return f"{rule.figure} on Q&As ({rule.hit})" if rule.hit else rule.figure
+    if counts_questions(rule.hit):
+        return f"{rule.figure} on Q&As ({rule.hit})"
+    return f"{rule.figure} {rule_name(rule.hit)}" if rule.hit else rule.figure
 
 
 def _called(rule: GateRule) -> str:

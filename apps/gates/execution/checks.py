@@ -18,6 +18,7 @@ from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, kinds_of
 from apps.evaluation.enums import STRATA
 from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
+from apps.evaluation.execution.results import RunResults
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.hit_score_tables import source_of
 from apps.evaluation.presenters.score_tables import fields_of, stratum_of
@@ -42,8 +43,9 @@ from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.metrics.columns import Floats, Ranked
+from apps.metrics.columns import Floats, Result
 from apps.metrics.estimate import items_of
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata
@@ -151,13 +153,15 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     """
     if not undecided:
         return []
-    if evaluation.rule:
+    if evaluation.counts_questions:
+        assert evaluation.rule is not None
         hit_table = HitTable(evaluation.version, evaluation.split, evaluation.rule, names_of(evaluation))
         return decide_by_hits(evaluation, undecided, hit_table)
     ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split, names_of(evaluation))
     measures = measures_of(gates.rule_of(gate) for gate in undecided)
     on_scale = [measure for measure in measures if grades_refusal([measure], evaluation.version) is None]
-    table = _Table(evaluation.version, ground, on_scale)
+    results = RunResults(evaluation.version, ground.numbers, evaluation.rule)
+    table = _Table(evaluation.version, ground, on_scale, results)
     if scored:
         table.take(scored)
     by_id = {row.outside_id: row for row in rankings.version_queries(evaluation.version, evaluation.split)}
@@ -209,6 +213,7 @@ class _Table:
     version: Version
     ground: ScoringGround
     measures: Sequence[Measure]
+    results: RunResults
     known: dict[int, dict[str, Floats]] = field(default_factory=dict)
 
     def take(self, scored: Scored) -> None:
@@ -218,10 +223,10 @@ class _Table:
 
     def values_of(self, run: Run) -> dict[str, Floats]:
         if run.pk not in self.known:
-            self.known[run.pk] = self._measured(self.measures, rankings.ranked_of(run, self.ground.numbers))
+            self.known[run.pk] = self._measured(self.measures, self.results.of(run))
         return self.known[run.pk]
 
-    def _measured(self, measures: Sequence[Measure], ranked: Ranked) -> dict[str, Floats]:
+    def _measured(self, measures: Sequence[Measure], ranked: Result) -> dict[str, Floats]:
         if not measures:
             return {}
         values = measure_run(measures, self.ground.judged, ranked, range(self.version.snapshot.block_count))
@@ -325,7 +330,11 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
         and (reason := rules.unpublished_refusal(baseline, version, evaluation.split, rule.hit))
     ):
         return decisions.SEALED, reason
-    if not rule.hit and rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
+    if (
+        not counts_questions(rule.hit)
+        and rule.measure is not None
+        and (reason := grades_refusal([rule.measure], version))
+    ):
         return decisions.OFF_SCALE, reason
     return None
 

@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from apps.common.web.forms import KaratForm, offer
+from apps.evaluation.core.basis import basis_words
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import runs_offered
-from apps.evaluation.presenters.hit_score_tables import rule_name
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.gates.core import rule as gate_rule
 from apps.gates.core.rule import FAIL, MEAN, WARN
@@ -19,6 +19,7 @@ from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, na
 from apps.gates.selectors.gates import rule_of, slices_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
+from apps.metrics.expected.rules import BY_GRADES, TEXT
 from apps.metrics.expected.rules import KINDS as HIT_KINDS
 from apps.retrieval.selectors.runs import runs_in
 from apps.retrieval.selectors.systems import system_in, systems_in
@@ -55,8 +56,9 @@ class GateForm(KaratForm):
     hit = forms.ChoiceField(
         label="What counts as right",
         required=False,
-        choices=[("", "grades"), *((kind, f"Q&As: {rule_name(kind).lower()}") for kind in HIT_KINDS)],
-        help_text="By Q&As: Success@5, RR, P, Recall, Coverage or Sufficient.",
+        choices=[(hit, basis_words(hit)) for hit in (BY_GRADES, TEXT, *HIT_KINDS)],
+        help_text="By Q&As: Success@5, RR, P, Recall, Coverage or Sufficient. By text, grades count for every system, "
+        "also for one that returns passages of its own.",
     )
     kind = forms.ChoiceField(label="Must be", choices=list(KINDS.items()))
     bound = forms.FloatField(

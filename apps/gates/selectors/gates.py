@@ -11,7 +11,7 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList
 from apps.evaluation import rules
 from apps.evaluation.enums import STRATA
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import Evaluation, by_grades
 from apps.gates.core import decisions
 from apps.gates.core import rule as gate_rule
 from apps.gates.core.decisions import GAPS
@@ -23,7 +23,6 @@ from apps.gates.rules import MOST_GATES, gate_refusal
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors.slices import slice_named
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.metrics.expected.rules import BY_GRADES
 from apps.retrieval.models import Run, System
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
@@ -106,10 +105,10 @@ def _runs_without_cost(costs: list[Gate]) -> dict[int, str]:
     if not costs:
         return {}
     scored = Evaluation.objects.filter(
+        by_grades(),
         version__gold_set=OuterRef("gold_set"),
         run__system=OuterRef("system"),
         split=OuterRef("split"),
-        hit=BY_GRADES,
         scored_at__isnull=False,
     ).order_by("-version__number", "-run", "-pk")
     decided = GateResult.objects.filter(
@@ -168,8 +167,11 @@ def _gates_of(evaluation: Evaluation, prefix: str = "") -> Q:
 
 
 def _is_on(rule: gate_rule.GateRule, evaluation: Evaluation) -> bool:
-    """Whether an evaluation can decide a rule: by its hit rule; one on a slice only rules that name the newest such."""
-    if rule.hit != evaluation.hit:
+    """Whether an evaluation can decide a rule: by its hit rule; one on a slice only rules that name the newest such.
+
+    A rule on speed or cost is decided by any by grades, of returned blocks or by text.
+    """
+    if evaluation.counts_questions if rule.measure is None else rule.hit != evaluation.hit:
         return False
     if evaluation.slice is None:
         return True
@@ -193,9 +195,9 @@ def scored_for(gate: Gate) -> QuerySet[Evaluation]:
         ground |= Q(slice__kind=rule.slice.value)
     evaluations = Evaluation.everything.filter(
         ground,
+        by_grades() if rule.measure is None else Q(hit=rule.hit),
         version__gold_set=gate.gold_set_id,
         run__system=gate.system_id,
-        hit=rule.hit,
         scored_at__isnull=False,
     )
     return evaluations.order_by("version__number", "run", "pk")

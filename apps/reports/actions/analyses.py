@@ -21,8 +21,7 @@ from apps.reports.rules import MOST_RUNS
 from apps.reports.selectors import version_facts
 from apps.reports.selectors.analyses import AnyReport
 from apps.retrieval.actions.pools import choose_pairs
-from apps.retrieval.models import Pool, Run
-from apps.retrieval.rules import own_passages_refusal
+from apps.retrieval.models import Pool
 from apps.retrieval.selectors.runs import run_in
 
 
@@ -158,6 +157,6 @@ def measure_negatives(
 
 
 def _measured(version: Version, baseline_id: int) -> Sequence[int]:
-    ranked: list[Run] = [run for run in scorable_runs(version) if own_passages_refusal(run) is None]
+    ranked = scorable_runs(version)
     newest = sorted((run.pk for run in ranked if run.pk != baseline_id), reverse=True)
     return [*(run.pk for run in ranked if run.pk == baseline_id), *newest[: MOST_RUNS - 1]]

@@ -7,26 +7,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from apps.common.errors import InputError
+from apps.common.text.markdown_cells import as_code, code_cell, escaped, rows_of
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.formats.html import as_html
 
-SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 LIST_OR_HEADING = re.compile(r"\A(\d*)([#+-]|[.)](?=\s))")
-LINE_BREAKS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]+\s*")
 
 
 def as_markdown(document: Document) -> str:
     """The whole file. Markdown in the texts is escaped."""
-    blocks = [f"# {_text(document.title)}", f"**{_text(document.lead)}**", *map(_paragraph, document.about)]
+    blocks = [f"# {escaped(document.title)}", f"**{escaped(document.lead)}**", *map(_paragraph, document.about)]
     for part in document.parts:
         blocks += _part(part)
     return "\n\n".join(blocks) + "\n"
 
 
 def _part(part: ReportSection) -> Iterator[str]:
-    yield f"## {_text(part.title)}"
+    yield f"## {escaped(part.title)}"
     if part.note:
-        yield f"_{_text(part.note)}_"
+        yield f"_{escaped(part.note)}_"
     yield from (text for block in part.blocks for text in _block(block))
 
 
@@ -34,10 +33,10 @@ def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield _paragraph(block.text)
     elif isinstance(block, Facts):
-        write = _code if block.code else _text
-        yield "\n".join(f"- {_text(term)}: {write(text)}" for term, text in block.rows)
+        write = as_code if block.code else escaped
+        yield "\n".join(f"- {escaped(term)}: {write(text)}" for term, text in block.rows)
     elif isinstance(block, ReportChart):
-        yield f"**{_text(block.figures.name)}**"
+        yield f"**{escaped(block.figures.name)}**"
         yield _table(block.figures)
     else:
         yield _table(block)
@@ -45,32 +44,17 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> str:
     rule = [":---" if table.has_words(column) else "---:" for column in range(len(table.head))]
-    rows = [[_text(words) for words in table.head], rule]
+    rows = [[escaped(words) for words in table.head], rule]
     rows += [
-        [_code(text).replace("|", "\\|") if column in table.code else _text(text) for column, text in enumerate(row)]
+        [code_cell(text) if column in table.code else escaped(text) for column, text in enumerate(row)]
         for row in table.rows
     ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return rows_of(rows)
 
 
 def _paragraph(text: str) -> str:
     """A paragraph; what would begin a heading or a list is escaped."""
-    return LIST_OR_HEADING.sub(r"\1\\\2", _text(text))
-
-
-def _text(text: str) -> str:
-    """The text on one line, with its Markdown escaped."""
-    return SPECIAL.sub(r"\\\1", LINE_BREAKS.sub(" ", text))
-
-
-def _code(text: str) -> str:
-    """The text as code; the fence is longer than any run of backticks in it."""
-    if not text:
-        return ""
-    text = LINE_BREAKS.sub(" ", text)
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence, room = "`" * (longest + 1), " " if longest else ""
-    return f"{fence}{room}{text}{room}{fence}"
+    return LIST_OR_HEADING.sub(r"\1\\\2", escaped(text))
 
 
 def write_reports(document: Document, *, html: str | Path | None, markdown: str | Path | None) -> None:

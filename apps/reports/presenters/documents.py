@@ -16,6 +16,7 @@ from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal, without_grades
+from apps.metrics.expected.rules import counts_questions
 from apps.metrics.scorecard import LOWER_END
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
@@ -49,8 +50,8 @@ def evaluation_document(member: Member, pk: int) -> Document:
     evaluation = evaluations.evaluation_in(member.project, pk)
     if not evaluation.is_scored:
         raise ComparisonRefused(f"{evaluation.run.tag} has not been scored yet, so it has no report.", code="waiting")
-    sheet = HitSheet(evaluation, member) if evaluation.hit else EvaluationSheet(evaluation, member)
-    log_look(sheet, f"report of scores by {'question' if evaluation.hit else 'query'}")
+    sheet = HitSheet(evaluation, member) if evaluation.counts_questions else EvaluationSheet(evaluation, member)
+    log_look(sheet, f"report of scores by {'question' if evaluation.counts_questions else 'query'}")
     return evaluation_report(sheet)
 
 
@@ -58,7 +59,7 @@ def comparison_document(member: Member, baseline: int, candidate: int, measure: 
     """The report of two runs, with the decisions on drops; logs and raises as `evaluation_document`."""
     first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
     sheet = compared(member, first, second, measure)
-    sheet.log_look(f"report of a comparison by {'question' if second.hit else 'query'}", timezone.now())
+    sheet.log_look(f"report of a comparison by {'question' if second.counts_questions else 'query'}", timezone.now())
     return comparison_report(sheet)
 
 
@@ -84,7 +85,7 @@ def version_report(version: Version, *, is_blind: bool, at: datetime) -> Documen
             about=[
                 *filter(None, [manifest["note"]]),
                 *([REVOKED] if facts.revoked else []),
-                *([f"Scores on Q&As: {LOWER_END}"] if any(board.hit for board in boards) else []),
+                *([f"Scores on Q&As: {LOWER_END}"] if any(counts_questions(board.hit) for board in boards) else []),
             ],
             counts=counts_table(manifest["splits"]),
             boards=[split_board(board) for board in boards],

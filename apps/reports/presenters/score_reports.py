@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from apps.evaluation import rules
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.presenters.comparison import ComparisonSheet
@@ -39,7 +40,7 @@ def evaluation_report(sheet: EvaluationSheet | HitSheet) -> Document:
     card = _card([sheet], [evaluation.run.tag], evaluation.measures)._replace(with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground_of(evaluation)}"
     document = scored_document(card, title=title, about=_about(sheet), basis=_basis_of([evaluation]))
-    if evaluation.hit:
+    if evaluation.counts_questions:
         return document
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
@@ -150,10 +151,12 @@ def _decisions(sheet: ComparisonSheet) -> dict[tuple[str, str], str]:
 
 
 def _ground_of(evaluation: Evaluation) -> str:
-    """ "the Q&As of Handbook v1, dev split"; by grades without the first words."""
+    """ "the Q&As of Handbook v1, dev split"; by grades without the first words, and with "by text" where it is."""
     version = evaluation.version
     where = f"{version.gold_set.name} {version.label}, {rules.ground_words(evaluation)}"
-    return f"the Q&As of {where}" if evaluation.hit else where
+    if evaluation.counts_questions:
+        return f"the Q&As of {where}"
+    return f"{where}, {rule_name(evaluation.hit)}" if evaluation.is_by_text else where
 
 
 def _basis_of(evaluations: Sequence[Evaluation]) -> Facts:
@@ -164,7 +167,8 @@ def _basis_of(evaluations: Sequence[Evaluation]) -> Facts:
         ("Split", rules.ground_words(evaluations[0])),
         ("Snapshot", version.snapshot.name),
         ("Digest of the snapshot", version.snapshot.digest),
-        *([("Hit rule", evaluations[0].hit)] if evaluations[0].hit else []),
+        *([("Hit rule", evaluations[0].hit)] if evaluations[0].counts_questions else []),
+        *([("By text", rule.words)] if evaluations[0].is_by_text and (rule := evaluations[0].rule) else []),
     ]
     for evaluation in evaluations:
         run = evaluation.run

@@ -76,7 +76,7 @@ def request_pool(
         created_at=at,
     )
     PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
-    pending = _link_runs(pool, query_ids, system_ids, run_ids, actor, at)
+    pending = _link_runs(pool, plan, query_ids, system_ids, run_ids, actor, at)
     _store_plan(pool, plan, len(query_ids))
     after = {
         "name": name,
@@ -128,9 +128,9 @@ def grow_pool(
     is_deeper, pool.depth = depth > pool.depth, depth
     before = set(pool.pool_runs.values_list("run_id", flat=True))
     wanted = [pk for pk in run_ids if pk not in before]
-    pending = _link_runs(pool, pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
-    is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != before
     plan = _grown(plan_of(pool.plan), more)
+    pending = _link_runs(pool, plan, pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
+    is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != before
     if not is_wider and not is_deeper and plan == plan_of(pool.plan):
         raise PoolRefused(
             "Nothing to add: the pool already includes these runs at this depth. Choose another run, a greater depth "
@@ -183,6 +183,7 @@ def _store_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | No
 
 def _link_runs(
     pool: Pool,
+    plan: PoolPlan,
     query_ids: Sequence[int],
     system_ids: Sequence[int],
     run_ids: Sequence[int],
@@ -193,7 +194,7 @@ def _link_runs(
     """Link the pool to the chosen runs, and to one run per system; returns the runs that still have to be made."""
     runs = [run_in(pool.project, pk) for pk in dict.fromkeys(run_ids)]
     for run in runs:
-        if reason := rules.pool_source_refusal(run, pool.snapshot):
+        if reason := rules.pool_source_refusal(run, pool.snapshot, plan.method):
             raise PoolRefused(reason, code="run_refused")
     pending: list[Run] = []
     for pk in dict.fromkeys(system_ids):

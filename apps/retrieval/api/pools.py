@@ -19,7 +19,7 @@ from apps.queries.models import Source
 from apps.retrieval.actions.pools import grow_pool, request_missing, request_pool
 from apps.retrieval.selectors.pools import pool_in, pools_in
 from apps.retrieval.selectors.question_sets import QueryChoice
-from apps.retrieval.selectors.runs import poolable_runs_on
+from apps.retrieval.selectors.runs import complete_runs_on
 from apps.retrieval.selectors.systems import engines_in
 from apps.retrieval.serializers.pools import (
     GrowRequestSerializer,
@@ -43,7 +43,7 @@ class PoolView(RunsAPIView):
         """Raises ValidationError for a system or a run that a pool on the snapshot cannot take."""
         self._known("systems", systems, engines_in(self.project), "is no system of this project to be run.")
         missing = "is no complete run on this snapshot that returned its passages."
-        self._known("runs", runs, poolable_runs_on(snapshot), missing)
+        self._known("runs", runs, complete_runs_on(snapshot), missing)
 
     def _known(self, field: str, ids: Sequence[int], rows: QuerySet[Any], missing: str) -> None:
         known = set(rows.filter(pk__in=ids).values_list("pk", flat=True))

@@ -60,6 +60,11 @@ def columns(rankings: Iterable[tuple[int, int, NDArray[np.int32]]]) -> Rankings:
     )
 
 
+def together(parts: Sequence[Rankings]) -> Rankings:
+    """The entries of all of them."""
+    return Rankings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
 def union(rankings: Rankings, depth: int) -> Union:
     """The pool of depth `depth`: every entry ranked 1 to `depth` by any run, each pair once.
 

@@ -17,12 +17,13 @@ from apps.metrics.statistics.pair_samples import (
     spread_of,
 )
 from apps.metrics.statistics.proportions import normal_quantile
-from apps.retrieval.core import pooling, ranking
+from apps.retrieval.core import pooling
 from apps.retrieval.core.allocation import Budget, CandidateOutcome, CandidateState, KnownCandidates, allocate
 from apps.retrieval.core.pooling import Ints
 from apps.retrieval.core.sampling import PAIRS, SAME, PoolPlan, sample_pairs
 from apps.retrieval.enums import ADAPTIVE
-from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.execution.passage_location import found_blocks
+from apps.retrieval.models import Pool, PoolEntry, Run
 from apps.retrieval.selectors import pools
 from apps.retrieval.selectors.snapshots import version_ids
 
@@ -110,9 +111,11 @@ def forecast_pairs(
     """The judgements of whole queries and of sampled pairs, from the grades of these queries' results, if enough are
     known and may be seen; else as `USUAL_SHARE` and `USUAL_LIKENESS` say.
 
-    `at_most` pairs are in the pool if the results of `to_run` systems are not known yet; else they are counted.
+    `at_most` pairs are in the pool if the results of `to_run` systems are not known yet; else they are counted. What
+    runs with passages of their own cover is not looked up for it.
     """
-    candidates = candidates_of(runs, query_ids, depth)
+    by_id = [run for run in runs if not run.returns_passages]
+    candidates = candidates_of(by_id, query_ids, depth)
     values, query = known_relevance(snapshot, candidates) if sees_grades else (np.zeros(0), _NOTHING)
     known = spread_of(values, query, depth) if len(values) >= FEWEST_GRADES else None
     share = float(values.mean()) if known else USUAL_SHARE
@@ -135,11 +138,8 @@ def known_relevance(snapshot: Snapshot, candidates: pooling.Union) -> tuple[Floa
 
 def candidates_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
     """The union of the runs' results for the queries down to `depth`."""
-    tops = []
-    for part in chunks(query_ids, QUERIES_AT_ONCE):
-        rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("run_id", "query_id", "packed")
-        tops += [(run, query, ranking.unpack(bytes(packed))[0][:depth]) for run, query, packed in rows.iterator()]
-    return pooling.union(pooling.columns(tops), depth)
+    tops = [found_blocks(runs, part, depth) for part in chunks(query_ids, QUERIES_AT_ONCE)]
+    return pooling.union(pooling.together(tops), depth)
 
 
 def stored_pairs(pool: Pool, versions: Ints) -> StoredPairs:

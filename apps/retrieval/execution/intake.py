@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -24,7 +23,7 @@ from apps.queries.actions import lock_queries
 from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.ranking import complete_run, rankings_digest
-from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, draft_of_file, reading_of, reading_path
+from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, reading_of, reading_path
 from apps.retrieval.formats.runs import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
@@ -101,13 +100,6 @@ def check_draft(draft: RunDraft, *, skip_unknown: bool) -> None:
     if draft.is_spoilt or (draft.errors and not skip_unknown):
         kind = InputErrors if draft.is_spoilt or not draft.rankings else UnknownIds
         raise kind(list(draft.errors), capped=draft.errors.unlisted > 0)
-
-
-def try_file(*, path: Path, project: Project, snapshot: Snapshot, skip_unknown: bool) -> RunDraft:
-    """Read a file as for an import, but import nothing. Raises InputErrors like an import, and OSError."""
-    draft = draft_of_file(path, project=project, snapshot=snapshot)
-    check_draft(draft, skip_unknown=skip_unknown)
-    return draft
 
 
 @transaction.atomic

@@ -1,6 +1,6 @@
 """Where what a run returned is in its snapshot, by its words, and what of the snapshot it covers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
@@ -12,9 +12,10 @@ from apps.metrics.by_text.coverage import Evidence, ReturnedTexts, covering
 from apps.metrics.by_text.index import Located, TextIndex, TextIndexer, joined
 from apps.metrics.columns import Covering, Ints
 from apps.metrics.expected.rules import USUAL_SHARE
+from apps.retrieval.core import pooling, ranking
 from apps.retrieval.core.engines.store import open_index
 from apps.retrieval.execution.indexes import Shared, digest_of_texts, folder
-from apps.retrieval.models import Run
+from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of
 from apps.retrieval.selectors.snapshots import block_order, texts_by_document
 
@@ -53,6 +54,25 @@ def locate_run(run: Run, numbers: Mapping[int, int], *, depth: int | None = None
         rows += [(numbers[query_id], rank, texts.number_of(one.text)) for rank, one in enumerate(passages)]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
     return LocatedRun(ReturnedTexts(*columns.T), texts.located(), index.block_sizes, len(numbers))
+
+
+def found_blocks(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> pooling.Rankings:
+    """The blocks that runs found for the queries down to `depth` (None: all), with the rank at which each did.
+
+    Of a run that returns passages of its own they are those that it covers, at the rank at which it does: several
+    blocks can have one rank. For jobs only: it builds the index of texts when it is not on disk.
+    """
+    own = [run for run in runs if run.returns_passages]
+    rows = Ranking.objects.filter(run__in=[run for run in runs if not run.returns_passages], query__in=query_ids)
+    packed = rows.values_list("run_id", "query_id", "packed").iterator()
+    tops = pooling.columns((run, query, ranking.unpack(bytes(top))[0][:depth]) for run, query, top in packed)
+    return pooling.together([tops, *(_covered_blocks(run, query_ids, depth) for run in own)])
+
+
+def _covered_blocks(run: Run, query_ids: Sequence[int], depth: int | None) -> pooling.Rankings:
+    covered = locate_run(run, {query: row for row, query in enumerate(query_ids)}, depth=depth).covering()
+    queries = np.array(query_ids, dtype=np.int64)[covered.query]
+    return pooling.Rankings(np.full(len(queries), run.pk), queries, covered.block, covered.rank + 1)
 
 
 class _DistinctTexts:

@@ -11,7 +11,7 @@ from apps.common.database.bulk import chunks
 from apps.corpus.core.near_duplicates import resemblance
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.execution.context import JobContext
-from apps.retrieval.core import pooling, ranking
+from apps.retrieval.core import pooling
 from apps.retrieval.core.allocation import fused_scores
 from apps.retrieval.core.pooling import Ints, Representative, representatives
 from apps.retrieval.core.sampling import (
@@ -32,7 +32,8 @@ from apps.retrieval.core.sampling import (
 from apps.retrieval.enums import PoolMethod
 from apps.retrieval.execution.budgets import positions_of, sample_budget, spend_budget
 from apps.retrieval.execution.indexes import open_signatures
-from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
+from apps.retrieval.execution.passage_location import found_blocks
+from apps.retrieval.models import Pool, PoolEntry, Run
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 from apps.retrieval.selectors.snapshots import version_ids
 
@@ -94,12 +95,13 @@ def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
 
 def found_anywhere(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> dict[int, Ints]:
     """By query, the positions that any of the runs found down to `depth` (None for all), ascending."""
-    tops_of: dict[int, list[Ints]] = {}
+    positions: dict[int, Ints] = {}
     for part in chunks(query_ids, IDS_AT_ONCE):
-        rows = Ranking.objects.filter(run__in=runs, query__in=part).values_list("query_id", "packed")
-        for query, packed in rows.iterator():
-            tops_of.setdefault(query, []).append(ranking.unpack(bytes(packed))[0][:depth].astype(np.int64))
-    return {query: np.unique(np.concatenate(tops)) for query, tops in tops_of.items()}
+        found = found_blocks(runs, part, depth)
+        pairs = np.unique(np.column_stack((found.query, found.position)), axis=0)
+        queries, starts = np.unique(pairs[:, 0], return_index=True)
+        positions |= zip(queries.tolist(), np.split(pairs[:, 1], starts[1:]), strict=False)  # no pairs are one part
+    return positions
 
 
 def _stored(pool: Pool, query_ids: Sequence[int], versions: Ints) -> tuple[dict[tuple[int, str], int], dict[int, Ints]]:
@@ -202,9 +204,7 @@ def collect_pairs(
 
 def union_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
     """The union of the runs' top `depth` for the queries, with the runs and ranks of each pair."""
-    rows = Ranking.objects.filter(run__in=runs, query__in=query_ids).values_list("run_id", "query_id", "packed")
-    tops = ((run, query, ranking.unpack(bytes(packed))[0][:depth]) for run, query, packed in rows.iterator())
-    return pooling.union(pooling.columns(tops), depth)
+    return pooling.union(found_blocks(runs, query_ids, depth), depth)
 
 
 def stored_union(pool: Pool, query_ids: Sequence[int]) -> pooling.Union:

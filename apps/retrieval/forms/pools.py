@@ -15,7 +15,7 @@ from apps.retrieval.enums import ADAPTIVE, BUILT_IN, PoolMethod
 from apps.retrieval.forms.runs import QueryChoiceForm, RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.pools import pool_runs
-from apps.retrieval.selectors.runs import poolable_runs_on
+from apps.retrieval.selectors.runs import complete_runs_on
 from apps.retrieval.selectors.systems import engines_in
 
 IN_SIGHT = frozenset({"name", "snapshot", "systems", "runs", "built_in", "depth"})
@@ -103,7 +103,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         if self._field("systems").queryset.exists():
             del self.fields["built_in"]
         if snapshot is not None:
-            self._field("runs").queryset = poolable_runs_on(snapshot)
+            self._field("runs").queryset = complete_runs_on(snapshot)
 
     @property
     def is_advanced(self) -> bool:
@@ -150,7 +150,7 @@ class GrowForm(SamplingForm):
         runs = pool_runs(pool)
         fields: dict[str, Any] = self.fields
         fields["systems"].queryset = engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
-        fields["runs"].queryset = poolable_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
+        fields["runs"].queryset = complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
         fields["depth"].initial = pool.depth
         plan = plan_of(pool.plan)
         if not plan.has_budget:

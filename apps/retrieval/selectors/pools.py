@@ -47,7 +47,8 @@ def is_withdrawn(pool: Pool) -> bool:
 
 class PoolForecast(NamedTuple):
     """The size of a pool before it is built: `at_most` pairs, of which `sampled` are random. `shallow` are chosen runs
-    with fewer results than the pool's depth, `partial` those without some of the queries.
+    with fewer results than the pool's depth, `partial` those without some of the queries. `own` are runs that returned
+    passages of their own: each counts as one pair, until the pool is built from what they cover.
     """
 
     queries: int
@@ -56,7 +57,8 @@ class PoolForecast(NamedTuple):
     reused: list[Run]
     shallow: list[Run]
     partial: list[Run]
-    sampled: int = 0
+    sampled: int
+    own: list[Run]
 
 
 def estimate_pool(
@@ -91,7 +93,8 @@ def estimate_pool(
     wanted = plan.random + plan.edge + plan.easy
     sampled = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
     shallow = [run for run in runs if run.depth < min(depth, snapshot.block_count)]
-    return PoolForecast(len(query_ids), from_runs + sampled, to_run, reused, shallow, partial, sampled)
+    own = [run for run in runs if run.returns_passages]
+    return PoolForecast(len(query_ids), from_runs + sampled, to_run, reused, shallow, partial, sampled, own)
 
 
 Grades = Mapping[tuple[int, int], int]

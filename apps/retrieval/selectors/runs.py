@@ -173,19 +173,14 @@ def is_ready_for_runs(project: Project) -> bool:
 
 
 def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
-    """The complete runs on a snapshot, which can be scored, by tag."""
+    """The complete runs on a snapshot, which can be pooled and scored, by tag."""
     runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
     return runs.select_related("system", "snapshot").order_by("tag")
 
 
-def poolable_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
-    """Those that returned blocks of the snapshot, which alone can be pooled and joined with grades."""
-    return complete_runs_on(snapshot).filter(returns=Returns.BLOCKS)
-
-
 def newest_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
     """The newest run of each system on the snapshot that can be pooled, newest first."""
-    newest = poolable_runs_on(snapshot).order_by().values("system").annotate(last=Max("pk"))
+    newest = complete_runs_on(snapshot).order_by().values("system").annotate(last=Max("pk"))
     return Run.objects.filter(pk__in=newest.values("last")).order_by("-pk")
 
 
@@ -245,7 +240,7 @@ def result_counts(run_id: int) -> dict[int, int]:
 
 def reusable_run(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
     """The newest complete run of the system on the snapshot that is deep enough and has every query, or None."""
-    runs = poolable_runs_on(snapshot).filter(system=system, depth__gte=depth)
+    runs = complete_runs_on(snapshot).filter(system=system, depth__gte=depth)
     for run in runs.order_by("-pk"):
         if ranked_queries(run.pk).issuperset(query_ids):
             return run

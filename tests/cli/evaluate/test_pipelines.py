@@ -16,16 +16,17 @@ from apps.goldsets.management.commands.export import Command as ExportCommand
 from tests.conftest import REPO
 
 PAGE = (REPO / "docs/pipelines.md").read_text()
+DAY = (REPO / "docs/first-day.md").read_text()
 EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
 
-def fenced(kind: str, number: int = 0) -> str:
-    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S)[number]
+def fenced(kind: str, number: int = 0, page: str = PAGE) -> str:
+    return re.findall(rf"```{kind}\n(.*?)```", page, re.S)[number]
 
 
 @pytest.fixture(scope="module")
 def steps():
-    workflow = yaml.safe_load(fenced("yaml"))
+    workflow = yaml.safe_load(fenced("yaml", 2))
     assert set(workflow[True]) == {"pull_request", "schedule"}  # YAML 1.1 reads `on` as a truth value
     return workflow["jobs"]["gold-set"]["steps"]
 
@@ -62,7 +63,7 @@ def test_the_tier_is_full_at_night_and_smoke_on_a_change(steps):
 
 
 def test_the_command_for_gitlab_is_one_that_karat_takes():
-    job = yaml.safe_load(fenced("yaml", 1))["gold-set"]
+    job = yaml.safe_load(fenced("yaml", 3))["gold-set"]
     (line,) = (line for line in job["script"] if "manage.py" in line)
     python, manage, *words = shlex.split(line.replace("$TIER", "smoke"))
 
@@ -101,6 +102,48 @@ def test_every_command_of_the_page_is_there():
     lines = re.findall(r"(?:^|`)karat ([a-z][^`\n]*)", PAGE, re.M)
 
     assert len(lines) >= 3
+    for line in lines:
+        words = line.split()
+        assert words[0] in PURE or any(tuple(words[: len(one)]) == one for one in MANAGED)
+
+
+def words_of(arguments: str) -> list[str]:
+    """As integrations/check.sh reads them: an option a line, what follows the first blank is its value."""
+    return [word for line in arguments.splitlines() for word in line.split(" ", 1)]
+
+
+@pytest.mark.parametrize("page", [PAGE, DAY], ids=["pipelines", "first-day"])
+def test_the_workflow_with_a_comment_gives_the_action_what_it_takes(page):
+    action = yaml.safe_load((REPO / "integrations/github/action.yml").read_text())
+    workflow = yaml.safe_load(fenced("yaml", 0, page))
+    (given,) = (step["with"] for step in workflow["jobs"]["gold-set"]["steps"] if "karat" in step.get("uses", ""))
+
+    args = parsed(["eval", given["release"], "--gates", given["gates"], *words_of(given["arguments"])])
+
+    assert set(given) <= set(action["inputs"])
+    assert options.engine_of(args) is not None
+    assert workflow["permissions"]["pull-requests"] == "write"
+
+
+def test_the_include_for_gitlab_gives_the_template_what_it_takes():
+    head, _ = yaml.safe_load_all((REPO / "integrations/gitlab/gold-set.yml").read_text())
+    pipeline = yaml.safe_load(fenced("yaml", 1))
+    (include,) = pipeline["include"]
+
+    args = parsed(["eval", "gold", *words_of(pipeline["gold-set"]["variables"]["KARAT_ARGUMENTS"])])
+
+    assert (REPO / include["file"]).is_file()
+    assert set(include["inputs"]) <= set(head["spec"]["inputs"])
+    assert options.engine_of(args).identity()["ids"] == "hits[*].doc.id"
+
+
+def test_the_gates_and_the_commands_of_the_first_day_are_ones_that_karat_takes(tmp_path):
+    (tmp_path / "gates.toml").write_text(fenced("toml", 0, DAY))
+    lines = re.findall(r"^karat (.+)$", DAY, re.M)
+
+    assert len(read_rules(tmp_path / "gates.toml")) == 2
+    evaluated = [parsed(shlex.split(line)) for line in lines if line.startswith("eval ")]
+    assert [str(args.release) for args in evaluated] == ["gold/handbook-questions-v1.zip"] * 2
     for line in lines:
         words = line.split()
         assert words[0] in PURE or any(tuple(words[: len(one)]) == one for one in MANAGED)

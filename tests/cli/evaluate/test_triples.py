@@ -218,6 +218,7 @@ def test_a_missed_gate_on_triples_fails_the_command(at, capsys):
     [
         ("alone", 'figure = "nDCG@10"', "nothing was scored by grades"),
         ("doors", 'figure = "RR"\nhit = "block"', "the release has no Q&As"),
+        ("alone", 'figure = "RR"\nhit = "text"', "nothing was measured by text"),
     ],
 )
 def test_a_gate_on_what_the_release_lacks_checks_nothing(at, capsys, release, rule, words):

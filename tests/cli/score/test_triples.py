@@ -152,6 +152,7 @@ def test_a_report_is_written(files, capsys, option):
     [
         (["--run", "ours.run", "--hit", "pages"], "--corpus corpus.jsonl"),
         (["--run", "ours.run", "--hit", "passage"], "'passage' is not a hit rule"),
+        (["--run", "ours.run", "--hit", "text"], "text is by grades, not on Q&As"),
         (["--run", "ours.run", "--measures", "nDCG@10"], "nDCG@10 needs grades"),
         ([], "Name a run with --run RUN"),
         (["--compare", "base.run"], "name another run"),

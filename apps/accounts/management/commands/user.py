@@ -13,6 +13,7 @@ from apps.accounts.actions.leaving import leave
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
 from apps.accounts.selectors import everybody, with_address
+from apps.common.database.rehearsal import undone
 from apps.common.templatetags.karat import plural
 
 
@@ -85,11 +86,12 @@ class Command(BaseCommand):
         user, at = self._person(email), timezone.now()
         for holding in held_by(user, at):
             self.stdout.write("\t".join([plural(holding.number, holding.what), holding.project, holding.becomes]))
+        if not (yes or dry_run) and input(f"Type {user.email} to take all of it: ").strip().lower() != user.email:
+            raise CommandError("That is another address. Nothing was changed.", returncode=2)
+        with undone(when=dry_run):
+            leave(user_id=user.pk, actor=None, heir=self._person(heir) if heir else None, at=at)
         if dry_run:
             return
-        if not yes and input(f"Type {user.email} to take all of it: ").strip().lower() != user.email:
-            raise CommandError("That is another address. Nothing was changed.", returncode=2)
-        leave(user_id=user.pk, actor=None, heir=self._person(heir) if heir else None, at=at)
         self.stdout.write(f"{user.email} has left. Their work and their name stay.")
 
     def _setup_link(self, **options: Any) -> None:

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.accounts.models import Project
+from apps.common.database.rehearsal import undone
 from apps.common.files.faults import as_line
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
@@ -15,7 +16,6 @@ from apps.corpus.selectors.corpora import corpora_in
 from apps.judging.actions.imports import import_collection
 from apps.judging.execution.collection_files import collection_at
 from apps.judging.formats.judgements import parse_grade_map
-from apps.judging.imports.collections import preview_collection
 
 
 class Command(ProjectCommand):
@@ -46,12 +46,8 @@ class Command(ProjectCommand):
             raise CommandError(f"There is no folder or file {path}.", returncode=BAD_INPUT)
         chosen = _chosen(project, options)
         with collection_at(path, path.name or str(path)) as collection:
-            if options["dry_run"]:
-                plan = preview_collection(project, collection, chosen)
-                if plan.errors:
-                    raise self.faults(list(plan.errors), more=plan.errors.unlisted > 0)
-            else:
-                at = timezone.now()
+            at = timezone.now()
+            with undone(when=options["dry_run"]):
                 plan = import_collection(project=project, collection=collection, options=chosen, actor=actor, at=at)
         self.report(plan, "Dry run" if options["dry_run"] else "Imported")
 

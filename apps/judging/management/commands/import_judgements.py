@@ -80,7 +80,7 @@ class Command(ImportCommand):
             values["match"] = [QUERIES, PASSAGES]
         return values | named_choice(options) if is_table else values
 
-    def apply(self, file: FileToImport, actor: User) -> ImportPlan:
+    def apply(self, file: FileToImport, actor: User, *, dry: bool) -> ImportPlan:
         """Import, unless a grade would become another one that nobody has named: only a page can show that."""
         plan = kind_named(self.kind).preview(file, lambda done: None)
         grades = plan.extra.get("table", {}).get("grades", [])
@@ -96,4 +96,4 @@ class Command(ImportCommand):
         if any("graded" in fix.options for fix in plan.fixes) and not file.options["person"]:
             self.stderr.write("note: with --person NAME the grades of the file are theirs.")
         file.source.rewind()
-        return super().apply(file, actor)
+        return super().apply(file, actor, dry=dry)

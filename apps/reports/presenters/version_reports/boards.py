@@ -11,8 +11,8 @@ from django.db.models import Count
 from apps.common.text.wording import count
 from apps.evaluation import rules
 from apps.evaluation.core import packing
+from apps.evaluation.core.basis import RULE_NAMES, basis_words
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.presenters.hit_score_tables import RULE_NAMES, rule_name
 from apps.evaluation.rules import EVERY_SPLIT
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
@@ -20,6 +20,7 @@ from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade
 from apps.metrics.columns import Floats
+from apps.metrics.expected.rules import BY_GRADES, TEXT, counts_questions, is_by_text
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, Summary, summaries
@@ -73,7 +74,11 @@ class ScoredBoard(NamedTuple):
         """ "the dev split, Q&As: same passage"."""
         split = rules.SPLIT_WORDS[self.split]
         where = f"the {split}" if self.split else split
-        return where + (f", Q&As: {rule_name(self.hit).lower()}" if self.hit else "")
+        return where + (f", {basis_words(self.hit)}" if self.hit else "")
+
+    @property
+    def counts_questions(self) -> bool:
+        return counts_questions(self.hit)
 
 
 def scored_boards(version: Version) -> list[ScoredBoard]:
@@ -90,7 +95,7 @@ def scored_boards(version: Version) -> list[ScoredBoard]:
 
 
 def split_board(board: ScoredBoard) -> SplitBoard:
-    shown = board.measures if board.hit else [*board.measures, JUDGED_NAME]
+    shown = board.measures if board.counts_questions else [*board.measures, JUDGED_NAME]
     means = [_mean(ranked, name) for name in shown for ranked in board.runs if name in ranked.scores]
     return SplitBoard(board.where, [parse_measure(name) for name in board.measures], means)
 
@@ -108,9 +113,11 @@ def best_and_baseline(board: ScoredBoard) -> list[RankedRun]:
 
 
 def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
-    """By grades and by one hit rule, for dev and test; for both together where neither was scored by itself."""
+    """By grades, by text and by one hit rule, on dev and test; on both together where neither was scored by itself."""
     by_grades = [board for board in boards if not board.hit]
-    chosen = [*_by_split(by_grades), *_by_split(_by_one_rule(boards))]
+    by_text = [board for board in boards if is_by_text(board.hit)]
+    on_triples = [board for board in boards if board.counts_questions]
+    chosen = [board for kind in (by_grades, by_text, on_triples) for board in _by_split(_by_one_rule(kind))]
     scores = _main_scores(chosen)
     sections = [_section(questions, board, scores) for board in chosen]
     return [section for section in sections if section.blocks]
@@ -123,14 +130,13 @@ def _by_split(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
 
 
 def _by_one_rule(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
-    """The boards of the hit rule by which most runs were scored, the strictest of several."""
+    """The boards of the rule by which most runs were scored, the strictest of several."""
     runs: dict[str, int] = {}
     for board in boards:
-        if board.hit:
-            runs[board.hit] = runs.get(board.hit, 0) + len(board.runs)
-    kinds = list(RULE_NAMES)
+        runs[board.hit] = runs.get(board.hit, 0) + len(board.runs)
+    kinds = [BY_GRADES, TEXT, *RULE_NAMES]
     chosen = min(runs, key=lambda hit: (-runs[hit], kinds.index(hit.partition("(")[0]), hit), default=None)
-    return [board for board in boards if board.hit and board.hit == chosen]
+    return [board for board in boards if board.hit == chosen]
 
 
 def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
@@ -142,7 +148,7 @@ def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
 def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[int, Score]) -> ReportSection:
     runs, measure = best_and_baseline(board), parse_measure(board.measures[0])
     names, columns = _values_of([scores[ranked.scores[board.measures[0]].pk] for ranked in runs])
-    kinds = questions.kinds(board.split, by_triples=bool(board.hit))
+    kinds = questions.kinds(board.split, by_triples=board.counts_questions)
     large, small = divided(names, kinds, questions.in_test)
     whole = Stratum(*ALL, len(names), _summaries(measure, columns))
     strata = [

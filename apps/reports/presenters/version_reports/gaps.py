@@ -86,7 +86,11 @@ def _of_judging(counts: Mapping[str, Any], boards: Sequence[ScoredBoard]) -> Ite
         rest = "rests on one person’s grade" if alone == 1 else "rest on one person’s grade"
         yield "Judging", f"{_of_all(alone, counts['grades'], 'judged pair', 'judged pairs')} {rest}."
     for board in boards:
-        shares = [] if board.hit else [(_unjudged(ranked.evaluation.counts), ranked.run.tag) for ranked in board.runs]
+        shares = (
+            []
+            if board.counts_questions
+            else [(_unjudged(ranked.evaluation.counts), ranked.run.tag) for ranked in board.runs]
+        )
         known = sorted([(share, tag) for share, tag in shares if share], key=lambda one: (-one[0], one[1]))
         if known:
             named = ", ".join(f"{percent(share, 0)} of {tag}" for share, tag in known[:RUNS_NAMED])

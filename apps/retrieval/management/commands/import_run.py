@@ -7,10 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from apps.common.database.rehearsal import undone
 from apps.corpus.management.base import BAD_INPUT
 from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
-from apps.retrieval.execution.intake import ImportedRun, UnknownIds, try_file
+from apps.retrieval.execution.intake import ImportedRun, UnknownIds
 from apps.retrieval.formats.runs import RunDraft
 from apps.retrieval.management.base import SnapshotCommand
 
@@ -39,10 +40,8 @@ class Command(SnapshotCommand):
         snapshot = self.snapshot(project, options)
         source = {key: options[key] for key in ("path", "skip_unknown")} | {"project": project, "snapshot": snapshot}
         try:
-            if options["dry_run"]:
-                self.stdout.write(f"Dry run: {_counts(try_file(**source))}.")
-                return
-            imported = self._import(source, options)
+            with undone(when=options["dry_run"]):
+                imported = self._import(source, options)
         except UnknownIds as unknown:
             hint = "Fix the file, or leave out the rows that name these ids with --skip-unknown."
             raise CommandError(
@@ -51,6 +50,9 @@ class Command(SnapshotCommand):
         except OSError as error:
             message = f"{options['path']}: cannot be read: {error.strerror}."
             raise CommandError(message, returncode=BAD_INPUT) from error
+        if options["dry_run"]:
+            self.stdout.write(f"Dry run: {_counts(imported.draft)}.")
+            return
         head = "Imported" if imported.is_new else "Nothing changed, this run is already here"
         self.stdout.write(f"{head}: {imported.run.tag}, {_counts(imported.draft)}, sha256 {imported.run.digest}")
 
