@@ -374,6 +374,16 @@ def test_what_is_downloaded_is_uploaded_again_as_the_same_run(lead, project, sna
     assert import_results(lead, project, snapshot, file) == run
 
 
+def test_places_are_downloaded_as_they_were_uploaded(lead, project, snapshot):
+    line = {"qid": "Q01", "rank": 1, "id": "b", "start": 0, "end": 3}
+    run = import_results(lead, project, snapshot, jsonl(line))
+
+    written = b"".join(lead.get(at("results", project, run.pk)).streaming_content)
+
+    assert json.loads(written) == line | {"text": TEXTS["b"][:3]}
+    assert import_results(lead, project, snapshot, jsonl(json.loads(written))) == run
+
+
 def test_a_run_of_blocks_is_downloaded_with_documents_and_pages(lead, project, snapshot):
     run = import_lines(project, snapshot, trec([("Q01", "a", 2.0), ("Q01", "d", 1.0)])).run
 

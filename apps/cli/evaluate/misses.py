@@ -17,7 +17,7 @@ from apps.metrics.expected.measures import first_ranks
 from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned, counts_questions
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import Scorecard
-from apps.retrieval.core.ranking import as_stored
+from apps.retrieval.core.ranking import as_results
 
 USUAL_CUTOFF = 10
 NOT_RETURNED = 0
@@ -197,7 +197,7 @@ def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
 
 
 def _stored(first: Returned | None) -> dict[str, Any] | None:
-    return None if first is None else as_stored([first])[0]
+    return None if first is None else as_results([first])[0]
 
 
 def named(expected: Sequence[Mapping[str, Any]], most: int = 3) -> str:

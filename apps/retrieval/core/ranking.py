@@ -60,6 +60,16 @@ def as_stored(passages: Iterable[Returned]) -> list[dict[str, Any]]:
     return [{key: value for key, value in _plain(one).items() if value} for one in passages]
 
 
+def as_results(passages: Iterable[Returned]) -> list[dict[str, Any]]:
+    """The same as the lines of a file of results have it: `start` and `end` of their own."""
+    return [_with_ends(one) for one in as_stored(passages)]
+
+
+def _with_ends(stored: dict[str, Any]) -> dict[str, Any]:
+    start, end = stored.pop("span", None) or (None, None)
+    return stored if start is None else {**stored, "start": start, "end": end}
+
+
 def from_stored(stored: Iterable[dict[str, Any]]) -> list[Returned]:
     return [_returned(**one) for one in stored]
 
