@@ -16,13 +16,13 @@ from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
-from apps.goldsets.models import Version, VersionTriple
+from apps.goldsets.models import Version
 from apps.goldsets.selectors.public import waiting_for
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.selectors.plans import has_pairs_to_judge
 from apps.queries.models import Query
-from apps.retrieval.enums import PoolState, Returns, RunState
+from apps.retrieval.enums import PoolState, RunState
 from apps.retrieval.models import Pool, Run
 
 MOST_NAMED = 3
@@ -50,8 +50,6 @@ def unscored(project: Project, version: Version | None) -> BatchedRead[list[Task
         return NOTHING
     requested = Evaluation._base_manager.filter(version=version, run=OuterRef("pk"))  # also what stays sealed
     runs = Run.objects.filter(~Exists(requested), snapshot=version.snapshot_id, state=RunState.COMPLETE)
-    has_triples = Exists(VersionTriple.objects.filter(version=version))
-    runs = runs.filter(Q(has_triples) | Q(returns=Returns.BLOCKS))
     tags = runs.order_by("-pk").values("tag")
     asks: dict[str, Subquery] = {"n": CountOf(runs.values("pk"))}
     asks |= {f"tag{place}": Subquery(tags[place : place + 1]) for place in range(MOST_NAMED)}

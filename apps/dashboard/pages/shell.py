@@ -47,8 +47,7 @@ def after_import(item: Import) -> NextStep | None:
 def after_run(run: Run) -> NextStep | None:
     """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either.
 
-    A run that returned passages of its own is scored by text, or on the Q&As of a version without grades; it is not
-    pooled.
+    A run that returned passages of its own is scored by text, or on the Q&As of a version without grades.
     """
     if run.state != RunState.COMPLETE:
         return None
@@ -57,12 +56,12 @@ def after_run(run: Run) -> NextStep | None:
     version = max(released, key=lambda one: (one.released_at, one.pk), default=None)
     if version is not None and any(one.version_id == version.pk for one in evaluations_of(run)):
         return None
-    if run.returns_passages:
-        return _score_passages(run, version) if version is not None else None
     if version is None:
         is_pooled = PoolRun.objects.filter(run=run).exists()
         url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
         return None if is_pooled else NextStep("Choose results to judge", url)
+    if run.returns_passages:
+        return _score_passages(run, version)
     return NextStep(
         f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}&run={run.pk}#score-runs"
     )

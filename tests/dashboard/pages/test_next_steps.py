@@ -164,9 +164,22 @@ class TestRuns:
         score(scene, "base")
         assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == []
 
-    def test_a_run_of_passages_of_its_own_is_scored_on_the_triples_of_the_version(self, client):
-        bench = make_bench()
+    def test_a_run_of_passages_of_its_own_is_scored_by_text(self, client):
+        bench = make_bench(triples=0)
         version = make_version(VersionState.RELEASED, bench)
+        query = Query.objects.filter(project=bench.project).first()
+        run = import_results(bench.project, bench.snapshot, {"qid": query.outside_id, "rank": 1, "text": "A"}).run
+        url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=text&run={run.pk}#score-runs"
+
+        page = unescape(page_of(client, bench.project, "retrieval:run", pk=run.pk))
+        assert primary(page) == [(url, "Score it by text on v1")]
+        assert client.get(url).context["form"]["runs"].value() == [run.pk]
+        (task,) = answer_to(bench.project, unscored(bench.project, latest_version(bench.project)))
+        assert task.title == f"Score {run.tag} on v1"
+
+    def test_a_run_of_passages_of_its_own_is_scored_on_the_triples_of_a_version_without_grades(self, client):
+        bench = make_bench(judge=False)
+        version = make_version(VersionState.RELEASED, bench, rounds=[])
         run = import_results(bench.project, bench.snapshot, {"qid": "T-0001", "rank": 1, "text": "Eight hours."}).run
         url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=evidence&run={run.pk}#score-runs"
 
@@ -174,15 +187,13 @@ class TestRuns:
         assert primary(page) == [(url, "Score it on the Q&As of v1")]
         assert client.get(url).status_code == 200
 
-    @pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.RELEASED])
-    def test_a_run_of_passages_of_its_own_leads_nowhere_without_triples(self, client, state):
+    def test_a_run_of_passages_of_its_own_is_judged_before_there_is_a_version(self, client):
         bench = make_bench(triples=0)
-        make_version(state, bench)
         query = Query.objects.filter(project=bench.project).first()
         run = import_results(bench.project, bench.snapshot, {"qid": query.outside_id, "rank": 1, "text": "A"}).run
+        url = f"{at('retrieval:new-pool', bench.project)}?snapshot={bench.snapshot.pk}"
 
-        assert primary(page_of(client, bench.project, "retrieval:run", pk=run.pk)) == []
-        assert answer_to(bench.project, unscored(bench.project, latest_version(bench.project))) == []
+        assert primary(page_of(client, bench.project, "retrieval:run", pk=run.pk)) == [(url, "Choose results to judge")]
 
     def test_without_a_version_its_results_are_to_be_judged_until_a_pool_has_them(self, client):
         project = make_project()
