@@ -53,7 +53,7 @@ from apps.retrieval.selectors.snapshots import facts_of, position_of_blocks
 
 NUMBERED = re.compile(r"@[0-9]+\Z")
 """The number at the end of a tag that tells a run from earlier ones."""
-FORMAT = 5
+FORMAT = 6
 PIECE = 1024 * 1024
 PLAIN = (
     "tags",
