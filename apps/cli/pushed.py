@@ -8,10 +8,10 @@ from apps.cli.score.triples import is_results, opened
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.tabular import TableFile
-from apps.metrics.files.results import read_results
+from apps.metrics.files.results import ResultRow, best_first, read_results
 from apps.metrics.files.run_rows import is_table, run_rows
 from apps.metrics.statistics.usage import Usage
-from apps.retrieval.core.ranking import as_stored
+from apps.retrieval.core.ranking import as_results
 
 
 def run_in(path: str) -> dict[str, Any]:
@@ -45,10 +45,11 @@ def _rows(source: TableFile) -> dict[str, Any]:
 
 def _results(source: TableFile) -> dict[str, Any]:
     errors, usage = ErrorList(MOST_LISTED), Usage()
-    found = [
-        {"qid": row.qid, "rank": row.rank, **as_stored([row.returned])[0]}
-        for _, row in read_results(source, errors, usage)
-    ]
+    rows = [row for _, row in read_results(source, errors, usage)]
     if errors:
         raise all_of(errors)
+    if any(row.rank is None for row in rows):
+        ranked = [(qid, enumerate(top, 1)) for qid, top in best_first(rows).items()]
+        rows = [ResultRow(qid, rank, told) for qid, top in ranked for rank, told in top]
+    found = [{"qid": row.qid, "rank": row.rank, **as_results([row.returned])[0]} for row in rows]
     return {"results": found, **({"usage": dict(usage)} if usage else {})}

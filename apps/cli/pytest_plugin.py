@@ -156,7 +156,7 @@ class Karat:
         split = str(self._said.get("split") or ("all" if self._tier() == "deep" else ""))
         key = (self._version, split)
         if key not in read:
-            read[key] = read_release(self._file(), {"": None, "all": ""}.get(split, split))
+            read[key] = read_release(self._file(), {"": None, "all": ""}.get(split, split), with_corpus=True)
         found: ReleaseSplit = read[key]
         return found
 

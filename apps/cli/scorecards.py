@@ -12,7 +12,7 @@ from apps.cli.arguments import aligned, delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.jsontext import figures, written
 from apps.common.text.wording import number, p_value, signed
-from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, notes_of
+from apps.metrics.scorecard import LOWER_END, ByText, Scorecard, ScoredRun, notes_of
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.intervals import effective_number
 from apps.metrics.statistics.significance import RESAMPLES, Summary
@@ -25,7 +25,8 @@ MOST_FELL = 10
 
 
 def as_table(card: Scorecard) -> str:
-    parts = [aligned(_summary_rows(card), first_left=2)]
+    parts = [textwrap.fill(card.lost_words, NOTE_WIDTH)] if card.lost_words else []
+    parts.append(aligned(_summary_rows(card), first_left=2))
     if card.weights is not None:
         parts.append(aligned(_weighted_rows(card), first_left=2))
     for field in card.strata_fields:
@@ -59,7 +60,7 @@ def _summary_rows(card: Scorecard) -> list[list[str]]:
             if run.scores.if_judged:
                 share, *_ = known = run.scores.if_judged[place]
                 rows[-1] += ["" if share is None else number(share, 4), _between(known.range)]
-    for order, run in enumerate(card.runs if card.hit is None else ()):
+    for order, run in enumerate(() if card.counts_questions else card.runs):
         judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
         rows.append(["" if order else "judged@10", run.tag, *_summary(judged), *([""] * (len(rows[0]) - 5))])
     return rows
@@ -164,6 +165,7 @@ COLUMNS = ["run", "query", "measure", "value", "low", "high", "n"]
 STRATUM_COLUMNS = ["stratum"]
 BOUNDS_COLUMNS = ["judged", "if_judged_low", "if_judged_high"]
 AGAINST_COLUMNS = ["against", "p", "p_holm"]
+RULE_COLUMNS = ["hit"]
 ALL_QUERIES, WEIGHTED = "all", "weighted"
 
 
@@ -173,7 +175,7 @@ def as_csv(card: Scorecard) -> str:
 
     With bounds the rows of means have `judged`, `if_judged_low` and `if_judged_high`; with strata there is a column
     `stratum`, as `field=name`; with a baseline there are `against`, `p` and `p_holm`, and a difference is a row whose
-    `against` names the baseline.
+    `against` names the baseline. By text the last column is `hit`, the rule.
     """
     return delimited(_rows(card), ",")
 
@@ -189,10 +191,12 @@ def _rows(card: Scorecard) -> Iterator[list[str]]:
     columns += BOUNDS_COLUMNS if _has_bounds(card) else []
     columns += STRATUM_COLUMNS if card.strata else []
     columns += AGAINST_COLUMNS if card.comparisons else []
+    columns += RULE_COLUMNS if card.is_by_text else []
+    rule = {column: str(card.hit) for column in RULE_COLUMNS}
     yield columns
     of_runs = (chain(_of_run(card, run), _of_strata(card, place)) for place, run in enumerate(card.runs))
     for cells in chain(chain.from_iterable(of_runs), _of_comparisons(card)):
-        yield [cells.get(column, "") for column in columns]
+        yield [{**cells, **rule}.get(column, "") for column in columns]
 
 
 Cells = dict[str, str]
@@ -211,7 +215,7 @@ def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
         yield {**cells, **dict(known)}
     for cells in _means(tag, list(card.measures), run.weighted) if run.weighted else ():
         yield {**cells, "query": WEIGHTED}
-    if card.hit is None:
+    if not card.counts_questions:
         yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
 
 
@@ -262,20 +266,28 @@ def as_json(card: Scorecard) -> str:
         **({"stratified": card.stratified} if card.stratified else {}),
         **({} if card.weights is None else {"effective_queries": effective_number(card.weights)}),
         "seed": card.seed,
-        "conventions": card.hit.words if card.hit else conventions(list(card.measures.values())),
+        "conventions": _conventions(card),
     }
     return written(body) + "\n"
 
 
+def _conventions(card: Scorecard) -> str:
+    rule = [card.hit.words] if card.hit else []
+    measures = list(card.measures.values())
+    return " ".join(rule if card.counts_questions else [*rule, conventions(measures, with_ties=not card.is_by_text)])
+
+
 def _measured_against(card: Scorecard) -> dict[str, Any]:
-    """The hit rule, and what its figures cannot know; nothing for scores by grades."""
+    """The hit rule, and what its figures on triples cannot know; nothing for scores by grades of blocks."""
     if card.hit is None:
         return {}
+    if card.is_by_text:
+        return {"hit": str(card.hit), "share": card.hit.share}
     return {"hit": str(card.hit), "lower_end": LOWER_END, "undefined": list(card.undefined)}
 
 
 def _counted(card: Scorecard) -> dict[str, int]:
-    if card.hit is None:
+    if not card.counts_questions:
         return {"judged": len(card.queries), "with_relevant": card.with_relevant}
     return {"measured": len(card.queries), "undefined": len(card.undefined)}
 
@@ -286,8 +298,10 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         "tag": run.tag,
         "queries": {"in_run": run.scores.answered, "missing": run.scores.missing},
         "measures": _estimates(card, run.scores.summaries),
-        **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
+        **({} if card.counts_questions else {"judged@10": run.scores.judged_at_10}),
     }
+    if run.by_text:
+        entry["located"] = _located(run.by_text)
     if run.weighted:
         entry["weighted"] = _estimates(card, run.weighted)
     if run.scores.counts:
@@ -303,6 +317,16 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
     if card.with_queries:
         entry["per_query"] = _per_query(card, run)
     return entry
+
+
+def _located(one: ByText) -> dict[str, Any]:
+    return {
+        "returned": one.returned,
+        "located": one.returned - one.lost,
+        "not_located": [lost._asdict() for lost in one.listed],
+        "graded_without_text": one.absent,
+        "by_share": {f"{share:g}": mean for share, mean in one.by_share.items()},
+    }
 
 
 def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:

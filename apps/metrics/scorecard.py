@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from apps.common.text.wording import plural
+from apps.common.text.wording import number, percent, plural
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import QUERIES, Items, items_of
-from apps.metrics.expected.rules import HitRule
+from apps.metrics.expected.rules import TEXT, HitRule
 from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions
@@ -25,12 +25,44 @@ if TYPE_CHECKING:
     from apps.metrics.comparison import RunComparison
 
 
+MOST_LOST = 0.02
+"""A larger share of passages that are not located is said before all figures."""
+
+
+class LostPassage(NamedTuple):
+    """A returned passage that is not located: for which query, at which rank from 1, and how it begins."""
+
+    query: str
+    rank: int
+    text: str
+
+
+class ByText(NamedTuple):
+    """How a run is measured by text: how many passages it returned, and how many of them are not located, the first
+    ones in `listed`.
+
+    `by_share` is the mean of the first measure by the share, None where it is not defined; `absent` counts the graded
+    blocks that the corpus does not have. `depth` is the most passages for one query.
+    """
+
+    returned: int
+    lost: int
+    listed: Sequence[LostPassage] = ()
+    by_share: Mapping[float, float | None] = {}
+    absent: int = 0
+    depth: int = 0
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / self.returned if self.returned else 0.0
+
+
 class ScoredRun(NamedTuple):
     """The scores of one run under its name in the report; `missing` are judged queries without results.
 
     `people` are the intervals of its measures over queries and annotators; empty without any. `judged` is judged@10
     with its interval where that was stored; else `scores` has the mean alone. `weighted` are its means weighted by
-    query; empty without weights.
+    query; empty without weights. `by_text` is how it was measured by text, None for the other ways.
     """
 
     tag: str
@@ -39,6 +71,7 @@ class ScoredRun(NamedTuple):
     people: Sequence[Interval | None] = ()
     judged: Summary | None = None
     weighted: Sequence[Summary] = ()
+    by_text: ByText | None = None
 
     @property
     def judged_at_10(self) -> Summary:
@@ -78,7 +111,8 @@ class Scorecard(NamedTuple):
     where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
 
     With a `hit` rule the queries are questions of triples, `undefined` those that the rule says nothing about, and
-    `unreadable` counts the returned passages without what it reads. `originals` are as in `summaries`, `weights` are
+    `unreadable` counts the returned passages without what it reads; but for the rule by text, which is by grades.
+    `originals` are as in `summaries`, `weights` are
     those of the queries; None without any.
     """
 
@@ -102,6 +136,25 @@ class Scorecard(NamedTuple):
     unreadable: int = 0
     originals: Ints | None = None
     weights: Floats | None = None
+
+    @property
+    def counts_questions(self) -> bool:
+        """Whether the values are of triples; else they are by grades, of blocks or by text."""
+        return self.hit is not None and not self.is_by_text
+
+    @property
+    def is_by_text(self) -> bool:
+        return self.hit is not None and self.hit.kind == TEXT
+
+    @property
+    def lost_words(self) -> str:
+        """That many passages are not located, as sentences; "" where there are few."""
+        told = [(run.tag, run.by_text) for run in self.runs if run.by_text and run.by_text.lost_share > MOST_LOST]
+        return " ".join(
+            f"{tag}: {one.lost:,} of {plural(one.returned, 'returned passage')} ({percent(one.lost_share)}) "
+            "could not be located in the corpus and earn nothing."
+            for tag, one in told
+        )
 
     @property
     def items(self) -> Items:
@@ -174,24 +227,26 @@ def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[Scor
     shared = Counter(run.tag for run in runs)
     names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))
     renamed = []
-    for number, (run, path) in enumerate(zip(runs, paths, strict=True), 1):
+    for place, (run, path) in enumerate(zip(runs, paths, strict=True), 1):
         name = Path(path).name
-        label = name if names[run.tag, name] == 1 else f"{path}, {number}"
+        label = name if names[run.tag, name] == 1 else f"{path}, {place}"
         renamed.append(run if shared[run.tag] == 1 else run._replace(tag=f"{run.tag} ({label})"))
     return renamed
 
 
 def notes_of(card: Scorecard) -> Iterator[str]:
     """Denominators, conventions, and the methods of intervals and p."""
-    yield from _of_questions(card) if card.hit else [_judged_words(card)]
+    yield from _of_questions(card) if card.counts_questions else [_judged_words(card)]
+    if card.is_by_text:
+        yield from _of_texts(card)
     for run in card.runs:
         if run.scores.missing:
             yield f"{run.tag} lacks {run.scores.missing} of them."
         if counts := run.scores.counts:
             found = f"{counts.relevant_returned:,} of {plural(counts.relevant, 'relevant block')}"
             yield f"{run.tag} returns {plural(counts.returned, 'result')}, with {found}."
-    if card.hit is None:
-        yield conventions(list(card.measures.values()))
+    if not card.counts_questions:
+        yield conventions(list(card.measures.values()), with_ties=not card.is_by_text)
         yield from _of_unjudged(card)
     if card.originals is not None:
         questions = plural(len(set(card.originals.tolist())), "question")
@@ -226,6 +281,37 @@ IF_JUDGED = (
 
 def _judged_words(card: Scorecard) -> str:
     return f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
+
+
+def text_words(rule: HitRule) -> str:
+    """The rule by text with its share, which is always told."""
+    return f"{rule.kind} (share {rule.share:g})"
+
+
+def _of_texts(card: Scorecard) -> Iterator[str]:
+    """The rule by text, which passages it did not locate, and what another share would say."""
+    assert card.hit is not None
+    yield f"Measured by {text_words(card.hit)}. {card.hit.words} Cutoffs count passages as they were returned."
+    for run in card.runs:
+        if run.by_text is None:
+            continue
+        found = run.by_text.returned - run.by_text.lost
+        words = f"{run.tag}: {found:,} of {plural(run.by_text.returned, 'returned passage')} located in the corpus."
+        if run.by_text.lost:
+            named = "; ".join(f"{one.query}, rank {one.rank}: “{one.text}”" for one in run.by_text.listed)
+            more = run.by_text.lost - len(run.by_text.listed)
+            words += f" Not located: {named}{f'; and {more:,} more' if more else ''}."
+        yield words
+        if run.by_text.by_share:
+            yield f"{run.tag}, {next(iter(card.measures))} by the share: {_by_share(run.by_text)}."
+    if absent := max((run.by_text.absent for run in card.runs if run.by_text), default=0):
+        have = "has" if absent == 1 else "have"
+        yield f"{plural(absent, 'graded passage')} {have} no text in the corpus, so that nothing can earn the grade."
+
+
+def _by_share(one: ByText) -> str:
+    figures = [f"{number(mean, 4)} at {share:g}" for share, mean in one.by_share.items()]
+    return ", ".join(figures)
 
 
 def _of_questions(card: Scorecard) -> Iterator[str]:

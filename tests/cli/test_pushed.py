@@ -137,3 +137,15 @@ def test_every_form_of_a_run_is_pushed(tmp_path, live_server, monkeypatch, capsy
 
     assert "bad.csv, line 2, score" in capsys.readouterr().err
     assert set(Run.objects.filter(tag__in=forms).values_list("tag", flat=True)) == set(forms)
+
+
+def test_results_without_ranks_are_pushed_in_their_order_and_places_as_the_file_has_them(at):
+    (at / "scored.csv").write_text("query,score,text,id,start,end\nQ1,1,Second.,,,\nQ1,2,,a,4,7\nQ2,1,Third.,,,\n")
+
+    assert run_in("scored.csv") == {
+        "results": [
+            {"qid": "Q1", "rank": 1, "id": "a", "start": 4, "end": 7},
+            {"qid": "Q1", "rank": 2, "text": "Second."},
+            {"qid": "Q2", "rank": 1, "text": "Third."},
+        ]
+    }

@@ -22,7 +22,7 @@ RESULTS = [
         "pages": [24, 25],
         "text": "Eight hours.",
     },
-    {"qid": "T-0001", "rank": 2, "document_id": "a-document-with-a-long-name-that-has-no-blank-anywhere-in-it" * 3},
+    {"qid": "T-0001", "rank": 2, "id": "a-passage-with-a-long-name-that-has-no-blank-anywhere-in-it" * 3},
 ]
 
 

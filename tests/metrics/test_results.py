@@ -11,7 +11,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.metrics.expected.rules import Returned
-from apps.metrics.files.results import ResultRow, read_results
+from apps.metrics.files.results import ResultRow, best_first, read_results
 
 WHOLE = {"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "A red key."}
 
@@ -68,15 +68,21 @@ def test_what_a_system_does_not_tell_is_left_out_or_null(field, nothing):
         (WHOLE | {"rank": True}, "rank", "True", "a whole number"),
         (WHOLE | {"rank": -1}, "rank", "-1", "a whole number"),
         (WHOLE | {"rank": 10**9}, "rank", "1000000000", "at most nine digits"),
-        ({"qid": "T-0001", "id": "b1"}, "rank", "", "needs a rank"),
+        ({"qid": "T-0001", "id": "b1"}, "rank", "", "needs a rank, as the lines before have one"),
         (WHOLE | {"id": 7}, "id", "7", "must be a text"),
         (WHOLE | {"id": "b" * 301}, "id", "b" * 77 + "…", "more than 300 letters"),
         (WHOLE | {"text": ["A"]}, "text", "['A']", "must be a text"),
         (WHOLE | {"pages": 3}, "pages", "3", "first and the last page"),
         (WHOLE | {"pages": [4, 3]}, "pages", "[4, 3]", "first and the last page"),
+        (WHOLE | {"start": 3}, "end", "", "the line has start and no end"),
+        (WHOLE | {"end": 3}, "start", "", "the line has end and no start"),
+        (WHOLE | {"start": 3, "end": 3}, "end", "3", "above the start, 3"),
+        (WHOLE | {"start": -1, "end": 3}, "start", "-1", "a whole number from 0"),
+        (WHOLE | {"start": 0, "end": 3.0}, "end", "3.0", "a whole number from 0"),
+        ({"qid": "T-0001", "rank": 1, "text": "Key", "start": 0, "end": 3}, "id", "", "give its id"),
         (WHOLE | {"pages": [3]}, "pages", "[3]", "first and the last page"),
         ({"qid": "T-0001", "rank": 1, "pages": [3, 4]}, "", "", "give its id, its document_id or its text"),
-        ({"qid": "T-0001", "rank": 1, "text": " "}, "", "", "give its id, its document_id or its text"),
+        ({"qid": "T-0001", "rank": 1, "text": " "}, "text", " ", "give its id, its document_id or its text"),
         ("[1]", "", "[1]", "one JSON object"),
         ('{"qid": "a\\u0000b"}', "", '{"qid": "a\\u0000b"}', "NUL"),
     ],
@@ -96,6 +102,54 @@ def test_a_rank_that_a_question_has_already_is_named():
     assert [line for line, _ in rows] == [1, 3]
     assert (error.line, error.field, error.value) == (2, "rank", "1")
     assert error.message == "the question 'T-0001' has a result of rank 1 already."
+
+
+def test_a_line_may_name_the_place_in_a_passage_of_the_corpus():
+    ((_, row),), errors = read({"query": "Q01", "rank": 1, "id": "b1", "start": 4, "end": 12})
+
+    assert (row, errors) == (ResultRow("Q01", 1, Returned("b1", span=(4, 12))), [])
+
+
+def ordered(*lines: dict) -> tuple[list[str], list[InputError]]:
+    """The ids of the passages of one question, best first, and the mistakes."""
+    rows, errors = read(*lines)
+    return [one.id for one in best_first(row for _, row in rows).get("Q01", [])], errors
+
+
+def test_without_ranks_the_scores_order_and_equal_ones_stay_as_in_the_file():
+    lines = [{"qid": "Q01", "id": name, "score": score} for name, score in [("a", 0.5), ("b", 2), ("c", 0.5)]]
+
+    assert ordered(*lines) == (["b", "a", "c"], [])
+
+
+def test_without_ranks_and_scores_the_file_is_in_order():
+    lines = [{"qid": qid, "id": name} for qid, name in [("Q01", "b"), ("Q02", "x"), ("Q01", "a"), ("Q01", "b")]]
+
+    assert ordered(*lines) == (["b", "a", "b"], [])
+
+
+def test_ranks_decide_where_there_are_scores_too():
+    lines = [{"qid": "Q01", "rank": rank, "id": f"r{rank}", "score": "0.9"} for rank in (3, 1, 2)]
+
+    assert ordered(*lines) == (["r1", "r2", "r3"], [])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "field", "value", "says"),
+    [
+        ({"rank": 1}, {}, "rank", "", "needs a rank, as the lines before have one"),
+        ({}, {"rank": 1}, "rank", "1", "the lines before have no rank"),
+        ({"score": 1}, {}, "score", "", "needs a score, as the lines before have one"),
+        ({}, {"score": 1}, "score", "1", "the lines before have no score"),
+        ({"score": 1}, {"score": "2"}, "score", "2", "must be a number"),
+        ({"score": 1}, {"score": 10**400}, "score", "1" + "0" * 78 + "…", "must be a number"),
+    ],
+)
+def test_one_order_holds_for_a_whole_file(first, second, field, value, says):
+    _, (error,) = read({"qid": "Q01", "id": "a", **first}, {"qid": "Q01", "id": "b", **second})
+
+    assert (error.line, error.field, error.value) == (2, field, value)
+    assert says in error.message
 
 
 @given(

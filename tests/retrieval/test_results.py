@@ -1,5 +1,6 @@
 """Runs of passages of a system's own: read, previewed, imported, shown, downloaded; and refused where grades count."""
 
+import csv
 import io
 import json
 
@@ -16,8 +17,9 @@ from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.runs import returned_of
 from tests.common.workbooks import workbook
+from tests.judging.archives import parquet_of
 from tests.judging.factories import make_pool, make_round
-from tests.retrieval.factories import import_lines, trec
+from tests.retrieval.factories import TEXTS, import_lines, make_queries, make_snapshot, trec
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +39,13 @@ TABLE = [
     ["Q01", "1", "chunk-7", "handbook", "3-4", "A red key."],
     ["green window", "1", "", "rules", "5", ""],
 ]
+
+
+@pytest.fixture
+def snapshot(project):
+    """Four texts in three documents, and the three queries that ask for them."""
+    make_queries(project)
+    return make_snapshot(project, documents={"b": "handbook", "c": "rules"})
 
 
 def jsonl(*lines: dict, name: str = "chunks.jsonl") -> io.BytesIO:
@@ -147,6 +156,51 @@ def test_mistakes_are_listed_with_line_field_and_value_and_nothing_is_imported(l
     assert not Run.objects.exists()
 
 
+WRONG = [
+    ({"id": "b", "start": 2, "end": 99}, "end", "99"),
+    ({"id": "b", "start": 0, "end": 5, "text": "Other words."}, "text", "Other words."),
+    ({"id": "nowhere", "start": 0, "end": 5}, "id", "nowhere"),
+    ({"document_id": "doc", "start": 0, "end": 5}, "id", ""),
+    ({"document_id": "nowhere", "text": "A red key."}, "document_id", "nowhere"),
+    ({"id": "b", "start": 5, "end": 5}, "end", "5"),
+    ({"text": " "}, "text", " "),
+]
+
+
+def test_what_the_snapshot_contradicts_is_a_mistake_of_the_file(lead, project, snapshot):
+    lines = [{"qid": "Q01", "rank": rank, **line} for rank, (line, _, _) in enumerate(WRONG, 1)]
+    send(lead, project, snapshot, jsonl(*lines))
+
+    mistakes = lead.get(at("mistakes", project, Upload.objects.get().pk)).content.decode()
+
+    found = [row[:4] for row in csv.reader(io.StringIO(mistakes))][1:]
+    assert found == [["chunks.jsonl", str(line), field, value] for line, (_, field, value) in enumerate(WRONG, 1)]
+
+
+def test_a_place_in_a_passage_of_the_snapshot_is_stored_under_its_id(lead, project, snapshot):
+    lines = [
+        {"qid": "Q01", "id": "b", "start": 0, "end": 3},
+        {"qid": "Q01", "document_id": "rules", "start": 1, "end": 4},
+    ]
+
+    run = import_results(lead, project, snapshot, jsonl(*lines))
+
+    assert returned(run) == {
+        "Q01": [Returned("b", "", None, TEXTS["b"][:3], (0, 3)), Returned("c", "rules", None, TEXTS["c"][1:4], (1, 4))]
+    }
+
+
+def test_results_are_read_from_parquet(lead, project, snapshot):
+    file = io.BytesIO(
+        parquet_of([{"qid": "Q01", "score": score, "text": text} for text, score in [("A", 1.5), ("B", 2.0)]])
+    )
+    file.name = "chunks.parquet"
+
+    run = import_results(lead, project, snapshot, file)
+
+    assert returned(run) == {"Q01": [Returned(text="B"), Returned(text="A")]}
+
+
 def test_results_of_unknown_questions_can_be_left_out(lead, project, snapshot):
     send(lead, project, snapshot, jsonl(*LINES, {"qid": "Q77", "rank": 1, "id": "b1"}))
 
@@ -166,6 +220,7 @@ def test_results_of_unknown_questions_can_be_left_out(lead, project, snapshot):
 )
 def test_a_table_is_of_the_corpus_when_it_has_a_column_of_its_passages(project, snapshot, tmp_path, heading, returns):
     cells = {"query": "Q01", "qid": "Q01", "topic": "Q01", "rank": "1", "position": "1", "score": "2", "pages": "3"}
+    cells |= {"document": "handbook"} if returns == Returns.PASSAGES else {}
     path = tmp_path / "run.csv"
     path.write_text(f"{heading}\n{','.join(cells.get(name, 'a') for name in heading.split(','))}\n")
 
@@ -233,7 +288,7 @@ def test_the_command_reads_results(project, snapshot, tmp_path):
 
     call_command("import_run", str(path), *place, stdout=out)
     path.write_text('{"qid": "Q01"}\n')
-    with pytest.raises(CommandError, match=r"chunks.jsonl, line 1, rank"):
+    with pytest.raises(CommandError, match=r"chunks.jsonl, line 1: .* says nothing of the passage"):
         call_command("import_run", str(path), *place)
 
     assert out.getvalue().startswith("Imported: chunks, 2 queries, 3 results, 1 queries found by text or Q&A, sha256 ")
@@ -267,7 +322,7 @@ def test_results_are_pushed_over_the_api(lead, project, snapshot, monkeypatch, m
         (LINES, {"trec": "Q01 Q0 a 1 1 x"}, 400, "one of rows, trec and results"),
         ([7], {}, 400, "a result is an object with qid and rank"),
         ([{"qid": "Q01", "rank": 1, "text": "a\0b"}], {}, 400, "NUL"),
-        ([{"qid": "Q01"}], {}, 400, "needs a rank"),
+        ([{"qid": "Q01"}], {}, 400, "says nothing of the passage"),
     ],
 )
 def test_a_push_that_is_none_is_refused_with_a_sentence(lead, project, snapshot, results, more, status, says):
@@ -317,6 +372,16 @@ def test_what_is_downloaded_is_uploaded_again_as_the_same_run(lead, project, sna
     file = io.BytesIO(written)
     file.name = "chunks.jsonl"
     assert import_results(lead, project, snapshot, file) == run
+
+
+def test_places_are_downloaded_as_they_were_uploaded(lead, project, snapshot):
+    line = {"qid": "Q01", "rank": 1, "id": "b", "start": 0, "end": 3}
+    run = import_results(lead, project, snapshot, jsonl(line))
+
+    written = b"".join(lead.get(at("results", project, run.pk)).streaming_content)
+
+    assert json.loads(written) == line | {"text": TEXTS["b"][:3]}
+    assert import_results(lead, project, snapshot, jsonl(json.loads(written))) == run
 
 
 def test_a_run_of_blocks_is_downloaded_with_documents_and_pages(lead, project, snapshot):

@@ -46,6 +46,7 @@ PASSAGES = st.lists(
         st.text(max_size=5),
         st.none() | st.tuples(st.integers(0, 99), st.integers(0, 99)),
         st.text(max_size=20),
+        st.none() | st.tuples(st.integers(0, 99), st.integers(0, 99)),
     )
 )
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.metrics.expected.rules import Returned
-from apps.retrieval.core.ranking import as_stored, from_stored
+from apps.retrieval.core.ranking import as_results, as_stored, from_stored
 
 
 class SystemAnswer(NamedTuple):
@@ -120,7 +120,7 @@ def write_results(path: Path, answers: Iterable[SystemAnswer]) -> None:
     rows = (
         {"qid": answer.query_id, "rank": rank, **stored}
         for answer in answers
-        for rank, stored in enumerate(as_stored(answer.passages), 1)
+        for rank, stored in enumerate(as_results(answer.passages), 1)
     )
     path.write_text("".join(map(_line, rows)), encoding="utf-8")
 

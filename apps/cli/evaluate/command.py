@@ -18,6 +18,8 @@ from apps.cli.evaluate.output import FORMATS, ResultSheet
 from apps.cli.evaluate.released import ReleaseSplit, read_release
 from apps.cli.evaluate.requested import NotAnswered, from_system, some
 from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
+from apps.cli.score.by_text import remarks_by_text
+from apps.cli.score.triples import is_results
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
@@ -26,7 +28,7 @@ from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
 from apps.metrics.expected.measures import can_be_of_hits
-from apps.metrics.expected.rules import BLOCK
+from apps.metrics.expected.rules import BLOCK, is_by_text
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_judged
 from apps.metrics.measures.entries import EXPECTED, Measure
@@ -37,6 +39,8 @@ from apps.retrieval.core.engines.base import BadParameters
 
 USAGE, DATA_ERROR, STOPPED = 2, 3, 130
 NO_GRADES = "It names no passage of a graded query by an id, so nothing was scored by grades."
+NO_WORDS = "It returned no texts either, which could be located."
+NO_CORPUS = "has no texts of passages in which others could be located: export it with karat export --format jsonl."
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
@@ -65,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else None
-        release = read_release(args.release, _split(args))
-        release = asked_of(release, rules or [], part=args.slice, tier=args.tier, seed=args.seed)
-        _check_sides(args, release)
+        read = read_release(args.release, _split(args), with_corpus=_may_be_by_text(args, wanted, rules or []))
+        release = asked_of(read, rules or [], part=args.slice, tier=args.tier, seed=args.seed)
+        _check_sides(args, release, wanted)
         rules = _on_slice(args, release, rules)
         if rules == []:
             _remark_on_no_gate(args)
@@ -88,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         write_comment(args, release, judged, answered, sheet.evaluated)
         if args.misses:
             write_misses(args.misses, sheet.misses)
+    except MeasureError as error:
+        return _refuse(error, USAGE)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
@@ -102,9 +108,14 @@ def run(args: argparse.Namespace) -> int:
 def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool) -> None:
     """What limits the figures by grades, and where there are none though there are grades."""
     card = sheet.evaluated.by_grades
+    if card is not None and card.is_by_text:
+        for run in card.runs:
+            for remark in remarks_by_text(run, card.measures, with_depth=not is_asked):
+                print(f"{run.tag}: {remark}", file=sys.stderr)
+        return
     if card is None or answered.ranked is None:
         if sheet.release.queries:
-            print(f"{answered.name}: {NO_GRADES}", file=sys.stderr)
+            print(f"{answered.name}: {_no_grades(sheet.release)}", file=sys.stderr)
         return
     for run in card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
@@ -114,9 +125,23 @@ def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool)
             print(f"{answered.name}: {remark}", file=sys.stderr)
 
 
-def _check_sides(args: argparse.Namespace, release: ReleaseSplit) -> None:
+def _no_grades(release: ReleaseSplit) -> str:
+    """Why nothing was scored by grades: neither by ids, nor by text."""
+    return f"{NO_GRADES} {NO_WORDS if release.blocks else f'{release.name} {NO_CORPUS}'}"
+
+
+def _may_be_by_text(args: argparse.Namespace, wanted: Wanted, rules: Sequence[GateRule]) -> bool:
+    """Whether passages may have to be located in the texts of the release."""
+    is_own = not args.run_file or bool(args.baseline and is_results(args.baseline))
+    return is_own or wanted.text is not None or any(is_by_text(rule.hit) for rule in rules)
+
+
+def _check_sides(args: argparse.Namespace, release: ReleaseSplit, wanted: Wanted) -> None:
     """Raises NotAnExport for a hit rule or measures that go with what the release does not have."""
-    if args.hit != BLOCK and not release.triples:
+    if wanted.text and not (release.queries and release.blocks):
+        lacks = NO_CORPUS if release.queries else "has no grades here."
+        raise NotAnExport(f"--hit {args.hit} measures nothing: {release.name} {lacks}")
+    if not wanted.text and args.hit != BLOCK and not release.triples:
         raise NotAnExport(f"{release.name} has no Q&As here, so --hit {args.hit} measures nothing. Leave it out.")
     measures = parse_measures(args.measures) if args.measures else ()
     if of_triples := [str(one) for one in measures if EXPECTED in one.entry.needs and not release.triples]:
@@ -184,8 +209,6 @@ def _sheet(
     rules: Sequence[GateRule] | None,
 ) -> ResultSheet:
     """The scores. Raises NotAnswered where the answers can be measured by nothing that the release has."""
-    if answered.ranked is None and not release.triples:
-        raise NotAnswered(f"{NO_GRADES} {release.name} has no Q&As to measure it on.")
     path = args.baseline
     baseline = from_file(path, release, judged, blocks, fits_ids=args.fit_ids) if path else None
     scored = evaluate(
@@ -200,6 +223,8 @@ def _sheet(
         confidence=args.confidence,
         corrects_gates=args.correct_gates,
     )
+    if not scored.cards:
+        raise NotAnswered(f"{_no_grades(release)} {release.name} has no Q&As to measure it on.")
     misses = misses_of(release, judged, answered, scored, wanted.hit)
     steps = None
     if not args.quiet:

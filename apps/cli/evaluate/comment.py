@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from apps.cli.evaluate.misses import firsts_by_grades
+from apps.cli.evaluate.by_text import TextRun
+from apps.cli.evaluate.misses import firsts_by_grades, firsts_by_text
 from apps.cli.evaluate.released import ReleasedQuery, ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, Evaluated
 from apps.common.errors import InputError
@@ -16,7 +17,7 @@ from apps.gates.core.comment import MOST_QUERIES, CheckedGate, CommentFacts, Wor
 from apps.gates.core.decisions import QueryValue, worst_first
 from apps.gates.core.rule import GateRule, range_of
 from apps.metrics.columns import Judged
-from apps.metrics.expected.rules import Returned
+from apps.metrics.expected.rules import Returned, counts_questions
 from apps.retrieval.core.engines.base import BadParameters
 
 DEV = "dev"
@@ -75,7 +76,7 @@ def comment_facts(
     known = _known(release)
     nameable = {name for name in known if _may_be_named(known[name], release)}
     wrong = [one for one in values if one.query_id in nameable and _can_be_better(lead.rule, one)]
-    firsts = _firsts(lead.rule, release, judged, run)
+    firsts = _firsts(lead.rule, release, judged, run, scored.text_run)
     worst = [_worst(one, known[one.query_id], firsts) for one in wrong[:MOST_QUERIES]]
     hidden = sum(one.query_id not in nameable for one in values)
     return facts._replace(worst=worst, queries=len(values), hidden=hidden)
@@ -111,15 +112,21 @@ def _can_be_better(rule: GateRule, one: QueryValue) -> bool:
 Firsts = Mapping[str, tuple[Returned | None, str]]
 
 
-def _firsts(rule: GateRule, release: ReleaseSplit, judged: Judged | None, run: Answered) -> Firsts:
+def _firsts(
+    rule: GateRule, release: ReleaseSplit, judged: Judged | None, run: Answered, by_text: TextRun | None
+) -> Firsts:
     """What came first for each question, and what its grade is; on Q&As it has none."""
-    if rule.hit:
+    if counts_questions(rule.hit):
         return {name: (next(iter(passages), None), "") for name, passages in run.returned.items()}
-    if judged is None or run.ranked is None:
+    if by_text is not None:
+        found = firsts_by_text(release, by_text)
+    elif judged is not None and run.ranked is not None:
+        found = firsts_by_grades(release, judged, run)
+    else:
         return {}
     return {
         release.queries[place].query_id: (first, "not judged" if grade is None else f"grade {grade}")
-        for place, (first, grade) in firsts_by_grades(release, judged, run).items()
+        for place, (first, grade) in found.items()
     }
 
 

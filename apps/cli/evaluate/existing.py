@@ -44,7 +44,8 @@ def _from_results(
     path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, fits_ids: bool
 ) -> Answered:
     with opened(path) as source:
-        found = returned_by_results(source, names_of(release.questions), release.blocks)
+        names, is_graded = names_of(release.questions), judged is not None
+        found = returned_by_results(source, names, release.blocks, knows_documents=is_graded)
     _remark_on_strangers(path, found, release)
     answers, words = [answer_of(query, passages, math.nan) for query, passages in found.by_name.items()], ""
     if fits_ids:

@@ -20,7 +20,7 @@ from apps.gates.core.decisions import worst_state
 from apps.gates.core.rule import PASSED, TIERS, UNKNOWN, WARN, rules_in
 from apps.gates.formats import read_rules
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
-from apps.metrics.expected.rules import Returned
+from apps.metrics.expected.rules import BLOCK, TEXT, HitRule, Returned
 from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.metrics.vocabulary import Vocabulary
@@ -71,11 +71,14 @@ def check(release: ReleaseSplit, search: Search, wanted: Conditions, *, name: st
     answers = [_answer(query, search, wanted.depth) for query in release.asked]
     answered = from_answers(name, answers, release, judged, blocks)
     path = wanted.baseline
+    hit = hit_rule(wanted.hit)
+    text = hit if hit.kind == TEXT else None
+    measures = parse_measures(DEFAULT_MEASURES), parse_measures(DEFAULT_HIT_MEASURES)
     scored = evaluate(
         release,
         judged,
         answered,
-        wanted=Wanted(parse_measures(DEFAULT_MEASURES), parse_measures(DEFAULT_HIT_MEASURES), hit_rule(wanted.hit)),
+        wanted=Wanted(*measures, HitRule(BLOCK) if text else hit, text=text),
         rules=rules,
         baseline=from_file(str(path), release, judged, blocks, fits_ids=False) if path else None,
         seed=DEFAULT_SEED,

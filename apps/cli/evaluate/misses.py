@@ -8,18 +8,22 @@ from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from apps.cli.evaluate.by_text import TextRun
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, Evaluated
 from apps.metrics.columns import Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import first_ranks
-from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned
+from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned, counts_questions
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import Scorecard
-from apps.retrieval.core.ranking import as_stored
+from apps.retrieval.core.ranking import as_results
 
 USUAL_CUTOFF = 10
 NOT_RETURNED = 0
+
+
+Firsts = dict[int, tuple[Returned | None, int | None]]
 
 
 class Miss(NamedTuple):
@@ -39,12 +43,24 @@ class Miss(NamedTuple):
 
 
 class Misses(NamedTuple):
-    """Of `of` questions of one side those with nothing right among the first `cutoff`. `hit` is "" by grades."""
+    """Of `of` questions of one side those with nothing right among the first `cutoff`. `hit` is "" by grades of blocks,
+    and a rule by text or on triples.
+    """
 
     hit: str
     cutoff: int
     of: int
     missed: tuple[Miss, ...]
+
+    @property
+    def counts_questions(self) -> bool:
+        return counts_questions(self.hit)
+
+    @property
+    def whose(self) -> str:
+        if self.counts_questions:
+            return "on Q&As"
+        return "by grades, by text" if self.hit else "by grades"
 
 
 def misses_of(
@@ -52,7 +68,9 @@ def misses_of(
 ) -> list[Misses]:
     """The misses of each side that was scored, by grades first."""
     sides = []
-    if scored.by_grades and judged is not None:
+    if scored.by_grades and scored.text_run:
+        sides.append(_by_text(release, scored.text_run, str(scored.by_grades.hit), cutoff_of(scored.by_grades)))
+    elif scored.by_grades and judged is not None:
         sides.append(_by_grades(release, judged, run, cutoff_of(scored.by_grades)))
     if scored.on_triples:
         sides.append(_on_triples(release, run, hit, cutoff_of(scored.on_triples)))
@@ -68,11 +86,20 @@ def _by_grades(release: ReleaseSplit, judged: Judged, run: Answered, cutoff: int
     """The queries with a relevant block, and without one in the first results."""
     assert run.ranked is not None
     ranking = Pass(judged, run.ranked, run.ids)
+    return _missed(release, ranking, _firsts(release, run, ranking), BY_GRADES, cutoff)
+
+
+def _by_text(release: ReleaseSplit, run: TextRun, hit: str, cutoff: int) -> Misses:
+    """The queries with a relevant block, and without any that the first passages cover."""
+    return _missed(release, run.ranking, firsts_by_text(release, run), hit, cutoff)
+
+
+def _missed(release: ReleaseSplit, ranking: Pass, firsts: Firsts, hit: str, cutoff: int) -> Misses:
+    """The misses by grades; `firsts` are what came first for the queries by their place."""
     ranks: dict[int, int] = {}
     for query, rank in zip(*(column.tolist() for column in ranking.rows(1, None)), strict=True):
         ranks.setdefault(query, rank + 1)
-    firsts = _firsts(release, run, ranking)
-    has_relevant, relevant = judged.relevant(1) > 0, _relevant(release)
+    has_relevant, relevant = ranking.relevant(1) > 0, _relevant(release)
     missed = []
     for place, query in enumerate(release.queries):
         rank = ranks.get(place, NOT_RETURNED)
@@ -81,10 +108,7 @@ def _by_grades(release: ReleaseSplit, judged: Judged, run: Answered, cutoff: int
         first, grade = firsts.get(place, (None, None))
         expected = tuple(relevant[query.query_id])
         missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grade))
-    return Misses(BY_GRADES, cutoff, int(has_relevant.sum()), tuple(missed))
-
-
-Firsts = dict[int, tuple[Returned | None, int | None]]
+    return Misses(hit, cutoff, int(has_relevant.sum()), tuple(missed))
 
 
 def firsts_by_grades(release: ReleaseSplit, judged: Judged, run: Answered) -> Firsts:
@@ -93,9 +117,23 @@ def firsts_by_grades(release: ReleaseSplit, judged: Judged, run: Answered) -> Fi
     return _firsts(release, run, Pass(judged, run.ranked, run.ids))
 
 
-def _firsts(release: ReleaseSplit, run: Answered, ranking: Pass) -> Firsts:
+def firsts_by_text(release: ReleaseSplit, run: TextRun) -> Firsts:
+    """As `firsts_by_grades`; the grade is what the passage earns."""
+    grades, passages = _first_grades(run.ranking), run.passages
+    return {
+        place: (passages[query.query_id][0], grades.get(place))
+        for place, query in enumerate(release.queries)
+        if passages.get(query.query_id)
+    }
+
+
+def _first_grades(ranking: Pass) -> dict[int, int]:
     at_first = ranking.rank == 0
-    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+    return dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+
+
+def _firsts(release: ReleaseSplit, run: Answered, ranking: Pass) -> Firsts:
+    grades = _first_grades(ranking)
     firsts: Firsts = {}
     for place, number in zip(*(column.tolist() for column in ranking.top(1)), strict=True):
         block = bytes(run.ids[number]).decode()
@@ -144,12 +182,12 @@ def write_misses(path: Path, sides: Iterable[Misses]) -> None:
 
 def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
     for miss in side.missed:
-        graded = {} if side.hit else {"first_grade": miss.first_grade}
+        graded = {} if side.counts_questions else {"first_grade": miss.first_grade}
         yield {
             "qid": miss.question_id,
             "query_id": miss.query_id,
             "question": miss.text,
-            "measured": f"hit rule {side.hit}" if side.hit else "by grades",
+            "measured": f"hit rule {side.hit}" if side.counts_questions else side.whose,
             "cutoff": side.cutoff,
             "rank": miss.rank or None,
             "expected": list(miss.expected),
@@ -159,7 +197,7 @@ def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
 
 
 def _stored(first: Returned | None) -> dict[str, Any] | None:
-    return None if first is None else as_stored([first])[0]
+    return None if first is None else as_results([first])[0]
 
 
 def named(expected: Sequence[Mapping[str, Any]], most: int = 3) -> str:

@@ -14,7 +14,7 @@ from apps.cli.evaluate.scoring import Evaluated
 from apps.common.text.wording import interval, number
 from apps.gates.core.rule import PASSED
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES, HitRule, Returned
-from apps.metrics.scorecard import Scorecard, StratumScores
+from apps.metrics.scorecard import Scorecard, StratumScores, text_words
 
 PLACES = 2
 DIGEST_SHOWN = 12
@@ -58,7 +58,7 @@ def next_steps(
     lines += _kept(files)
     lines += _compared(scored, files)
     lines.append(_gated(scored))
-    lines.append(_cited(release, hit if scored.on_triples else None))
+    lines.append(_cited(release, scored.cards))
     return [line for line in lines if line]
 
 
@@ -81,7 +81,9 @@ def _unread(hit: HitRule, returned: Mapping[str, Sequence[Returned]]) -> str:
 
 
 def _side(card: Scorecard) -> str:
-    return f"on Q&As (hit rule {card.hit})" if card.hit else "by grades"
+    if card.hit is None:
+        return "by grades"
+    return f"by {text_words(card.hit)}" if card.is_by_text else f"on Q&As (hit rule {card.hit})"
 
 
 def _sure(card: Scorecard) -> str:
@@ -120,7 +122,7 @@ def _mean(stratum: StratumScores) -> float | None:
 
 def missed_words(one: Misses) -> str:
     """How many questions of a side were missed, and what that means."""
-    if one.hit:
+    if one.counts_questions:
         return f"{len(one.missed):,} of {one.of:,} Q&As (no hit among the first {one.cutoff:,})"
     return f"{len(one.missed):,} of {one.of:,} graded queries (nothing relevant among the first {one.cutoff:,})"
 
@@ -191,8 +193,9 @@ def _gates_ending(scored: Evaluated) -> str:
     return f"The command ends with {scored.code}: {', '.join(others)} did not pass. Each gate above says why."
 
 
-def _cited(release: ReleaseSplit, hit: HitRule | None) -> str:
+def _cited(release: ReleaseSplit, cards: Sequence[Scorecard]) -> str:
     digest = f", digest {release.digest[:DIGEST_SHOWN]}" if release.digest else ""
-    rule = f" and the hit rule {hit}" if hit else ""
+    rules = [f"the rule {card.hit}" if card.is_by_text else f"the hit rule {card.hit}" for card in cards if card.hit]
+    rule = "".join(f" and {one}" for one in rules)
     how = "Cite the release as in its CITATION.cff, and name" if release.is_citable else "Where you report this, name"
     return f"{how} {release.name}{digest}{rule} beside each figure with its n and interval."

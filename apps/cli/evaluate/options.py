@@ -17,9 +17,9 @@ from apps.cli.evaluate.scoring import Wanted
 from apps.cli.score.triples import hit_rule
 from apps.gates.core.rule import TIERS
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, can_be_of_hits
-from apps.metrics.expected.rules import BLOCK
+from apps.metrics.expected.rules import BLOCK, TEXT, HitRule
 from apps.metrics.measures.entries import EXPECTED
-from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures
+from apps.metrics.measures.registry import DEFAULT_MEASURES, DEFAULT_TEXT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.base import RemoteEngine
@@ -51,14 +51,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--measures",
         metavar="LIST",
-        help=f'default: "{DEFAULT_MEASURES}" by grades, "{DEFAULT_HIT_MEASURES}" on Q&As; of a list each side takes '
-        "those that it can have",
+        help=f'default: "{DEFAULT_MEASURES}" by grades, by text "{DEFAULT_TEXT_MEASURES}", "{DEFAULT_HIT_MEASURES}" on '
+        "Q&As; of a list each side takes those that it can have",
     )
     what.add_argument(
         "--hit",
         default=BLOCK,
         metavar="RULE",
-        help="what counts as right for a Q&A: block (default), document, pages, evidence, evidence(share=0.9)",
+        help="what counts as right for a Q&A: block (default), document, pages, evidence, evidence(share=0.9); or "
+        "text, text(share=0.9): grades by text, as for systems that name no graded passage by an id",
     )
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
@@ -104,7 +105,7 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
         "--results",
         dest="results_file",
         metavar="FILE",
-        help="existing results: a JSON line a passage with qid, rank, and id, document_id, pages or text",
+        help="existing results with qid, rank, and id, document_id, pages or text: JSON lines, a table or Parquet",
     )
     system.add_argument("--endpoint", metavar="URL", help="queried over HTTP; {{query}} and {{k}} are placeholders")
     system.add_argument(
@@ -136,6 +137,7 @@ def wanted_of(args: argparse.Namespace) -> Wanted:
 
     Raises MeasureError.
     """
+    hit = hit_rule(args.hit)
     by_grades, on_triples = [], []
     for measure in parse_measures(args.measures or DEFAULT_MEASURES):
         if EXPECTED not in measure.entry.needs:
@@ -144,7 +146,13 @@ def wanted_of(args: argparse.Namespace) -> Wanted:
             on_triples.append(measure)
     if not args.measures or not on_triples:
         on_triples = list(parse_measures(DEFAULT_HIT_MEASURES))
-    return Wanted(by_grades or parse_measures(DEFAULT_MEASURES), on_triples, hit_rule(args.hit))
+    return Wanted(
+        by_grades or parse_measures(DEFAULT_MEASURES),
+        on_triples,
+        HitRule(BLOCK) if hit.kind == TEXT else hit,
+        by_text=by_grades if args.measures else (),
+        text=hit if hit.kind == TEXT else None,
+    )
 
 
 def engine_of(args: argparse.Namespace) -> RemoteEngine:

@@ -18,7 +18,7 @@ from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN
-from apps.metrics.scorecard import Input, Scorecard
+from apps.metrics.scorecard import Input, Scorecard, text_words
 from apps.reports.core.document import Block, Document, Paragraph, ReportSection, Table
 from apps.reports.core.score_document import lead_of_means, scored_document
 from apps.reports.core.version_document import ReportedGate, gates_parts
@@ -68,7 +68,7 @@ def as_table(sheet: ResultSheet) -> str:
     if evaluated.latency:
         parts.append(latency_words(evaluated.latency, sheet.timed))
     for card in evaluated.cards:
-        heading = [measured_against(card)] if evaluated.on_triples else []
+        heading = [measured_against(card)] if evaluated.on_triples or card.is_by_text else []
         parts += [*heading, scorecards.as_table(card).rstrip("\n")]
     if sheet.steps:
         parts += ["What to do with this", "\n".join(map(_step, sheet.steps))]
@@ -86,7 +86,13 @@ def _step(sentence: str) -> str:
 
 def measured_against(card: Scorecard) -> str:
     """The heading of one side: the two are never mixed."""
-    return f"Measured on Q&As, hit rule {card.hit}" if card.hit else "Measured by grades"
+    if card.hit is None:
+        return "Measured by grades"
+    return (
+        f"Measured by grades, by {text_words(card.hit)}"
+        if card.is_by_text
+        else f"Measured on Q&As, hit rule {card.hit}"
+    )
 
 
 def latency_words(latency: LatencyFigures, timed: str) -> str:
@@ -142,7 +148,10 @@ def _gate(decided: DecidedRule) -> dict[str, Any]:
 
 
 def as_csv(sheet: ResultSheet) -> str:
-    """Rows of COLUMNS for measures by grades and on triples (their words are the hit rule), latency and gates."""
+    """Rows of COLUMNS for measures by grades and on triples, latency and gates.
+
+    The words of a measure on triples, or by text, are the rule.
+    """
     return delimited([COLUMNS, *_rows(sheet.evaluated)], ",")
 
 
@@ -153,7 +162,7 @@ def as_tsv(sheet: ResultSheet) -> str:
 
 def _rows(evaluated: Evaluated) -> Iterator[list[Any]]:
     for card in evaluated.cards:
-        kind, words = ("hit measure", str(card.hit)) if card.hit else ("measure", "")
+        kind, words = "hit measure" if card.counts_questions else "measure", str(card.hit or "")
         for name, summary in zip(card.measures, card.runs[-1].scores.summaries, strict=True):
             low, high = summary.interval or ("", "")
             yield [kind, name, "", "" if summary.mean is None else summary.mean, low, high, summary.n, words]
@@ -186,6 +195,8 @@ def document_of(sheet: ResultSheet, inputs: Sequence[Input]) -> Document:
     for card in others:
         parts += [_on_triples(part) for part in scored_document(card._replace(inputs=[])).parts]
     parts += [*_miss_parts(sheet), *_step_parts(sheet)]
+    if first.is_by_text:
+        lead = f"{measured_against(first)}. {lead}"
     if sheet.evaluated.state:
         lead = f"{gates_words(sheet.evaluated.gates)} {lead}"
     return document._replace(parts=parts, lead=lead)
@@ -220,8 +231,9 @@ def _miss_parts(sheet: ResultSheet) -> Iterator[ReportSection]:
         blocks.append(Table("Missed questions", head, rows, words=3, code=frozenset({0}), prose=frozenset({1, 4})))
         if more := len(side.missed) - len(shown):
             blocks.append(Paragraph(f"{more:,} more are not shown; --misses FILE lists all.", quiet=True))
-        whose = "on Q&As" if side.hit else "by grades"
-        yield ReportSection(f"Missed {whose}", blocks, note=f"hit rule {side.hit}" if side.hit else "")
+        yield ReportSection(
+            f"Missed {side.whose}", blocks, note=f"hit rule {side.hit}" if side.counts_questions else ""
+        )
 
 
 def _first(miss: Miss) -> str:

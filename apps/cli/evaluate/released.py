@@ -75,12 +75,16 @@ class Grade(NamedTuple):
 
 
 class ReleasedTriple(NamedTuple):
-    """A triple of the release, with its kinds. It is asked as its query where it has one, else under its own id."""
+    """A triple of the release, with its kinds. It is asked as its query where it has one, else under its own id.
+
+    `marked` are the texts that it marks in blocks, by the id of the block.
+    """
 
     question: Question
     asked: ReleasedQuery
     fields: dict[str, str]
     kinds: tuple[str, ...] = ()
+    marked: Mapping[str, tuple[str, ...]] = {}
 
 
 WITH_SLICES = "An export has its slices when it is asked for them: karat export --slices."
@@ -168,12 +172,17 @@ def triples_of(
     """Every triple of the release, by the bytes of their ids. Raises InputErrors with every bad line."""
     name = next((name for name in TRIPLES if name in files), None)
     entries = sorted(entries_in(files.table(name)), key=lambda one: one.id.encode()) if name else []
-    questions = with_texts([question_of(entry) for entry in entries], blocks)
+    told = [question_of(entry) for entry in entries]
+    questions = with_texts(told, blocks)
     asked = _asked(entries, {query.query_id: query for query in queries})
     return [
-        ReleasedTriple(question, query, _fields(entry, query), tuple(kinds_in(entry)))
-        for entry, question, query in zip(entries, questions, asked, strict=True)
+        ReleasedTriple(question, query, _fields(entry, query), tuple(kinds_in(entry)), _marked(one))
+        for entry, one, question, query in zip(entries, told, questions, asked, strict=True)
     ]
+
+
+def _marked(question: Question) -> dict[str, tuple[str, ...]]:
+    return {block.block_id: block.evidence for block in question.expected if block.evidence}
 
 
 def _asked(entries: Sequence[Entry], known: dict[str, ReleasedQuery]) -> Iterator[ReleasedQuery]:
@@ -193,11 +202,13 @@ CITATION = "CITATION.cff"
 HOW_TO_EXPORT = "Export it with karat export --format jsonl."
 
 
-def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
+def read_release(path: Path, split: str | None = None, *, with_corpus: bool = False) -> ReleaseSplit:
     """The queries, grades and triples of one split of an exported version.
 
     `split` None means dev where the release has it, else everything; of a public release always everything, since
-    nothing in it is sealed. "" means everything. Raises NotAnExport for a folder that is no export or whose files
+    nothing in it is sealed. "" means everything. The passages of the corpus are read for triples, and `with_corpus`.
+
+    Raises NotAnExport for a folder that is no export or whose files
     differ from its manifest, and InputError for a file with an error.
     """
     report = verify(path)
@@ -208,7 +219,7 @@ def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     if read is None and not has_triples(files):
         raise NotAnExport(f"{path} contains no questions with their texts. {HOW_TO_EXPORT}")
     queries, grades = read(files) if read else ([], [])
-    blocks = blocks_of(files) if has_triples(files) else {}
+    blocks = blocks_of(files) if with_corpus or has_triples(files) else {}
     triples = triples_of(files, queries, blocks)
     splits = {query.split for query in queries} | {one.asked.split for one in triples}
     usual = "dev" if "dev" in splits and report.manifest.get("format") != PUBLIC else ""

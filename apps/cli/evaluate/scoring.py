@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
+from apps.cli.evaluate.by_text import ReleaseTexts, TextRun
 from apps.cli.evaluate.released import STRATA, ReleaseSplit
 from apps.cli.score.scoring import TripleGround, card_of
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
@@ -23,10 +24,19 @@ from apps.gates.core.decisions import (
 )
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
-from apps.metrics.expected.rules import BY_GRADES, HitRule, Returned, counts_questions, is_by_text, parse_hit_rule
+from apps.metrics.expected.rules import (
+    BY_GRADES,
+    TEXT,
+    HitRule,
+    Returned,
+    counts_questions,
+    is_by_text,
+    parse_hit_rule,
+)
 from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.registry import DEFAULT_TEXT_MEASURES, parse_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first, stratum_scores
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
@@ -77,14 +87,19 @@ def decided(rule: GateRule, evidence: Mapping[str, RunEvidence], times: RunEvide
     if rule.measure is None:
         return decide(rule, times)
     if rule.hit not in evidence:
-        return not_known(rule, NO_QUERIES, _missing(rule.hit))
+        return not_known(rule, NO_QUERIES, _missing(rule.hit, evidence))
     return decide(rule, evidence[rule.hit])
 
 
-def _missing(hit: str) -> str:
+def _missing(hit: str, evidence: Mapping[str, RunEvidence]) -> str:
+    """Why nothing was measured by this rule."""
+    if counts_questions(hit):
+        return "the release has no Q&As."
     if is_by_text(hit):
-        return "by text runs are measured in the app, where the texts of the corpus are."
-    return "the release has no Q&As." if hit else "nothing was scored by grades."
+        return "nothing was measured by text: there are no grades, or no texts to compare."
+    if by_text := next(filter(is_by_text, evidence), ""):
+        return f'nothing was scored by the ids of passages; a gate by text has the line hit = "{by_text}".'
+    return "nothing was scored by grades."
 
 
 class HasReturned(Protocol):
@@ -134,8 +149,9 @@ class Answered(NamedTuple):
     """What a system returned for the questions of a release.
 
     `ranked` are the results for its graded queries, None where the system names no passage by an id or no query is
-    graded; `ids` are those of the blocks in it. `returned` are the passages for each triple. `latencies` (milliseconds,
-    one for each question asked) is None for a file, which has no times.
+    graded; `ids` are those of the blocks in it. `returned` are the passages for each triple, `passages` those for each
+    question by the name it was asked under, empty for a run of blocks. `latencies` (milliseconds, one for each question
+    asked) is None for a file, which has no times.
     """
 
     name: str
@@ -143,14 +159,21 @@ class Answered(NamedTuple):
     ids: BlockIds
     returned: Mapping[str, Sequence[Returned]] = {}
     latencies: Floats | None = None
+    passages: Mapping[str, Sequence[Returned]] = {}
 
 
 class Wanted(NamedTuple):
-    """What is measured: by grades, and on triples by a hit rule."""
+    """What is measured: by grades, and on triples by a hit rule.
+
+    By grades it is by text, with the measures `by_text`, for systems that name no graded block; for all with a rule
+    `text`.
+    """
 
     by_grades: Sequence[Measure]
     on_triples: Sequence[Measure]
     hit: HitRule
+    by_text: Sequence[Measure] = ()
+    text: HitRule | None = None
 
 
 class LatencyFigures(NamedTuple):
@@ -179,6 +202,7 @@ class Evaluated(NamedTuple):
 
     Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None where no
     gates were asked for. `evidence` is what they were decided on, by hit rule, and `times` the same for speed and cost.
+    `text_run` is what the run earns where its grades are by text.
     """
 
     by_grades: Scorecard | None
@@ -188,6 +212,7 @@ class Evaluated(NamedTuple):
     state: str | None
     evidence: Mapping[str, RunEvidence] = {}
     times: RunEvidence | None = None
+    text_run: TextRun | None = None
 
     @property
     def code(self) -> int:
@@ -216,7 +241,7 @@ def from_answers(
     seconds = {one.query_id: one.seconds for one in answers}
     taken = [seconds.get(query.query_id, np.nan) * MILLISECONDS for query in release.asked]
     returned = by_question(passages, names_of(release.questions))
-    return Answered(name, ranked, blocks.ids, returned, np.array(taken, dtype=np.float64))
+    return Answered(name, ranked, blocks.ids, returned, np.array(taken, dtype=np.float64), passages)
 
 
 def fit_answers(
@@ -260,10 +285,20 @@ def evaluate(
     rules = rules or ()
     joint = joint_confidence(rules) if corrects_gates else DEFAULT_CONFIDENCE
     answered = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
-    by_grades, on_triples, evidence = None, None, {}
-    if judged is not None and run.ranked is not None:
-        by_grades = _graded(release, judged, answered, _named(wanted.by_grades, rules, BY_GRADES), seed, confidence)
-        evidence[BY_GRADES] = evidence_of(by_grades, release, [one.fields for one in release.queries], seed, joint)
+    by_grades, on_triples, evidence, text_run = None, None, dict[str, RunEvidence](), None
+    texts = ReleaseTexts(release, answered)
+    text = None if judged is None else _text_rule(texts, judged, wanted)
+    fields = [one.fields for one in release.queries]
+    if judged is not None and text is None and run.ranked is not None:
+        named = _named(wanted.by_grades, rules, BY_GRADES)
+        by_grades = _graded(release, judged, answered, named, seed, confidence)
+        evidence[BY_GRADES] = evidence_of(by_grades, release, fields, seed, joint)
+    for rule in _text_rules(text, rules) if judged is not None and texts.can_locate(-1) else ():
+        named = _named(_by_text(wanted) if rule == text else [], rules, str(rule))
+        card = _card(release, texts.judged, texts.scored(named, rule, confidence), named, seed, confidence, rule)
+        evidence[str(rule)] = evidence_of(card, release, fields, seed, joint)
+        if rule == text:
+            by_grades, text_run = card, texts.text_run(rule)
     if release.triples:
         own = str(wanted.hit)
         for hit in dict.fromkeys([own, *(rule.hit for rule in rules if counts_questions(rule.hit))]):
@@ -285,7 +320,28 @@ def evaluate(
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
     state = worst_state(state_that_counts(one.rule, one.verdict.state) for one in gates) if gates else state
-    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state, evidence, times)
+    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state, evidence, times, text_run)
+
+
+def _text_rule(texts: ReleaseTexts, judged: Judged, wanted: Wanted) -> HitRule | None:
+    """The rule by text where grades are measured so: where it is wanted, and where a system names no graded block."""
+    if wanted.text is not None:
+        return wanted.text
+    places = range(len(texts.answered))
+    if all(texts.names_blocks(place, judged) for place in places):
+        return None
+    is_possible = all(texts.can_locate(place) for place in places)
+    return HitRule(TEXT) if is_possible else None
+
+
+def _text_rules(text: HitRule | None, rules: Sequence[GateRule]) -> list[HitRule]:
+    """The rules by text that are measured, that of the card first, then those of gates."""
+    of_gates = [parse_hit_rule(rule.hit) for rule in rules if is_by_text(rule.hit)]
+    return list(dict.fromkeys([*([text] if text else []), *of_gates]))
+
+
+def _by_text(wanted: Wanted) -> Sequence[Measure]:
+    return wanted.by_text or parse_measures(DEFAULT_TEXT_MEASURES)
 
 
 def _named(measures: Sequence[Measure], rules: Sequence[GateRule], hit: str) -> dict[str, Measure]:
@@ -306,6 +362,20 @@ def _graded(
     runs = [
         _scored(one.name, one.ranked, one.ids, named, judged, confidence) for one in answered if one.ranked is not None
     ]
+    return _card(release, judged, runs, measures, seed, confidence)
+
+
+def _card(
+    release: ReleaseSplit,
+    judged: Judged,
+    runs: Sequence[ScoredRun],
+    measures: dict[str, Measure],
+    seed: int,
+    confidence: float,
+    hit: HitRule | None = None,
+) -> Scorecard:
+    """The scorecard of runs by grades; `hit` is the rule by text."""
+    named = list(measures.values())
     values = [one.scores.values for one in runs]
     divisions = divisions_of([query.fields for query in release.queries])
     strata = [
@@ -326,6 +396,7 @@ def _graded(
         ),
         originals=judged.originals,
         fewest=FEWEST_IN_STRATUM,
+        hit=hit,
     )
 
 

@@ -17,16 +17,20 @@ from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
-from apps.metrics.expected.rules import BLOCK
+from apps.metrics.expected.rules import BLOCK, TEXT
 from apps.metrics.measures.entries import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
-from apps.metrics.measures.registry import DEFAULT_MEASURES
+from apps.metrics.measures.registry import DEFAULT_MEASURES, DEFAULT_TEXT_MEASURES
 from apps.metrics.scorecard import Scorecard
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2
 LIST_WIDTH = 100
+MIXED = (
+    "A run is scored by the ids of its blocks, and --results by their words: the two are never in one table. Name only "
+    "one kind, or measure both by text with --hit text."
+)
 
 
 class ListMeasures(argparse.Action):
@@ -56,8 +60,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     parser = subparsers.add_parser(
         "score",
         help="score runs against judgements, without a server",
-        description="Score TREC runs against TREC qrels, or what a system returned against triples. Values by qrels "
-        "equal those of trec_eval -c.",
+        description="Score TREC runs against TREC qrels, or what a system returned against triples, or by text against "
+        "qrels. Values of runs by qrels equal those of trec_eval -c.",
         epilog="Files may be gzipped; - is standard input, for one of them. "
         f"Measures: {', '.join(REGISTRY)}. Exit codes: 0 scored, 2 unusable input or wrong command line.",
     )
@@ -83,17 +87,16 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "--results",
         action="append",
         metavar="FILE",
-        help="with --triples: returned passages, a JSON line each with qid, rank, and id, document_id, pages or text",
+        help="returned passages, with qid, rank, and id, document_id, pages or text: JSON lines, a table or Parquet; "
+        "with --qrels measured by text",
     )
     parser.add_argument(
         "--hit",
-        default=BLOCK,
         metavar="RULE",
-        help="with --triples: what counts as right: block (default), document, pages, evidence, evidence(share=0.9)",
+        help="what counts. With --triples: block (default), document, pages, evidence, evidence(share=0.9). With "
+        "--qrels: block, or for --results and with --corpus text, text(share=0.9)",
     )
-    parser.add_argument(
-        "--corpus", metavar="FILE", help="with --triples: corpus.jsonl, for the documents, pages and texts of blocks"
-    )
+    parser.add_argument("--corpus", metavar="FILE", help="corpus.jsonl, for the documents, pages and texts of blocks")
     parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are compared with")
     parser.add_argument(
         "--weights", metavar="FILE", help="also means weighted by query: a table with the columns query and weight"
@@ -115,7 +118,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--measures",
         metavar="LIST",
         help=f'measures separated by spaces or commas (default: "{DEFAULT_MEASURES}"; '
-        f'with --triples "{DEFAULT_HIT_MEASURES}")',
+        f'with --triples "{DEFAULT_HIT_MEASURES}"; by text "{DEFAULT_TEXT_MEASURES}")',
     )
     parser.add_argument("--list-measures", action=ListMeasures, help="list all measures, and exit")
     parser.add_argument(
@@ -152,7 +155,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score, write the requested reports, and print. Returns the exit code."""
     try:
-        card = _by_triples(args) if args.triples else scorecard_of(_with_run(args), sys.stderr)
+        card = _by_triples(args) if args.triples else _by_grades(args)
         _write_reports(card, args)
     except MeasureError as error:
         for fault in faults_of(error):
@@ -172,17 +175,28 @@ def _by_triples(args: argparse.Namespace) -> Scorecard:
     return scorecard_of_triples(args, sys.stderr)
 
 
-def _with_run(args: argparse.Namespace) -> argparse.Namespace:
-    """The options of scores by grades. Raises MeasureError where one of triples is among them, or no run is."""
-    for option in ("results", "corpus"):
-        if getattr(args, option):
-            raise MeasureError(f"--{option} goes with --triples; --qrels is scored with --run.")
-    if args.hit != BLOCK:
-        raise MeasureError("--hit goes with --triples: grades are of blocks.")
+def _by_grades(args: argparse.Namespace) -> Scorecard:
+    """The scores by grades, of blocks by their ids or by text. Raises MeasureError for options that contradict."""
+    from apps.cli.score.triples import hit_rule, is_results  # its readers are slow to load
+
+    rule = hit_rule(args.hit) if args.hit else None
+    if rule and rule.kind not in (BLOCK, TEXT):
+        raise MeasureError(f"--hit {rule.kind} goes with --triples; grades count by {BLOCK} or by {TEXT}.")
+    has_results = bool(args.results or (args.compare and is_results(args.compare)))
+    if rule is None and has_results and (args.runs or not args.results):
+        raise MeasureError(MIXED)
+    if (rule is None and has_results) or (rule and rule.kind == TEXT):
+        from apps.cli.score.by_text import scorecard_by_text  # builds an index
+
+        return scorecard_by_text(args, sys.stderr)
+    if has_results:
+        raise MeasureError("--results has passages of a system's own, which are measured by text: leave out --hit.")
+    if args.corpus:
+        raise MeasureError("--corpus goes with --triples, and with --hit text.")
     if not args.runs:
-        raise MeasureError("Name a run with --run.")
+        raise MeasureError("Name a run with --run, or what a system returned with --results and --corpus.")
     args.measures = args.measures or DEFAULT_MEASURES
-    return args
+    return scorecard_of(args, sys.stderr)
 
 
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:

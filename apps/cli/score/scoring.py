@@ -18,7 +18,7 @@ from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.metrics.files.strata import load_strata
-from apps.metrics.measures.entries import FACETS, GRADES, POOLED, Measure
+from apps.metrics.measures.entries import FACETS, GRADES, POOLED, WORDS, Measure
 from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures, needs_of, refuse_unmet
@@ -126,6 +126,7 @@ def card_of(
 
 
 NO_MARKS = "no grade below 0 marks what was in the pool and not judged, so infAP is no more than AP."
+BY_RESULTS = "Name them with --results RESULTS --corpus corpus.jsonl."
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 
 
@@ -147,10 +148,19 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
     """
     paths = _run_paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
-        ground = _ground(args, remarks)
+        ground = ground_of(args, remarks)
+        refuse_unmet((one for one in ground.measures.values() if WORDS in one.entry.needs), {GRADES}, BY_RESULTS)
+        refuse_unmet(ground.measures.values(), ground.attributes.given | {GRADES, POOLED, FACETS}, MISSING_FILE)
         runs = [_scored(path, ground, args, remarks) for path in paths]
     runs = with_distinct_tags(runs, paths)
-    card = Scorecard(
+    return weighted_card(card_by_grades(ground, runs, args, list(digests.taken())), args.weights, remarks)
+
+
+def card_by_grades(
+    ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace, inputs: Sequence[Input]
+) -> Scorecard:
+    """The scorecard of runs that were scored by grades, the baseline first."""
+    return Scorecard(
         measures=ground.measures,
         queries=ground.judged.queries,
         with_relevant=queries_with_relevant(ground.judged, args.rel_level),
@@ -162,9 +172,8 @@ def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
         strata=list(_strata(ground, runs, args)),
         stratified=ground.stratified.field if ground.stratified else "",
         comparisons=_comparisons(ground, runs, args) if args.compare else (),
-        inputs=list(digests.taken()),
+        inputs=inputs,
     )
-    return weighted_card(card, args.weights, remarks)
 
 
 def weighted_card(card: Scorecard, path: str | None, remarks: TextIO) -> Scorecard:
@@ -205,16 +214,16 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
     return [(role, path) for role, path in files if path]
 
 
-def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
+def ground_of(args: argparse.Namespace, remarks: TextIO, numbers: Vocabulary | None = None) -> ScoringGround:
+    """Read what runs are scored against. Blocks are numbered by `numbers`, where given."""
     measures = named_measures(args.measures, rel=args.rel_level)
     needs = needs_of(measures.values())
-    blocks = Vocabulary() if args.blocks or FACETS in needs else None
+    blocks = Vocabulary() if numbers is None and (args.blocks or FACETS in needs) else numbers
     judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
     attributes = Attributes(
         load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
-    refuse_unmet(measures.values(), attributes.given | {GRADES, POOLED, FACETS}, MISSING_FILE)
     if POOLED in needs and not (judged.grade < 0).any():
         print(f"{name_of(args.qrels)}: {NO_MARKS}", file=remarks)
     divisions: tuple[Division, ...] = ()

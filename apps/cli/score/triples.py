@@ -19,7 +19,6 @@ from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import (
     BLOCK,
-    KINDS,
     TEXT,
     ExpectedBlock,
     HitRule,
@@ -29,7 +28,9 @@ from apps.metrics.expected.rules import (
     parse_hit_rule,
 )
 from apps.metrics.files.input_digests import Digests
-from apps.metrics.files.results import read_results
+from apps.metrics.files.result_checks import checked, facts_among
+from apps.metrics.files.result_tables import are_results
+from apps.metrics.files.results import best_first, read_results
 from apps.metrics.files.run_rows import run_rows
 from apps.metrics.files.run_tables import HEADING_BYTES
 from apps.metrics.files.strata import load_strata
@@ -74,15 +75,22 @@ def returned_by_run(source: TableFile, names: Names, blocks: Mapping[str, Return
     return _answers(tag or _stem(source.name), ranked, names)
 
 
-def returned_by_results(source: TableFile, names: Names, blocks: Mapping[str, Returned]) -> Answers:
-    """The passages of a file of results by rank; of our ids the corpus tells what the file does not."""
+def returned_by_results(
+    source: TableFile, names: Names, blocks: Mapping[str, Returned], *, knows_documents: bool = False
+) -> Answers:
+    """The passages of a file of results, best first; of our ids the corpus tells what the file does not.
+
+    With `knows_documents` a document that the corpus has not is a mistake. Raises InputErrors with every bad line.
+    """
     errors = ErrorList(MOST_LISTED)
-    ranked: dict[str, dict[int, Returned]] = {}
-    for _, row in read_results(source, errors):
-        ranked.setdefault(row.qid, {})[row.rank] = with_facts(row.returned, blocks)
+    rows = list(read_results(source, errors))
+    if blocks:
+        facts = facts_among(blocks)
+        facts = facts if knows_documents else facts._replace(are_all=False)
+        rows = checked(rows, source.name, lambda *_: facts, errors)
     _raise(errors)
-    ordered = {query: [rows[rank] for rank in sorted(rows)] for query, rows in ranked.items()}
-    return _answers(_stem(source.name), ordered, names)
+    ranked = best_first(row._replace(returned=with_facts(row.returned, blocks)) for _, row in rows)
+    return _answers(_stem(source.name), ranked, names)
 
 
 def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
@@ -90,7 +98,9 @@ def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
     known = blocks.get(told.id)
     if known is None:
         return told
-    return Returned(told.id, told.document_id or known.document_id, told.pages or known.pages, told.text or known.text)
+    return told._replace(
+        document_id=told.document_id or known.document_id, pages=told.pages or known.pages, text=told.text or known.text
+    )
 
 
 def block_facts(path: str) -> dict[str, Returned]:
@@ -258,7 +268,9 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
 
     Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
     """
-    rule = hit_rule(args.hit)
+    rule = hit_rule(args.hit or BLOCK)
+    if rule.kind == TEXT:
+        raise MeasureError("text is by grades, not on Q&As: score it with --qrels and --corpus.")
     measures = named_measures(args.measures or DEFAULT_HIT_MEASURES)
     refuse_without_hits(measures.values())
     paths = _paths(args)
@@ -288,14 +300,11 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
 
 
 def hit_rule(text: str) -> HitRule:
-    """The rule of the option --hit, which is on triples. Raises MeasureError."""
+    """The rule of the option --hit. Raises MeasureError."""
     try:
-        rule = parse_hit_rule(text)
+        return parse_hit_rule(text)
     except HitRuleError as error:
         raise MeasureError(str(error)) from error
-    if rule.kind == TEXT:
-        raise MeasureError(f"{text} is by grades, not on Q&As. The rules on Q&As are {', '.join(KINDS)}.")
-    return rule
 
 
 def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -310,7 +319,7 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
         raise MeasureError("--bounds goes with --qrels: what is not expected is not unjudged.")
     if not paths:
         raise MeasureError("Name a run with --run RUN, or the passages that a system returned with --results RESULTS.")
-    if args.hit != BLOCK and any(is_run for _, is_run in paths) and not args.corpus:
+    if args.hit not in (None, BLOCK) and any(is_run for _, is_run in paths) and not args.corpus:
         raise MeasureError(f"--hit {args.hit} reads more of a passage than the ids of a run. {WITHOUT_CORPUS}")
     if [args.triples, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
@@ -318,13 +327,14 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
 
 
 def is_results(path: str) -> bool:
-    """Whether a file has returned passages, by its name or its first letter; else, as standard input, it is a run."""
+    """Whether a file has returned passages, by its name or its beginning; else it is a run."""
     if Path(path.removesuffix(".gz")).suffix == ".jsonl":
         return True
     if path == "-":
         return False
     with suppress(InputError, OSError), opened(path) as source:
-        return source.head(HEADING_BYTES).lstrip().startswith(b"{")
+        start = source.head(HEADING_BYTES)
+        return bool(start) and are_results(source, start)
     return False
 
 

@@ -35,12 +35,16 @@ class Question(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """A returned passage: as much of id, document, pages and text as the system tells."""
+    """A returned passage: as much of id, document, pages and text as the system tells.
+
+    `span` are the first character of it in the text of the block with this id, and the one after its last.
+    """
 
     id: str = ""
     document_id: str = ""
     pages: Pages | None = None
     text: str = ""
+    span: tuple[int, int] | None = None
 
 
 BLOCK, DOCUMENT, PAGES, EVIDENCE = "block", "document", "pages", "evidence"

@@ -1,13 +1,17 @@
 """Reads what a system returned for each question, with id, document, pages and text, and judgements from a table.
 
-A result is one JSON object a line:
+A result is one JSON object a line, or a row of a table with these columns, see `result_tables`:
 {"qid": "T-0001", "rank": 1, "id": "c7", "document_id": "rules", "pages": [3, 4], "text": "…"}.
-`qid` and `rank` are needed, and one of id, document_id and text; other fields are ignored. Lines may be in any order.
-One line may say what the run used, see `statistics.usage`: {"usage": {"requests": 120, "errors": 2}}.
+The question is needed, as `qid`, `query_id` or `query`, and one of id, document_id and text. Lines may be in any order
+where all have a rank; where none has, the scores order them, highest first, and equal ones as in the file; without
+either the order of the file counts. `start` and `end` are characters in the text of the block with this id, the end
+excluded; `result_checks` compares them with the corpus. Other fields are ignored. One line may say what the run used,
+see `statistics.usage`: {"usage": {"requests": 120, "errors": 2}}.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeGuard
@@ -23,6 +27,7 @@ from apps.metrics.statistics.usage import Usage, UsageError, checked_usage
 GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
 FACET = ("facet", "subtopic")
 NO_FACET = "0"
+HEAD_BYTES = 4_096
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.A)
 
 
@@ -118,27 +123,36 @@ def _list(name: str, line: int, record: dict[str, Any], fields: tuple[str, ...])
     return [str(value) for value in values]
 
 
-FIELDS = ("qid", "rank", "id", "document_id", "pages", "text")
+NAMES = ("qid", "query_id", "query")
+"""What the question is called; the first of them that a line has counts."""
 LONGEST_NAME = 300
 HIGHEST = 999_999_999
 ONE_IS_NEEDED = "the line says nothing of the passage: give its id, its document_id or its text."
+OF_NO_BLOCK = "start and end count the characters of a passage of the corpus: give its id."
 
 
 class ResultRow(NamedTuple):
-    """One returned passage: the question as the file names it, and the rank as written."""
+    """One returned passage: the question as the file names it, and the rank as written, or the score without ranks."""
 
     qid: str
-    rank: int
+    rank: int | None
     returned: Returned
+    score: float | None = None
 
 
 def read_results(source: TableFile, errors: ErrorList, usage: Usage | None = None) -> Iterator[tuple[int, ResultRow]]:
-    """The rows with their lines, in file order. A malformed line is added to `errors` and left out.
+    """The rows with their lines, in file order: of JSON lines, or of a table. A bad one is added to `errors`, left out.
 
     A line of a RAG evaluation file is a row for each of its contexts. `usage` is filled with what the run used, where
     the file says so. Raises InputError for what ends the reading, such as a damaged gzip.
     """
-    return rows_from(as_results(read_jsonl(source, errors), source.name, errors), source.name, errors, usage)
+    if source.head(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[", b""):
+        records = as_results(read_jsonl(source, errors), source.name, errors)
+    else:
+        from apps.metrics.files.result_tables import records_in  # most files are JSON lines
+
+        records = records_in(source, errors)
+    return rows_from(records, source.name, errors, usage)
 
 
 def rows_from(
@@ -147,20 +161,66 @@ def rows_from(
     """As `read_results`, from objects with their lines. A rank that a question has already is a mistake, too."""
     seen: set[tuple[str, int]] = set()
     told: Usage = {} if usage is None else usage
+    order = _Order(name)
     for line, record in records:
         try:
-            if "usage" in record and "qid" not in record:
+            if "usage" in record and not any(field in record for field in NAMES):
                 told.update(_usage(name, line, record["usage"], told))
                 continue
-            row = _row(name, line, record)
-            if (row.qid, row.rank) in seen:
-                message = f"the question '{row.qid}' has a result of rank {row.rank} already."
-                raise fault(name, line, "rank", row.rank, message)
+            rank, score = order.place_of(line, record)
+            row = _row(name, line, record, rank, score)
+            if rank is not None and (row.qid, rank) in seen:
+                message = f"the question '{row.qid}' has a result of rank {rank} already."
+                raise fault(name, line, "rank", rank, message)
         except InputError as error:
             errors.add(error)
             continue
-        seen.add((row.qid, row.rank))
+        if rank is not None:
+            seen.add((row.qid, rank))
         yield line, row
+
+
+def best_first(rows: Iterable[ResultRow]) -> dict[str, list[Returned]]:
+    """What was returned for each question: by rank, else by score, else as in the file."""
+    of_question: dict[str, list[ResultRow]] = {}
+    for row in rows:
+        of_question.setdefault(row.qid, []).append(row)
+    return {qid: [row.returned for row in sorted(found, key=_place)] for qid, found in of_question.items()}
+
+
+def _place(row: ResultRow) -> float:
+    return row.rank if row.rank is not None else -(row.score or 0.0)
+
+
+class _Order:
+    """What orders the lines of a file: the first one that has ranks or scores, or none, decides for all."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.has: dict[str, bool] = {}
+
+    def place_of(self, line: int, record: dict[str, Any]) -> tuple[int | None, float | None]:
+        """The rank, or else the score. Raises InputError."""
+        if self._has(line, record, "rank"):
+            rank = record.get("rank")
+            if not _is_whole(rank):
+                raise fault(self.name, line, "rank", rank, "must be a whole number of at most nine digits.")
+            return rank, None
+        if self._has(line, record, "score"):
+            score = record.get("score")
+            if not _is_number(score):
+                raise fault(self.name, line, "score", score, "must be a number: the scores are the order here.")
+            return None, float(score)
+        return None, None
+
+    def _has(self, line: int, record: dict[str, Any], field: str) -> bool:
+        value = record.get(field)
+        has = self.has.setdefault(field, value is not None)
+        if has and value is None:
+            raise fault(self.name, line, field, "", f"the line needs a {field}, as the lines before have one.")
+        if not has and value is not None:
+            raise fault(self.name, line, field, value, f"the lines before have no {field}: give all one, or none.")
+        return has
 
 
 def _usage(name: str, line: int, given: Any, told: Usage) -> Usage:
@@ -173,16 +233,14 @@ def _usage(name: str, line: int, given: Any, told: Usage) -> Usage:
         raise fault(name, line, f"usage.{error.field}", error.value, f"{error}") from None
 
 
-def _row(name: str, line: int, record: dict[str, Any]) -> ResultRow:
+def _row(name: str, line: int, record: dict[str, Any], rank: int | None, score: float | None) -> ResultRow:
     def refuse(field: str, message: str) -> InputError:
         return fault(name, line, field, record.get(field, ""), message)
 
-    qid = record.get("qid")
+    named = next((field for field in NAMES if record.get(field) is not None), NAMES[0])
+    qid = record.get(named)
     if not isinstance(qid, str) or not qid.strip():
-        raise refuse("qid", "every line needs a qid, the id of its question as text.")
-    rank = record.get("rank", -1)
-    if not _is_whole(rank):
-        raise refuse("rank", "every line needs a rank, a whole number of at most nine digits.")
+        raise refuse(named, f"every line needs a {NAMES[0]}, the id of its question as text.")
     for field in ("id", "document_id", "text"):
         if not isinstance(record.get(field) or "", str):
             raise refuse(field, f"the {field} must be a text.")
@@ -194,10 +252,13 @@ def _row(name: str, line: int, record: dict[str, Any]) -> ResultRow:
         document_id=(record.get("document_id") or "").strip(),
         pages=_pages(record.get("pages"), refuse),
         text=record.get("text") or "",
+        span=_span(record, refuse),
     )
+    if returned.span and not (returned.id or returned.document_id):
+        raise refuse("id", OF_NO_BLOCK)
     if not (returned.id or returned.document_id or returned.text.strip()):
-        raise refuse("", ONE_IS_NEEDED)
-    return ResultRow(qid.strip(), rank, returned)
+        raise refuse("text" if record.get("text") is not None else "", ONE_IS_NEEDED)
+    return ResultRow(qid.strip(), rank, returned, score)
 
 
 def _pages(value: Any, refuse: Any) -> Pages | None:
@@ -208,5 +269,28 @@ def _pages(value: Any, refuse: Any) -> Pages | None:
     raise refuse("pages", "pages must be the first and the last page, such as [3, 4].")
 
 
+def _span(record: dict[str, Any], refuse: Any) -> tuple[int, int] | None:
+    start, end = record.get("start"), record.get("end")
+    if start is None and end is None:
+        return None
+    for field, value, other in (("start", start, "end"), ("end", end, "start")):
+        if value is None:
+            raise refuse(field, f"the line has {other} and no {field}: give both, or none.")
+        if not _is_whole(value):
+            raise refuse(field, f"the {field} must be a whole number from 0, of at most nine digits.")
+    assert start is not None
+    assert end is not None
+    if start >= end:
+        raise refuse("end", f"the end must be above the start, {start}: it is the place after the last character.")
+    return start, end
+
+
 def _is_whole(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= HIGHEST
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # a whole number of many digits
+        return False

@@ -82,7 +82,11 @@ def remarks_on_judged(judged_at_10: float | None) -> Iterator[str]:
 
 def remarks_on_depth(measures: Mapping[str, Measure], ranked: Ranked) -> Iterator[str]:
     """A warning about measures with a deeper cutoff than the longest ranking."""
-    depth = int(np.bincount(ranked.query).max(initial=0))
+    yield from depth_words(measures, int(np.bincount(ranked.query).max(initial=0)))
+
+
+def depth_words(measures: Mapping[str, Measure], depth: int) -> Iterator[str]:
+    """The same of measures that read rankings of at most this length."""
     deeper = [name for name, measure in measures.items() if measure.cutoff and measure.cutoff > depth]
     if depth and deeper:
         read, results = ("reads" if len(deeper) == 1 else "read"), ("result" if depth == 1 else "results")

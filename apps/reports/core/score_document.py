@@ -249,12 +249,13 @@ def scored_document(
         *difference_parts(card),
         *strata_parts(card),
         *query_parts(card),
-        definitions_of(card.measures, with_judged=card.hit is None),
+        definitions_of(card.measures, with_judged=not card.counts_questions),
         ReportSection("How to read the figures", [Paragraph(note) for note in notes_of(card)]),
         *basis_parts(card, basis),
     ]
     named = title or f"Scores of {', '.join(run.tag for run in card.runs)}"
-    return Document(named, lead_of_comparisons(card) or lead_of_means(card), parts, about)
+    lead = lead_of_comparisons(card) or lead_of_means(card)
+    return Document(named, f"{card.lost_words} {lead}".strip(), parts, about)
 
 
 def lead_of_means(card: Scorecard) -> str:
@@ -304,10 +305,11 @@ def means_part(card: Scorecard) -> ReportSection:
     ]
     for place, name in enumerate(card.measures if card.weights is not None else ()):
         means += [Mean(f"{name}, weighted", run.tag, run.weighted[place]) for run in card.runs]
-    if card.hit is None and JUDGED_AT_10 not in card.measures.values():
+    if not card.counts_questions and JUDGED_AT_10 not in card.measures.values():
         means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
     chart = means_chart("Means with their intervals", means, card.shown_confidence)
-    over = f"{len(card.queries):,} questions, {card.hit}" if card.hit else f"{len(card.queries):,} judged queries"
+    over = f"{len(card.queries):,} {'questions' if card.counts_questions else 'judged queries'}"
+    over += f", {card.hit}" if card.hit else ""
     return ReportSection("Measures", [chart], note=f"means over {over}")
 
 

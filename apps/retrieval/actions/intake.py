@@ -189,7 +189,7 @@ def _pushed_draft(
     trec: str, rows: list[Any] | None, results: list[Any] | None, tag: str, project: Project, snapshot: Snapshot
 ) -> RunDraft:
     if results is not None:
-        return draft_of_results(results, tag=tag, project=project, name="results")
+        return draft_of_results(results, tag=tag, project=project, snapshot=snapshot, name="results")
     if rows is None:
         return draft_of_text(trec, project=project, snapshot=snapshot, name="trec")
     return draft_of_rows(rows, tag=tag, project=project, snapshot=snapshot, name="rows")

@@ -60,13 +60,30 @@ def as_stored(passages: Iterable[Returned]) -> list[dict[str, Any]]:
     return [{key: value for key, value in _plain(one).items() if value} for one in passages]
 
 
+def as_results(passages: Iterable[Returned]) -> list[dict[str, Any]]:
+    """The same as the lines of a file of results have it: `start` and `end` of their own."""
+    return [_with_ends(one) for one in as_stored(passages)]
+
+
+def _with_ends(stored: dict[str, Any]) -> dict[str, Any]:
+    start, end = stored.pop("span", None) or (None, None)
+    return stored if start is None else {**stored, "start": start, "end": end}
+
+
 def from_stored(stored: Iterable[dict[str, Any]]) -> list[Returned]:
     return [_returned(**one) for one in stored]
 
 
 def _plain(one: Returned) -> dict[str, Any]:
-    return {**one._asdict(), "pages": list(one.pages or ())}
+    return {**one._asdict(), "pages": list(one.pages or ()), "span": list(one.span or ())}
 
 
-def _returned(id: str = "", document_id: str = "", pages: list[int] | None = None, text: str = "") -> Returned:
-    return Returned(id, document_id, (pages[0], pages[1]) if pages else None, text)
+def _returned(
+    id: str = "",
+    document_id: str = "",
+    pages: list[int] | None = None,
+    text: str = "",
+    span: list[int] | None = None,
+) -> Returned:
+    both = [(ends[0], ends[1]) if ends else None for ends in (pages, span)]
+    return Returned(id, document_id, both[0], text, both[1])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO, TypedDict
@@ -31,10 +32,11 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
 from apps.jobs.models import Upload
+from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
 from apps.retrieval.enums import Returns
-from apps.retrieval.formats.results import are_results, draft_from_objects, draft_from_results
+from apps.retrieval.formats.results import draft_from_objects, draft_from_results
 from apps.retrieval.formats.runs import (
     MOST_ERRORS,
     MOST_ERRORS_STORED,
@@ -47,11 +49,11 @@ from apps.retrieval.formats.runs import (
 from apps.retrieval.models import Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths
 from apps.retrieval.selectors.question_sets import other_names
-from apps.retrieval.selectors.snapshots import position_of_blocks
+from apps.retrieval.selectors.snapshots import facts_of, position_of_blocks
 
 NUMBERED = re.compile(r"@[0-9]+\Z")
 """The number at the end of a tag that tells a run from earlier ones."""
-FORMAT = 5
+FORMAT = 6
 PIECE = 1024 * 1024
 PLAIN = (
     "tags",
@@ -310,7 +312,7 @@ def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
         sent = _reported(json.loads(upload.file_here().read_bytes()), progress)
         tag = upload.options["tag"]
         if form == "results":
-            return draft_of_results(sent, tag=tag, project=upload.project, name="results")
+            return draft_of_results(sent, tag=tag, project=upload.project, snapshot=snapshot, name="results")
         return draft_of_rows(sent, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
     return draft_of_file(
         upload.file_here(), project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
@@ -329,7 +331,8 @@ def draft_of_file(
         source = TableFile(shown, stream, path=path)
         start = _start(source)
         if start and are_results(source, start):
-            return draft_from_results(source, _now_and_then(progress), **known_queries(project))
+            known = known_queries(project)
+            return draft_from_results(source, _now_and_then(progress), **known, facts_of=partial(facts_of, snapshot))
         if table := columns_of(start):
             return draft_from_table(source, table, _now_and_then(progress), **known_ids(project, snapshot))
     with path.open("rb") as stream:
@@ -347,9 +350,9 @@ def draft_of_rows(rows: Iterable[Any], *, tag: str, project: Project, snapshot: 
     return draft_from_rows(rows, tag, name, **known_ids(project, snapshot))
 
 
-def draft_of_results(objects: Iterable[Any], *, tag: str, project: Project, name: str) -> RunDraft:
+def draft_of_results(objects: Iterable[Any], *, tag: str, project: Project, snapshot: Snapshot, name: str) -> RunDraft:
     """The run in objects as lines of results have them. Errors name them `name` and count them from 1."""
-    return draft_from_objects(objects, tag, name, **known_queries(project))
+    return draft_from_objects(objects, tag, name, **known_queries(project), facts_of=partial(facts_of, snapshot))
 
 
 class KnownQueries(TypedDict):

@@ -247,8 +247,8 @@ class UploadForm(KaratForm):
         label="Run file",
         help_text="A table with a heading that names the query's id, the passage's id, and the score or the rank; or"
         " TREC's six columns: query id, Q0, passage id, rank, score, tag. Plain or gzip. Passages of your own come as"
-        " JSON lines with qid, rank and what you have of id, document_id, pages and text, or as a table with these"
-        " columns.",
+        " JSON lines with qid, rank or score, and what you have of id, document_id, pages and text, or start and end in"
+        " the text of a passage; or as a table, a workbook or Parquet with these columns.",
     )
     snapshot = SnapshotField(
         Snapshot.objects.none(), empty_label=None, help_text="The snapshot that the system searched."

@@ -33,7 +33,7 @@ from apps.retrieval.actions.intake import confirm_upload, discard_run_file, uplo
 from apps.retrieval.actions.runs import annotate_run
 from apps.retrieval.actions.systems import create_fusion
 from apps.retrieval.core.engines.registry import ENGINES
-from apps.retrieval.core.ranking import as_stored
+from apps.retrieval.core.ranking import as_results
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.execution.run_reading import next_tag
@@ -109,7 +109,7 @@ def results_jsonl(request: MemberRequest, project: Project, pk: int) -> Streamin
 
 def _lines(run: Run, names: dict[int, str]) -> Iterator[bytes]:
     for query_id, top in returned_of(run, list(names), with_text=run.returns_passages):
-        for rank, one in enumerate(as_stored(top), 1):
+        for rank, one in enumerate(as_results(top), 1):
             yield canonical_json({"qid": names[query_id], "rank": rank, **one}) + b"\n"
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterator
 
 import numpy as np
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Min, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
-from apps.corpus.models import Block, Snapshot, SnapshotBlock
+from apps.corpus.models import Block, Document, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshots_in
+from apps.metrics.files.result_checks import SEVERAL, CorpusFacts
 from apps.retrieval.enums import BlockText
 from apps.retrieval.selectors.question_sets import IDS_AT_ONCE
 
@@ -77,3 +78,19 @@ def positions_of(snapshot: Snapshot, block_ids: Collection[str]) -> dict[str, in
         rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=blocks)
         positions.update(rows.values_list("block__outside_id", "position"))
     return positions
+
+
+def facts_of(snapshot: Snapshot, block_ids: Collection[str], document_ids: Collection[str]) -> CorpusFacts:
+    """The texts of these blocks, and of these documents their only block, as far as the snapshot has them."""
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot)
+    texts: dict[str, str] = {}
+    for part in chunks(sorted(block_ids), IDS_AT_ONCE):
+        blocks = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
+        texts.update(rows.filter(block__in=blocks).values_list("block__outside_id", "version__text"))
+    documents: dict[str, str] = {}
+    for part in chunks(sorted(document_ids), IDS_AT_ONCE):
+        named = Document.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
+        of_document = rows.filter(block__document__in=named).values_list("block__document__outside_id")
+        for document, number, first in of_document.annotate(Count("pk"), Min("block__outside_id")):
+            documents[document] = first if number == 1 else SEVERAL
+    return CorpusFacts(texts, documents)

@@ -166,9 +166,10 @@ class LargePushSerializer(serializers.Serializer[Any]):
 class PushedRunSerializer(LargePushSerializer):
     """A run to import: its rows, the text of a run file in TREC's six columns, or results.
 
-    Results are passages of the system's own: `qid`, `rank`, and of `id`, `document_id`, `pages` and `text` what it
-    tells. `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. The default of system
-    and tag is the tag in the file; rows and results have no tag, so for them a tag is required.
+    Results are passages of the system's own: `qid`, `rank` or `score`, and of `id`, `document_id`, `pages` and `text`
+    what it tells, or `start` and `end`, characters in the text of the block `id`. `snapshot` is the snapshot's digest,
+    at least 8 characters of it, or `corpus@number`. The default of system and tag is the tag in the file; rows and
+    results have no tag, so for them a tag is required.
     """
 
     rows = RunRowSerializer(many=True, required=False)

@@ -141,13 +141,15 @@ def test_ids_get_documents_pages_and_texts_from_the_corpus_of_the_release(at, ca
         assert figures(card) == {"Sufficient@2": 1.0}
 
 
-def test_without_ids_nothing_is_scored_by_grades_and_that_is_said(at, capsys):
-    assert evaluate("both", *own("--hit", "evidence")) == 0
+def test_without_ids_and_texts_nothing_is_scored_by_grades_and_that_is_said(at, capsys):
+    (at / "own.py").write_text(OWN_PASSAGES.replace('"text"', '"title"'))
+    assert evaluate("both", *own("--hit", "document")) == 0
 
     out, err = capsys.readouterr()
     assert "Measured by grades" not in out
-    assert "Measured on Q&As, hit rule evidence" in out
+    assert "Measured on Q&As, hit rule document" in out
     assert "names no passage of a graded query by an id, so nothing was scored by grades" in err
+    assert "It returned no texts either" in err
 
 
 def test_saved_results_are_scored_as_the_system_was(at, capsys):
@@ -216,7 +218,7 @@ def test_a_missed_gate_on_triples_fails_the_command(at, capsys):
     [
         ("alone", 'figure = "nDCG@10"', "nothing was scored by grades"),
         ("doors", 'figure = "RR"\nhit = "block"', "the release has no Q&As"),
-        ("alone", 'figure = "RR"\nhit = "text"', "by text runs are measured in the app"),
+        ("alone", 'figure = "RR"\nhit = "text"', "nothing was measured by text"),
     ],
 )
 def test_a_gate_on_what_the_release_lacks_checks_nothing(at, capsys, release, rule, words):

@@ -188,7 +188,7 @@ def test_a_bad_triple_is_named(files, capsys):
     assert "triples.jsonl, line 1, question" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", [["--results", "r"], ["--corpus", "c"], ["--hit", "pages"]])
+@pytest.mark.parametrize("option", [["--corpus", "c"], ["--hit", "pages"]])
 def test_options_of_triples_are_refused_beside_qrels(capsys, option):
     assert karat(["score", "--qrels", "q", "--run", "ours.run", *option]) == 2
     assert "goes with --triples" in capsys.readouterr().err
