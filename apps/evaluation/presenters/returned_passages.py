@@ -35,7 +35,7 @@ class TouchedBlock(NamedTuple):
 
     @property
     def share(self) -> str:
-        return percent(self.held / self.words)
+        return percent(self.held / self.words, 0)
 
 
 class ReturnedPassage(NamedTuple):
@@ -137,9 +137,9 @@ class ReturnedPassages:
         if covered_at is not None and covered_at < rank:
             return f"counted at rank {covered_at + 1} already"
         if covered_at is None or covered_at > rank:
-            return f"nothing: less than {percent(share)} of its words so far"
+            return f"nothing: less than {percent(share, 0)} of its words so far"
         if held >= share * words:
-            how = f"{percent(held / words)} of its words"
+            how = f"{percent(held / words, 0)} of its words"
         elif (0, block) in self._texts.evidence:
             how = "all of its marked evidence"
         else:
