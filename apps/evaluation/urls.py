@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from apps.evaluation.api import drops, evaluations, version_runs
-from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, slices, trends
+from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, returned, slices, trends
 
 PAIR = [
     path("", comparison.compare, name="compare"),
@@ -19,6 +19,8 @@ PAIR = [
 pages: list[URLPattern | URLResolver] = [
     path("", leaderboard.overview, name="overview"),
     path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
+    path("<int:pk>/returned/<int:query_pk>/", returned.returned, name="returned"),
+    path("<int:pk>/not-located/", returned.not_located, name="not-located"),
     path("<int:pk>/misses/<int:place>/", misses.miss, name="misses"),
     path("<int:pk>/misses/<int:place>/say/", misses.say, name="miss-note"),
     path("version/<int:version_pk>/score/", leaderboard.score, name="score"),

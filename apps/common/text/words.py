@@ -76,6 +76,18 @@ def words_of(text: str) -> list[str]:
     return [word for run in _RUN.finditer(text) for word in (windows(run[0], 2) if run[1] else (run[0],))]
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """The first character of each of the `words_of` a text, and the one after its last."""
+    spans = []
+    for run in _RUN.finditer(text):
+        start, end = run.span()
+        if run[1] and end - start > 2:
+            spans += [(at, at + 2) for at in range(start, end - 1)]
+        else:
+            spans.append((start, end))
+    return spans
+
+
 def windows(word: str, size: int) -> list[str]:
     """All pieces of `size` characters in a row; the word itself when it is shorter."""
     return [word[start : start + size] for start in range(max(1, len(word) - size + 1))]

@@ -17,6 +17,9 @@ from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.significance import summaries
 from apps.retrieval.execution.passage_location import LocatedRun
 
+MOST_LISTED = 200
+"""So many passages that were not located are listed."""
+
 SHARES = (0.5, USUAL_SHARE, 1.0)
 """The shares of words by which a page also gives the first measure."""
 
@@ -53,9 +56,16 @@ class TextScores:
             "passages": passages,
             "located": passages - earned["lost"],
             "lost": earned["lost"],
+            "lost_at": self._lost_at(),
             "earn": earned,
             "shares": [self._by_share(measure, share) for share in sorted({*SHARES, self.share})],
         }
+
+    def _lost_at(self) -> list[tuple[str, int]]:
+        """Query and rank from 1 of the first passages that were not located, by query and rank."""
+        queries, covering = self.ground.judged.queries, self.covering
+        rows = sorted(zip(covering.lost_query.tolist(), covering.lost_rank.tolist(), strict=True))
+        return [(queries[query], rank + 1) for query, rank in rows if rank < FIRST][:MOST_LISTED]
 
     def _by_share(self, measure: Measure, share: float) -> dict[str, float | None]:
         judged, ids = self.ground.judged, range(self.evaluation.version.snapshot.block_count)

@@ -15,8 +15,10 @@ from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.earnings import FIRST
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
+from apps.evaluation.presenters.returned_passages import shown_on_dev
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors.comparable import RunBeside, by_share, runs_beside
+from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import HitRule
 from apps.metrics.measures.entries import WORDS
@@ -83,6 +85,11 @@ class TextPage:
     @property
     def main(self) -> Score:
         return self.sheet.scores[self.evaluation.measures[0]]
+
+    @property
+    def first_shown(self) -> VersionQuery | None:
+        """The first query whose returned passages have a page."""
+        return next(iter(shown_on_dev(self.sheet)), None)
 
     @property
     def headline(self) -> str:

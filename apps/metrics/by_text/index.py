@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.text.words import words_of
+from apps.common.text.words import word_spans, words_of
 from apps.metrics.columns import Ints, furthest_above, pair_keys, union_lengths, within
 
 RUN = 4
@@ -72,6 +72,13 @@ class Located(NamedTuple):
     def is_located(self) -> NDArray[np.bool_]:
         """For each passage whether enough of its words were found."""
         return self.found >= np.maximum(1, np.minimum(ENOUGH, np.ceil(HALF * self.words)))
+
+
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Where each of the words of a text is in it, as characters from … to before …; in the order of `tokens_of`."""
+    forms = [unicodedata.normalize("NFKC", letter).casefold().replace("_", " ") for letter in text]
+    origin = [place for place, form in enumerate(forms) for _ in form]
+    return [(origin[start], origin[end - 1] + 1) for start, end in word_spans("".join(forms))]
 
 
 def joined(parts: Sequence[Located]) -> Located:
