@@ -16,9 +16,8 @@ from apps.evaluation.selectors.evaluations import Ladder, ladder_on, part_of, tr
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
-from apps.metrics.estimate import items_of
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, HIT_MEASURES, refuse_without_hits
-from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, parse_hit_rule
+from apps.metrics.expected.rules import BY_GRADES, counts_questions, is_by_text, items_of, parse_hit_rule
 from apps.metrics.measures.entries import GRADES_ALONE, REGISTRY, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.notation import MeasureError

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, TypedDict
 
 from apps.common.text.wording import plural
-from apps.metrics.expected.rules import counts_questions
 
 
 class Items(NamedTuple):
@@ -22,11 +21,6 @@ class Items(NamedTuple):
 
 QUERIES = Items("query", "queries")
 QUESTIONS = Items("question", "questions")
-
-
-def items_of(hit: object) -> Items:
-    """The noun for scores by this hit rule, or None or "" for grades: they are over queries, by text too."""
-    return QUESTIONS if counts_questions(str(hit or "")) else QUERIES
 
 
 WILSON, SCALED_WILSON, WEIGHTED_WILSON, MOVER, STUDENT, FISHER, PERCENTILE = METHODS = (

@@ -11,8 +11,8 @@ import numpy as np
 
 from apps.common.text.wording import number, percent, plural
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import QUERIES, Items, items_of
-from apps.metrics.expected.rules import TEXT, HitRule
+from apps.metrics.estimate import QUERIES, Items
+from apps.metrics.expected.rules import TEXT, HitRule, items_of
 from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
 from apps.metrics.scoring import RunScores, conventions

@@ -20,7 +20,7 @@ from apps.evaluation.selectors import evaluations
 from apps.goldsets.models import VersionQuery, VersionTriple
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
-from apps.metrics.estimate import items_of
+from apps.metrics.expected.rules import items_of
 from apps.metrics.statistics.anytime import joining_order
 from apps.metrics.statistics.families import Plan, RankedDifference, standings
 from apps.metrics.statistics.significance import Correction

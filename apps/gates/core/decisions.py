@@ -25,8 +25,8 @@ from apps.gates.core.rule import (
 )
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
-from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items, items_of
-from apps.metrics.expected.rules import counts_questions
+from apps.metrics.estimate import PERCENTILE, STUDENT, Estimate, Items
+from apps.metrics.expected.rules import counts_questions, items_of
 from apps.metrics.statistics.intervals import Interval, by_original, difference_interval, spread_at
 from apps.metrics.statistics.power import more_needed
 from apps.metrics.statistics.significance import (

@@ -44,8 +44,7 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Result
-from apps.metrics.estimate import items_of
-from apps.metrics.expected.rules import counts_questions
+from apps.metrics.expected.rules import counts_questions, items_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Kind, open_strata

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from apps.metrics.estimate import QUERIES, QUESTIONS, Items
+
 Pages = tuple[int, int]
 
 
@@ -105,6 +107,11 @@ def counts_questions(hit: str) -> bool:
 def is_by_text(hit: str) -> bool:
     """Whether a stored rule gives grades to whatever holds the words of a graded block."""
     return hit.partition("(")[0] == TEXT
+
+
+def items_of(hit: object) -> Items:
+    """The noun for scores by this hit rule, or None or "" for grades: they are over queries, by text too."""
+    return QUESTIONS if counts_questions(str(hit or "")) else QUERIES
 
 
 def parse_hit_rule(text: str) -> HitRule:
