@@ -176,7 +176,10 @@ RIGHTS: dict[str, Rows] = {
         ),
     },
     "evaluation": {
-        **read(MEMBERS, "overview evaluation misses slices trend costs ledger pick compare export query"),
+        **read(
+            MEMBERS,
+            "overview evaluation misses returned not-located slices trend costs ledger pick compare export query",
+        ),
         **form(LEADS, "ledger-note"),
         **write(WORKERS, "miss-note"),
         **write(LEADS, "score score-rest run-again decide close plan judge-again request-grades"),

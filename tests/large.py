@@ -30,6 +30,7 @@ from apps.goldsets.models import GoldSet, PublicRelease, Version
 from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import Guideline, Judgement, Round, Seat
+from apps.metrics.expected.rules import TEXT
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
@@ -84,7 +85,7 @@ class LargeThings(Things):
     finders = Things.finders | {
         "corpus:import pk": latest(Import, kind="corpus"),
         "evaluation:misses pk": lambda its: (
-            Evaluation.objects.filter(version=its.version).exclude(hit="").latest("pk").pk
+            Evaluation.objects.filter(version=its.version).exclude(hit__in=["", TEXT]).latest("pk").pk
         ),
         "reports:bias pk": latest(BiasReport),
         "reports:stability pk": latest(StabilityReport),
@@ -130,6 +131,9 @@ def grow(project: Project, size: Size) -> None:
     chosen = [run.pk for run in runs]
     for split in Split.values:
         request_evaluations(project=project, run_ids=chosen, version_id=version.pk, split=split, measures="", **done)
+    request_evaluations(
+        project=project, run_ids=chosen[:1], version_id=version.pk, split=Split.DEV, hit=TEXT, measures="", **done
+    )
     for split in Split.values:
         request_evaluations(
             project=project,

@@ -36,6 +36,7 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
+from apps.metrics.expected.rules import TEXT
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
@@ -239,8 +240,11 @@ Things.finders = {
     "evaluation:ledger pk": lambda its: its.evaluations[0].run_id,
     "evaluation:miss pk": lambda its: its.value("evaluation:misses", "pk"),
     "evaluation:misses pk": lambda its: (
-        Evaluation.objects.filter(project=its.project).exclude(hit="").earliest("pk").pk
+        Evaluation.objects.filter(project=its.project).exclude(hit__in=["", TEXT]).earliest("pk").pk
     ),
+    "evaluation:not-located pk": latest(Evaluation, hit=TEXT),
+    "evaluation:returned pk": latest(Evaluation, hit=TEXT),
+    "evaluation:returned query_pk": lambda its: its.value("evaluation:query", "pk"),
     "evaluation:query pk": lambda its: its.version.queries.filter(split="dev").earliest("pk").pk,
     "gates pk": lambda its: its.gate.pk,
     "goldsets:import pk": first(Import, kind="training"),
@@ -385,18 +389,19 @@ def _start_a_collection(project: Project, lead: User) -> None:
     start_import(project=project, kind="collection", file=file, options=options, actor=lead, at=timezone.now())
 
 
-def _score_on_triples(project: Project, lead: User) -> None:
-    """A run of the demo on the Q&As of its version, of which most were never asked: they are misses."""
+def _score_otherwise(project: Project, lead: User) -> None:
+    """A run of the demo by text, and on the Q&As of its version, of which most were never asked: they are misses."""
     scored = Evaluation.objects.filter(project=project, hit="").earliest("pk")
-    request_evaluation(
-        project=project,
-        run_id=scored.run_id,
-        version_id=scored.version_id,
-        hit="evidence",
-        measures="Success@1 RR",
-        actor=lead,
-        at=timezone.now(),
-    )
+    for hit, measures in ((TEXT, "nDCG@10 TokenRecall@10"), ("evidence", "Success@1 RR")):
+        request_evaluation(
+            project=project,
+            run_id=scored.run_id,
+            version_id=scored.version_id,
+            hit=hit,
+            measures=measures,
+            actor=lead,
+            at=timezone.now(),
+        )
     run_jobs()
 
 
@@ -428,7 +433,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     _start_a_collection(project, lead)
     _add_candidates(project, lead, snapshot)
     _propose_a_passage(project, lead)
-    _score_on_triples(project, lead)
+    _score_otherwise(project, lead)
     grades = SimpleUploadedFile("searches.csv", b"query,url,rank,grade\nwho may open,SEC-4.2,1,2\n")
     chosen = {"format": "table", "snapshot": str(snapshot.pk)}
     start_import(project=project, kind="judgements", file=grades, options=chosen, actor=lead, at=now)

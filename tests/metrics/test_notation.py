@@ -130,7 +130,8 @@ def test_every_entry_of_the_registry_survives_writing_and_reading():
         ("precison@5", "'precison@5' is not a measure Karat knows; nearest: P@5, TokenPrecision@5, Rprec."),
         (
             "Recal(rel=2)@50",
-            "'Recal(rel=2)@50' is not a measure Karat knows; nearest: Recall(rel=2)@50, STREC(rel=2)@50, TokenRecall(rel=2)@50.",
+            "'Recal(rel=2)@50' is not a measure Karat knows; nearest: Recall(rel=2)@50, STREC(rel=2)@50, "
+            "TokenRecall(rel=2)@50.",
         ),
         ("nDGC(dcg='ln')", "'nDGC(dcg='ln')' is not a measure Karat knows; nearest: nDCG, TD_nDCG(rate=0.01)."),
         ("p", "p needs a cutoff, such as P@10."),
