@@ -16,7 +16,7 @@ from apps.cli.client import karat as distributed
 from apps.config import commandline
 from apps.goldsets.enums import VersionState
 from tests.cli.evaluate.releases import write_release
-from tests.cli.evaluate.test_triples import ALONE
+from tests.cli.evaluate.test_triples import ALONE, BOTH
 from tests.cli.test_pytest_plugin import PLUGIN
 from tests.conftest import REPO
 from tests.factories import lead_of
@@ -170,6 +170,26 @@ def test_a_retriever_is_asked_by_karat_eval_and_measured_by_texts_and_pages(team
     assert means == [0.75, 0.25]
     assert [(row["id"], row["text"]) for row in saved] == [one[:2] for found in FOUND.values() for one in found]
     assert [row.get("pages") for row in saved] == [[4, 4], [1, 1], None]
+
+
+def test_a_store_of_our_passages_is_measured_by_grades_as_well(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_release(tmp_path / "both", content=BOTH)
+    ours = {
+        text: [("d", "the key to the window", {}), ("a", "", {})] for text in ("red key", "green wall", "the window")
+    }
+    (tmp_path / "my_system.py").write_text(f"FOUND = {ours!r}\n{STAND_INS['LangChain']}")
+    (tmp_path / "search.py").write_text(shown("LangChain"))
+    (tmp_path / "ask.py").write_text(shown("On the command line"))
+
+    program = f"{sys.executable} ask.py {{query}}"
+    assert (
+        commandline.main(["eval", "both", "--quiet", "--program", program, "--measures", "RR", "--format", "json"]) == 0
+    )
+
+    card = json.loads(capsys.readouterr().out)
+    assert card["runs"][0]["measures"]["RR"]["value"] == pytest.approx((1 + 0 + 1) / 3)
+    assert card["triples"]["runs"][0]["measures"]["RR"]["n"] == 2
 
 
 def test_the_plugin_takes_the_function(pytester, monkeypatch):
