@@ -18,6 +18,9 @@ from urllib3 import PoolManager, Timeout
 from urllib3.exceptions import HTTPError, LocationValueError
 from urllib3.response import BaseHTTPResponse
 
+from apps.cli.client import tables
+from apps.cli.client.tables import Comparison, Table
+
 
 class KaratError(Exception):
     """Every error of the client. The text is a sentence to show."""
@@ -239,6 +242,10 @@ IMPORTS: dict[str, str] = {
     "triples": "triples/imports/",
     "collection": "collections/imports/",
 }
+VERSION_COLUMNS = ("gold_set", "version", "state", "released_at")
+DROP_COLUMNS = ("query", "text", "baseline", "candidate", "change", "note.decision")
+MISS_COLUMNS = ("triple", "question", "expected_answer", "expected_blocks", "finding", "first.id", "first.text")
+"""What a notebook shows of the rows; a frame has all."""
 AT_WORK = frozenset({"reading", "applying"})
 FIRST_LOOK, LONGEST_LOOK = 0.2, 5.0
 PIECE = 1 << 20
@@ -319,10 +326,9 @@ class Client:
 
     # Gold versions -----------------------------------------------------------------------------------------------
 
-    def versions(self) -> list[Facts]:
+    def versions(self) -> Table:
         """Every version of every gold set, newest first; unreleased ones for leads only."""
-        found: list[Facts] = self.get("versions/")
-        return found
+        return Table(self.get("versions/"), columns=VERSION_COLUMNS)
 
     def version(self, name: str) -> Facts:
         """One version, by a name such as `doors/v2`, with its manifest."""
@@ -372,10 +378,20 @@ class Client:
         return run
 
     def score(
-        self, run: int, version: str, *, split: str = "dev", measures: str | None = None, wait: float = 600.0
+        self,
+        run: int,
+        version: str,
+        *,
+        split: str = "dev",
+        measures: str | None = None,
+        hit: str = "",
+        wait: float = 600.0,
     ) -> Facts:
-        """Have a run scored on a version, and return the scores once they are there, after `wait` seconds at most."""
-        body = {"run": run, "version": self.version(version)["id"], "split": split}
+        """Have a run scored on a version, and return the scores once they are there, after `wait` seconds at most.
+
+        With `hit`, a hit rule such as `block`, it is scored on the Q&As of the version, else by grades.
+        """
+        body = {"run": run, "version": self.version(version)["id"], "split": split, "hit": hit}
         body |= {"measures": measures} if measures else {}
         asked = self.post("evaluation/", body, repeatable=split == "dev")  # each look at test is counted
         path = f"evaluation/{asked['id']}/"
@@ -383,6 +399,43 @@ class Client:
             with suppress(Denied):  # without jobs:read a failure is only known by the time that passes
                 self.wait_for(asked["job"], wait=wait)
         return self._until(path, lambda found: found["scored_at"] is not None, wait)
+
+    def leaderboard(self, version: str, *, split: str = "dev", measure: str = "", hit: str = "") -> Table:
+        """The runs scored on a split of a version, best first by `measure`, or by the first of the newest evaluation.
+
+        Of each run and measure the newest score counts; `low` and `high` are the interval of the first measure, `n` its
+        queries.
+        """
+        from apps.metrics.comparison import is_lower_better
+
+        number = self.version(version)["id"]
+        found = [
+            one
+            for one in self.pages("evaluation/", cursor="before")
+            if (one["version"], one["split"], one["hit"], one["slice"]) == (number, split, hit, None)
+        ]
+        if measure and not any(score["measure"] == measure for one in found for score in one["scores"]):
+            raise KaratError(f"No run has a score of {measure} on {version}, {split or 'both splits'}.")
+        title = f"{version}, {split or 'both splits'}, {hit or 'by grades'}"
+        return tables.leaderboard(found, measure, title=title, lowest_first=is_lower_better)
+
+    def compare(
+        self, baseline: int, candidate: int, *, measure: str | None = None, correction: str | None = None
+    ) -> Comparison:
+        """Two evaluations compared measure by measure, candidate minus baseline, with the verdict by `measure`."""
+        path = f"evaluation/compare/{baseline}/{candidate}/"
+        return Comparison(self.get(path, measure=measure, correction=correction))
+
+    def drops(self, baseline: int, candidate: int, *, measure: str | None = None) -> Table:
+        """The queries, or Q&As, whose score fell by more than the bar from baseline to candidate, worst first."""
+        path = f"evaluation/compare/{baseline}/{candidate}/drops/"
+        rows = self.pages(path, results="drops", measure=measure)
+        return Table(rows, title=f"Drops from evaluation {baseline} to {candidate}", columns=DROP_COLUMNS)
+
+    def misses(self, evaluation: int, *, measure: str | None = None) -> Table:
+        """The Q&As that an evaluation by a hit rule missed, with what was expected and what came first instead."""
+        rows = self.pages(f"evaluation/{evaluation}/misses/", results="misses", measure=measure)
+        return Table(rows, title=f"Misses of evaluation {evaluation}", columns=MISS_COLUMNS)
 
     # Imports -----------------------------------------------------------------------------------------------------
 

@@ -12,10 +12,12 @@ from apps.cli.client.client import (
     Problem,
     Rejected,
 )
+from apps.cli.client.tables import Comparison, Table
 
 __all__ = [
     "BadInput",
     "Client",
+    "Comparison",
     "Denied",
     "FaultyFile",
     "KaratError",
@@ -24,4 +26,5 @@ __all__ = [
     "NotThere",
     "Problem",
     "Rejected",
+    "Table",
 ]

@@ -109,6 +109,7 @@ FIRST = (
     "score.md",
     "pipelines.md",
     "in-a-test-suite.md",
+    "retrievers.md",
     "compared.md",
     "operations.md",
 )

@@ -1,5 +1,6 @@
 """The client against a live server: what docs/client.md shows, lists in pages, errors, and the two commands."""
 
+import html
 import re
 from datetime import timedelta
 from types import SimpleNamespace
@@ -9,17 +10,22 @@ from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
+from apps.accounts.models import Project
 from apps.cli.client import client as module
 from apps.cli.client import karat as distributed
 from apps.cli.client.client import BadInput, Client, Denied, FaultyFile, KaratError, NotThere, Rejected
 from apps.config import commandline
 from apps.corpus.models import Import
+from apps.goldsets.enums import VersionState
 from apps.jobs.models import Upload
 from apps.judging.models import Round
 from apps.queries.models import Query
 from apps.retrieval.models import Run
 from tests.conftest import REPO
-from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
+from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of, score
+from tests.evaluation.hits import places, run_that
+from tests.factories import lead_of
+from tests.goldsets.factories import make_bench, make_version
 from tests.judging.archives import zipped
 from tests.running_jobs import run_jobs
 
@@ -41,8 +47,12 @@ def scene() -> Scene:
 
 
 def token_of(scene: Scene, *scopes: str) -> str:
+    return token_in(scene.project, *scopes)
+
+
+def token_in(project: Project, *scopes: str) -> str:
     made = {"name": "CI", "scopes": scopes or Scope.values, "at": timezone.now(), "lasts": timedelta(days=1)}
-    return create_token(project=scene.project, user=scene.lead, **made)[1]
+    return create_token(project=project, user=lead_of(project), **made)[1]
 
 
 @pytest.fixture
@@ -59,6 +69,7 @@ def test_what_the_documents_show_works(scene, client, live_server, monkeypatch, 
     monkeypatch.setitem(__import__("sys").modules, "karat", distributed)
     (tmp_path / "more-queries.csv").write_text("query_id,text\nQ90,when is supper\n")
     (tmp_path / "scifact.zip").write_bytes(zipped(COLLECTION))
+    score(scene, "live", split="dev", measures="nDCG@10 RR")
     shown = "\n".join(EXAMPLES).replace(
         '"http://localhost:8000", "hut"', f'"{live_server.url}", "{scene.project.slug}"'
     )
@@ -70,6 +81,9 @@ def test_what_the_documents_show_works(scene, client, live_server, monkeypatch, 
     printed = capsys.readouterr().out
     assert "handbook v1 released" in printed
     assert "nDCG@10" in printed
+    assert [row["tag"] for row in documented["board"]] == ["live", "dense-2"]
+    assert documented["comparison"]["verdict"] in printed
+    assert [row["query"] for row in documented["drops"]]
     assert "404 not_found" in printed
     assert documented["done"]["plan"]["counts"]["new"] == 1
     assert "qrels/test.tsv 1 judgement: 1 new" in printed
@@ -142,6 +156,41 @@ def test_an_export_is_whole_or_not_there(scene, client, tmp_path):
     with pytest.raises(NotThere):
         client.pull("handbook/v9", tmp_path / "none.zip")
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_read_as_a_leaderboard_a_comparison_and_drops(scene, client):
+    better, worse = (score(scene, tag, split="dev", measures="RR@10 P@1").pk for tag in ("live", "base"))
+
+    board = client.leaderboard("handbook/v1", measure="P@1")
+    compared = client.compare(better, worse, measure="P@1")
+    drops = client.drops(better, worse, measure="P@1")
+
+    assert [row["tag"] for row in board] == ["live", "base"]
+    assert board.columns[:4] == ("tag", "run", "evaluation", "P@1")
+    assert client.leaderboard("handbook/v1", split="test") == []
+    assert {row["measure"] for row in compared["measures"]} >= {"RR@10", "P@1"}
+    assert compared["verdict"] in html.unescape(compared._repr_html_())
+    assert [row["change"] for row in drops] == [-1.0] * len(drops)
+    assert drops
+    with pytest.raises(KaratError, match=r"No run has a score of P@7 on handbook/v1, dev\."):
+        client.leaderboard("handbook/v1", measure="P@7")
+
+
+def test_the_misses_of_a_run_on_questions_are_listed_with_what_came_first(live_server, monkeypatch):
+    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+    run = run_that(version, "ours", places(version, 1, 3, 0))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: run_jobs()))
+    project = version.gold_set.project
+
+    with Client(live_server.url, project.slug, token=token_in(project)) as client:
+        scores = client.score(run.pk, f"{version.gold_set.slug}/v{version.number}", hit="block", measures="Success@2")
+        misses = client.misses(scores["id"])
+
+    assert [row["triple"] for row in misses] == ["T-0002", "T-0003"]
+    assert misses[0]["first"]["text"][:40] in html.unescape(misses._repr_html_())
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import apps
 from apps.goldsets.formats import jsonl
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.folder import Files, write_files
-from apps.goldsets.formats.public import card
+from apps.goldsets.formats.public import card, croissant
 from apps.goldsets.formats.public.words import WordSearch, texts_in
 from apps.goldsets.formats.zipping import MANIFEST, write_zip
 
@@ -136,11 +136,14 @@ def write_public_folder(
     content: Content, folder: Path, *, labels: Labels, card_texts: Mapping[str, str], facts: dict[str, Any]
 ) -> dict[str, Any]:
     """Write all files and the manifest to an empty folder; return the manifest. `facts` is it without its files."""
-    return write_files(_files(content, labels, card_texts, facts["counts"]), folder, facts=facts)
+    return write_files(_files(content, folder, labels, card_texts, facts), folder, facts=facts)
 
 
-def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], counts: Mapping[str, int]) -> Files:
-    name = f"{labels.title} {labels.version}"
+def _files(
+    content: Content, folder: Path, labels: Labels, card_texts: Mapping[str, str], facts: Mapping[str, Any]
+) -> Files:
+    """Each file is written to `folder` before the next is asked for: the last ones describe the others."""
+    name, counts = f"{labels.title} {labels.version}", facts["counts"]
     yield "CITATION.cff", iter([citation(labels)])
     yield "DATA_CARD.md", iter([card.card_bytes(name, card_texts)])
     yield CLIENT, iter([client_bytes()])
@@ -149,8 +152,27 @@ def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], coun
     yield "README.md", iter([readme(labels, counts)])
     yield "example/search.py", iter([(BUNDLED / "search.py.txt").read_bytes()])
     yield from jsonl.files(content)
-    for table in TABLES:
-        yield f"schema/{table}.schema.json", iter([(BUNDLED / f"{table}.schema.json").read_bytes()])
+    schemas = {table: (BUNDLED / f"{table}.schema.json").read_bytes() for table in TABLES}
+    for table, schema in schemas.items():
+        yield f"schema/{table}.schema.json", iter([schema])
+    lines = {table: folder / f"jsonl/{table}.jsonl" for table in TABLES}
+    described = croissant.description(
+        name=name,
+        about=_described_by(counts),
+        holder=labels.holder or labels.title,
+        licence=labels.licence,
+        version=labels.version,
+        frozen=facts["frozen"],
+        schemas={table: json.loads(schema) for table, schema in schemas.items()},
+        files={table: (path.stat().st_size, digest_of_file(path)) for table, path in lines.items()},
+    )
+    yield croissant.FILE, iter([described])
+
+
+def _described_by(counts: Mapping[str, int]) -> str:
+    parts = (("passages", "passages"), ("queries", "queries"), ("pairs", "graded pairs"), ("triples", "Q&As"))
+    held = ", ".join(f"{counts[kind]:,} {words}" for kind, words in parts if counts[kind])
+    return f"A gold set to measure retrieval with: {held}. DATA_CARD.md says what is in it and what is not."
 
 
 def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
