@@ -19,6 +19,7 @@ from apps.goldsets.models import VersionGrade, VersionQuery
 from apps.metrics.by_text.index import word_places
 from apps.metrics.columns import LOST, NOTHING, UNJUDGED, Covering, Judged
 from apps.metrics.expected.rules import Returned
+from apps.retrieval.execution.passage_location import locate_texts
 from apps.retrieval.selectors.runs import returned_of
 
 
@@ -63,7 +64,8 @@ class ReturnedPassages:
     @cached_property
     def _covering(self) -> Covering:
         assert self.evaluation.rule is not None
-        return self._texts.covering(self._texts.located(self.evaluation.run, FIRST), self.evaluation.rule.share)
+        located = locate_texts(self.evaluation.version.snapshot, [one.text for one in self._returned])
+        return self._texts.covering(located, self.evaluation.rule.share)
 
     @cached_property
     def _grades(self) -> dict[int, int]:
@@ -80,13 +82,13 @@ class ReturnedPassages:
 
     @property
     def passages(self) -> list[ReturnedPassage]:
-        (returned,) = (top for _, top in self._returned) if self._returned else ([],)
         earned = self._covering.earnings(self._judged).grade.tolist()
-        return [self._passage(rank, one, earned[rank]) for rank, one in enumerate(returned)]
+        return [self._passage(rank, one, earned[rank]) for rank, one in enumerate(self._returned)]
 
     @cached_property
-    def _returned(self) -> list[tuple[int, list[Returned]]]:
-        return list(returned_of(self.evaluation.run, [self.query.query_id], with_text=True, depth=FIRST))
+    def _returned(self) -> list[Returned]:
+        tops = returned_of(self.evaluation.run, [self.query.query_id], with_text=True, depth=FIRST)
+        return [one for _, top in tops for one in top]
 
     @property
     def _judged(self) -> Judged:

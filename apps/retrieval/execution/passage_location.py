@@ -56,6 +56,14 @@ def locate_run(run: Run, numbers: Mapping[int, int], *, depth: int | None = None
     return LocatedRun(ReturnedTexts(*columns.T), texts.located(), index.block_sizes, len(numbers))
 
 
+def locate_texts(snapshot: Snapshot, texts: Sequence[str]) -> LocatedRun:
+    """The same of a few texts that were returned for one query, best first."""
+    index = open_texts(snapshot)
+    ranks = np.arange(len(texts))
+    returned = ReturnedTexts(np.zeros(len(texts), dtype=np.int64), ranks, ranks)
+    return LocatedRun(returned, index.locate(texts), index.block_sizes, 1)
+
+
 def found_blocks(runs: Sequence[Run], query_ids: Sequence[int], depth: int | None) -> pooling.Rankings:
     """The blocks that runs found for the queries down to `depth` (None: all), with the rank at which each did.
 
