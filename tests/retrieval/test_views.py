@@ -9,6 +9,7 @@ from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors import blinding
 from tests.factories import make_member
 from tests.reading import plain_words
+from tests.remote_server import TEXTS
 from tests.retrieval.factories import (
     as_upload,
     import_lines,
@@ -147,7 +148,7 @@ def test_the_ids_that_a_run_file_names_can_be_downloaded(lead, project, snapshot
     queries, passages = ((b"".join(lead.get(address))).decode().splitlines() for address in addresses)
 
     assert queries == ["query,text", "Q01,red key", "Q02,green window", "Q03,zebra", "Q04,'=cmd()"]
-    assert passages[:2] == ["passage,title,document,address", "a,,doc,"]
+    assert passages[:2] == ["passage,title,document,address,text", f"a,,doc,,{TEXTS['a']}"]
 
 
 def test_a_second_upload_is_previewed_with_a_tag_of_its_own(lead, project, snapshot):

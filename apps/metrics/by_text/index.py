@@ -136,7 +136,7 @@ def word_numbers(texts: Sequence[str]) -> tuple[Words, Ints]:
     """
     plain = [text.lower() if text.isascii() else " ".join(tokens_of(text)) for text in texts]
     ends = np.cumsum([len(text) + 1 for text in plain])
-    codes = np.frombuffer("\n".join([*plain, ""]).encode("utf-32-le"), dtype=np.uint32)
+    codes = np.frombuffer("\n".join([*plain, ""]).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     is_word = np.where(codes < len(_IS_WORD), _IS_WORD[np.minimum(codes, len(_IS_WORD) - 1)], True)
     letters = np.flatnonzero(is_word)
     firsts = letters[~is_word[letters - 1] | (letters == 0)]

@@ -75,17 +75,17 @@ def queries_csv(request: HttpRequest, project: Project) -> StreamingHttpResponse
 @require_safe
 @member_view(Role.LEAD)
 def passages_csv(request: HttpRequest, project: Project, pk: int) -> StreamingHttpResponse:
-    """The passages of a snapshot with their ids, titles and documents, and their addresses where they have one."""
+    """The passages of a snapshot: ids, titles, documents, addresses where they have one, and texts."""
     snapshot = snapshot_in(project, pk)
     entries = snapshot.entries.order_by("position").values_list(
-        "block__outside_id", "version__title", "block__document__outside_id", "version__metadata"
+        "block__outside_id", "version__title", "block__document__outside_id", "version__metadata", "version__text"
     )
     rows = (
-        (block, title, document, str(metadata.get("url") or ""))
-        for block, title, document, metadata in entries.iterator(chunk_size=AT_ONCE)
+        (block, title, document, str(metadata.get("url") or ""), text)
+        for block, title, document, metadata, text in entries.iterator(chunk_size=AT_ONCE)
     )
     name = f"{snapshot.corpus.slug}-{snapshot.number}-passages.csv"
-    return _table(name, ["passage", "title", "document", "address"], rows)
+    return _table(name, ["passage", "title", "document", "address", "text"], rows)
 
 
 def _table(name: str, heading: list[str], rows: Iterable[Iterable[str]]) -> StreamingHttpResponse:
