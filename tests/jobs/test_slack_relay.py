@@ -21,7 +21,7 @@ from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = pytest.mark.django_db
-(CODE,) = re.findall(r"```python\n(.*?)```", (REPO / "docs/pipelines.md").read_text(), re.S)
+CODE = re.findall(r"```python\n(.*?)```", (REPO / "docs/pipelines.md").read_text(), re.S)[-1]
 
 
 @contextmanager
