@@ -72,6 +72,21 @@ def test_the_page_lists_what_the_first_passages_earn_zeros_too(client, scene):
         assert f'<span>{words}</span><b class="num">{count}</b>' in said
 
 
+def test_leads_are_led_to_a_pool_of_what_the_run_covers_where_something_is_unjudged(client, scene):
+    evaluation = score(scene, "cut", hit=TEXT)
+    run, snapshot = scene.runs["cut"], scene.snapshot
+
+    pool = f"{reverse('retrieval:new-pool', args=[scene.project.slug])}?snapshot={snapshot.pk}&runs={run.pk}&depth=10"
+
+    assert f'href="{pool}"' in read(client, scene, "evaluation:evaluation", evaluation.pk)
+    assert "Have them judged" not in read(
+        client, scene, "evaluation:evaluation", evaluation.pk, person=make_viewer(scene.project)
+    )
+    assert str(client.get(pool).status_code) == "403"
+    client.force_login(scene.lead)
+    assert client.get(pool).context["form"]["runs"].value() == [str(run.pk)]
+
+
 def test_the_measures_of_words_have_a_table_of_their_own(client, scene):
     said = read(client, scene, "evaluation:evaluation", score(scene, "cut", hit=TEXT).pk)
 
