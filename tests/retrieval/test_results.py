@@ -90,7 +90,7 @@ def test_results_are_previewed_and_become_a_run_that_returns_passages(lead, proj
     sent = send(lead, project, snapshot, file())
     page = lead.get(sent.url).content.decode()
     assert "Every question in the file exists in this project." in page
-    assert "passages of its own, in the order of the ranks" in page
+    assert "passages of its own, in the order of their ranks" in page
     assert not Run.objects.exists()
 
     lead.post(at("confirm", project, Upload.objects.get().pk))
