@@ -95,9 +95,10 @@ class CorpusTexts:
         self.known = numbers.numbers_of(list(blocks))
         self.ids: BlockIds = numbers.ids
         documents: dict[str, int] = {}
+        rows = sorted(zip(self.known.tolist(), blocks.values(), strict=True), key=_page)
         self.index = index_of(
             IndexedBlock(number, documents.setdefault(block.document_id, len(documents)), block.text)
-            for number, block in zip(self.known.tolist(), blocks.values(), strict=True)
+            for number, block in rows
         )
         self.sizes = self.index.block_sizes
 
@@ -117,6 +118,12 @@ class CorpusTexts:
         columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
         texts = list(numbers)
         return LocatedRun(texts, ReturnedTexts(*columns.T), self.index.locate(texts), self)
+
+
+def _page(row: tuple[int, Returned]) -> float:
+    """The first page of a block, after all others where it has none: in a document, lines are in the order of pages."""
+    pages = row[1].pages
+    return pages[0] if pages else float("inf")
 
 
 def refuse_by_text(measures: Sequence[Measure]) -> None:

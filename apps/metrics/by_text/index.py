@@ -25,9 +25,12 @@ RUN = 4
 STEP = 5
 """The documents of a passage are found by the sequence at every fifth word: by every run of RUN + STEP - 1 words."""
 
-RARE, MOST_PLACES = 32, 10_000
+RARE, MOST_PLACES = 32, 1_000
 """A sequence with more places than RARE is not looked up: the run that it is in has a rarer one. Of a passage without
-any, the rarest sequence is, at up to MOST_PLACES places."""
+any, the first of the rarest is, at its first MOST_PLACES places."""
+
+MOST_CELLS = 5_000_000
+"""So many pairs of words are compared at a time."""
 
 ENOUGH, HALF = 40, 0.5
 """A passage is located when half of its words are, or as many as these."""
@@ -289,11 +292,11 @@ class TextIndex:
         passage, place = passage[chosen], place[chosen]
         hashes = _hashes(texts.words, place)
         first, count = self._range(hashes, hashes | np.uint64(0xFFFFFFFF))
-        rarest = np.full(len(texts.sizes), MOST_PLACES + 1)
-        np.minimum.at(rarest, passage[count > 0], count[count > 0])
-        is_rare = (count > 0) & ((count <= RARE) | ((rarest[passage] > RARE) & (count == rarest[passage])))
-        count = np.minimum(count, MOST_PLACES)
-        return _expanded(passage[is_rare], place[is_rare], first[is_rare], count[is_rare], self.keys)
+        order = np.lexsort((place, np.where(count > 0, count, len(self.keys) + 1), passage))
+        is_rarest = np.zeros(len(order), dtype=bool)
+        is_rarest[order[np.diff(passage[order], prepend=-1) != 0]] = True
+        count = np.where((count <= RARE) | is_rarest, np.minimum(count, MOST_PLACES), 0)
+        return _expanded(passage, place, first, count, self.keys)
 
     def _range(self, low: Keys, high: Keys) -> tuple[Ints, Ints]:
         """Where the keys from `low` to `high` begin, and how many there are."""
@@ -316,6 +319,14 @@ class TextIndex:
         passage, shift, stream = _distinct(passage, corpus - place, stream)
         low = np.maximum(texts.starts[passage], self.streams[stream] - shift)
         size = np.minimum(texts.starts[passage + 1], self.streams[stream + 1] - shift) - low
+        columns = (passage, stream, shift, low, size)
+        parts = [
+            self._runs_on(texts, *(column[first:last] for column in columns))
+            for first, last in _portions(size, MOST_CELLS)
+        ]
+        return _Runs(*(np.concatenate(some) for some in zip(*parts, strict=True)))
+
+    def _runs_on(self, texts: _Texts, passage: Ints, stream: Ints, shift: Ints, low: Ints, size: Ints) -> _Runs:
         row = np.repeat(np.arange(len(size)), size)
         at = low[row] + within(size)
         same = texts.words[at] == self.words[at + shift[row]]
@@ -359,6 +370,13 @@ class _Runs(NamedTuple):
     def joined(self, other: _Runs) -> _Runs:
         """Both, each run once."""
         return _Runs(*_distinct(*(np.concatenate(pair) for pair in zip(self, other, strict=True))))
+
+
+def _portions(sizes: Ints, most: int) -> list[tuple[int, int]]:
+    """Where to divide these sizes, so that those of a portion are not much more than `most` together; one at least."""
+    number = np.cumsum(sizes) // most
+    firsts = [0, *np.flatnonzero(np.diff(number) > 0) + 1]
+    return list(zip(map(int, firsts), [*map(int, firsts[1:]), len(sizes)], strict=True))
 
 
 def _distinct(*columns: Ints) -> list[Ints]:

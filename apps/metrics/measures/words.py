@@ -57,7 +57,8 @@ def _precision(run: Pass, measure: Measure) -> Floats:
 
 
 def _overlap(run: Pass, measure: Measure) -> Floats:
-    held = _held(run, measure, is_once=True)
+    """Where a text is in several blocks, a returned word is in all of them, and counts once."""
+    held = np.minimum(_held(run, measure, is_once=True), _held(run, measure, is_once=False))
     return ratio(held, _relevant(run, measure) + _returned(run, measure) - held)
 
 

@@ -39,8 +39,8 @@ def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
 
 
 def block_order(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of the blocks and the keys of their documents: by document, and in it as they are read, as far as
-    pages and the order of their first import tell.
+    """The positions of the blocks and the keys of their documents: by document, and in it by page and position, as an
+    exported corpus has them.
     """
     rows = _by_document(snapshot).values_list("position", "block__document")
     columns = np.fromiter((key for row in rows.iterator() for key in row), dtype=np.int64).reshape(-1, 2)
@@ -48,14 +48,13 @@ def block_order(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def texts_by_document(snapshot: Snapshot) -> Iterator[str]:
-    """The text of each block, in that order; the title of one without."""
-    rows = _by_document(snapshot).values_list("version__text", "version__title")
-    return (text or title for text, title in rows.iterator(chunk_size=2_000))
+    """The text of each block, in that order."""
+    return _by_document(snapshot).values_list("version__text", flat=True).iterator(chunk_size=2_000)
 
 
 def _by_document(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
     rows = SnapshotBlock.objects.filter(snapshot=snapshot)
-    return rows.order_by("block__document", F("version__page_start").asc(nulls_last=True), "block_id")
+    return rows.order_by("block__document", F("version__page_start").asc(nulls_last=True), "position")
 
 
 def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.metrics.by_text import index as index_module
 from apps.metrics.by_text.index import (
+    MOST_PLACES,
     RUN,
     STEP,
     IndexedBlock,
@@ -225,3 +227,30 @@ def test_words_have_one_number_whatever_text_they_stand_in(texts):
     alone = {token: word_numbers([token])[0].tolist() for one in tokens for token in one}
     assert [[number] for number in numbers.tolist()] == [alone[token] for one in tokens for token in one]
     assert len({number for (number,) in alone.values()}) == len(alone)
+
+
+def test_a_text_with_more_copies_than_are_looked_up_is_located_at_the_first():
+    located = index_of(IndexedBlock(number, number, RULES[0]) for number in range(MOST_PLACES + 50)).locate([RULES[0]])
+
+    assert located.is_located.tolist() == [True]
+    assert located.block.tolist() == list(range(MOST_PLACES))
+
+
+def test_texts_that_are_everywhere_are_compared_some_at_a_time(monkeypatch):
+    """Each passage of ten meets forty documents of the same hundred words."""
+    monkeypatch.setattr(index_module, "MOST_CELLS", 500)
+    words = " ".join(f"w{number}" for number in range(100))
+    blocks = [IndexedBlock(number, number, f"{words} own{number}") for number in range(40)]
+    whole = index_of(blocks)
+
+    located = whole.locate([f"{words} own{number}" for number in range(10)])
+
+    assert located.block.tolist() == list(range(10))
+    assert (located.last - located.first).tolist() == [101] * 10
+
+
+def test_one_word_again_and_again_is_located_in_what_is_like_it():
+    located = index_of([IndexedBlock(0, 0, "la " * 3_000), IndexedBlock(1, 1, RULES[0])]).locate(["la " * 2_000])
+
+    assert located.is_located.tolist() == [True]
+    assert set(located.block.tolist()) == {0}

@@ -202,3 +202,17 @@ def test_measures_that_need_more_than_grades_and_words_are_refused_by_text():
 def test_measures_of_words_are_refused_of_a_run_by_id():
     with pytest.raises(MeasureError, match=r"TokenRecall@5 needs the words of returned passages"):
         values(parse_measures("TokenRecall@5"), graded([{0: 1}]), by_id([[0]]))
+
+
+@pytest.mark.parametrize(
+    ("documents", "passage"),
+    [
+        ([[TEN], [TEN]], TEN),
+        ([[TEN, TEN]], TEN),
+        ([[f"{TEN} {OTHER}", f"{OTHER} {THIRD}"]], f"{TEN} {OTHER} {THIRD}"),
+    ],
+    ids=["document twice", "block twice", "overlap"],
+)
+@pytest.mark.parametrize("text", ["TokenRecall@5", "TokenPrecision@5", "TokenIoU@5"])
+def test_words_that_are_in_several_relevant_blocks_leave_no_measure_above_one(documents, passage, text):
+    assert 0 < measured(text, documents, [[passage]], [{0: 1, 1: 2}])[0] <= 1
