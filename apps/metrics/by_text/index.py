@@ -29,7 +29,7 @@ RARE, MOST_PLACES = 32, 1_000
 """A sequence with more places than RARE is not looked up: the run that it is in has a rarer one. Of a passage without
 any, the first of the rarest is, at its first MOST_PLACES places."""
 
-MOST_CELLS = 5_000_000
+MOST_CELLS = 2_000_000
 """So many pairs of words are compared at a time."""
 
 ENOUGH, HALF = 40, 0.5
@@ -258,7 +258,12 @@ class TextIndex:
 
     def _locate(self, texts: _Texts) -> Located:
         runs = _in_best_streams(self._runs(texts, *self._signposts(texts)))
-        runs = runs.joined(self._in_streams(texts, *_distinct(runs.passage, runs.stream)))
+        passage, stream = _distinct(runs.passage, runs.stream)
+        whole = runs.passage[runs.length == texts.lengths[runs.passage]]
+        is_open = ~np.isin(passage, whole)  # all that a run of the whole passage leaves lies within it
+        passage, stream = passage[is_open], stream[is_open]
+        for first, last in _portions(texts.lengths[passage], MOST_CELLS):
+            runs = runs.joined(self._in_streams(texts, passage[first:last], stream[first:last]))
         runs = runs.take(~_is_within_longer(runs))
         passage, block, first, last, place = self._pieces(runs)
         found = np.zeros(len(texts.sizes), dtype=np.int64)

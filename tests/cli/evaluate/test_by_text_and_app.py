@@ -31,6 +31,23 @@ def test_a_release_says_what_the_app_says(tmp_path, capsys, share):
         names[1]: [ELSEWHERE, *halves, *texts],
         names[2]: [" ".join(texts), texts[0]],
     }
+    _says_the_same(scene, passages, share, tmp_path, capsys)
+
+
+def test_windows_over_blocks_whose_ids_are_in_no_reading_order_are_the_same_in_both(tmp_path, capsys):
+    """Blocks of one to ten words, of which a window holds several, and one without a text."""
+    sizes = {"zoo": 9, "why": 1, "scope": 8, "rules": 10, "keys": 2, "end": 9, "boiler": 6, "empty": 0}
+    texts = {name: " ".join(f"{name}{place}" for place in range(size)) for name, size in sizes.items()}
+    bench = make_bench(queries=4, triples=0, texts=texts)
+    names = list(bench.pool.pool_queries.order_by("query").values_list("query__outside_id", flat=True))
+    scene = Scene(bench.project, bench.snapshot, make_version(VersionState.RELEASED, bench, test_share=0.0))
+    words = " ".join(texts.values()).split()
+    windows = [" ".join(words[at : at + 12]) for at in range(0, len(words), 12)]
+
+    _says_the_same(scene, dict.fromkeys(names[:3], windows), 0.8, tmp_path, capsys)
+
+
+def _says_the_same(scene, passages, share, tmp_path, capsys):
     add_cut_run(scene, "cut", passages)
     stored = score(scene, "cut", hit=f"text(share={share})")
     version = scene.version
