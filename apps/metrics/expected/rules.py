@@ -87,8 +87,8 @@ class HitRule(NamedTuple):
             PAGES: "A returned passage counts when it is from the same document and shares a page with the expected "
             "passage.",
             EVIDENCE: self._evidence_words,
-            TEXT: "A returned passage earns the grades of the passages that it covers. One is covered when the results so "
-            f"far have at least {self.share * 100:g}\N{NO-BREAK SPACE}% of the words, or all of the marked evidence.",
+            TEXT: "A returned passage earns the grades of the passages that it covers. One is covered when the results "
+            f"so far have at least {self.share * 100:g}\N{NO-BREAK SPACE}% of the words, or all of the marked evidence.",
         }[self.kind]
 
     @property
