@@ -88,12 +88,16 @@ class HitRule(NamedTuple):
             "passage.",
             EVIDENCE: self._evidence_words,
             TEXT: "A returned passage earns the grades of the passages that it covers. One is covered when the results "
-            f"so far have at least {self.share * 100:g}\N{NO-BREAK SPACE}% of the words, or all of the marked evidence.",
+            f"so far have {self._least} of the words, or all of the marked evidence.",
         }[self.kind]
 
     @property
+    def _least(self) -> str:
+        return f"at least {self.share * 100:g}\N{NO-BREAK SPACE}%"
+
+    @property
     def _evidence_words(self) -> str:
-        share = f"at least {self.share * 100:g}\N{NO-BREAK SPACE}% of the words of the marked evidence"
+        share = f"{self._least} of the words of the marked evidence"
         if self.together:
             return f"A returned passage counts when it and those above it together have {share}."
         return f"A returned passage counts when it has {share}, in order."

@@ -110,7 +110,7 @@ def test_the_rule_the_share_and_what_was_located_stand_beside_the_figures(files,
     assert score("--results", "chunks.csv", "--corpus", "corpus.jsonl") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert not out.startswith("chunks: 2 of")
-    assert "Measured by text (share 0.8). A returned passage earns the grades of the passages it covers" in out
+    assert "Measured by text (share 0.8). A returned passage earns the grades of the passages that it covers" in out
     assert f"{located['located']} of {located['returned']} returned passages located in the corpus." in out
     assert "Not located: Q0, rank 1: “A sentence that stands nowhere" in out
     assert "chunks, nDCG@10 by the share:" in out
