@@ -262,3 +262,47 @@ def test_variants_of_a_question_count_as_one_by_text(at, capsys):
     assert evaluate("variants", "--results", "one.jsonl") == 0
 
     assert "The queries word 1 question" in capsys.readouterr().out
+
+
+def prints(at, code):
+    """The options for a program that knows the texts, and prints what `code` makes of the question `asked`."""
+    (at / "prints.py").write_text(
+        f"import json, sys\ntexts, found, asked = {TEXTS!r}, {ASKED!r}, sys.argv[1]\nprint(json.dumps({code}))\n"
+    )
+    return ["--program", f"{sys.executable} prints.py {{query}}", "--hit", "text", "--measures", DEFAULT_MEASURES]
+
+
+WRITTEN = [
+    '[{"id": f"chunk-{rank}", "text": texts[key]} for rank, key in enumerate(found[asked])]',
+    '[{"id": "handbook.pdf", "text": texts[key]} for key in found[asked]]',
+    '[{"text": texts[key], "score": 1} for key in found[asked]]',
+    '[{"text": texts[key], "score": rank} for rank, key in enumerate(found[asked])]',
+]
+
+
+@pytest.mark.parametrize("code", WRITTEN)
+def test_each_place_of_an_answer_keeps_its_own_text(at, capsys, code):
+    card = found(capsys, "doors", *prints(at, code), "--save-results", "saved.jsonl")
+
+    assert figures(card) == figures(found(capsys, "doors", "--results", "own.jsonl", "--measures", DEFAULT_MEASURES))
+    saved = [json.loads(line) for line in (at / "saved.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in saved if row["qid"] == "Q1"] == [TEXTS["d"], TEXTS["a"]]
+
+
+@pytest.mark.parametrize("first", ['{"text": texts["e"]}, {"text": texts["e"]}', '{"text": texts["e"]}, {"text": ""}'])
+def test_a_repeated_and_an_empty_passage_keep_their_rank_and_earn_nothing(at, capsys, first):
+    options = prints(at, f'[{first}, {{"text": texts["a"]}}] if asked == "red key" else []')
+
+    card = found(capsys, "doors", *options, "--save-results", "saved.jsonl")
+
+    again = found(capsys, "doors", "--results", "saved.jsonl", "--hit", "text", "--measures", DEFAULT_MEASURES)
+    assert figures(card)["RR"] == figures(again)["RR"] == pytest.approx(1 / 9)
+
+
+def test_ids_without_texts_count_where_they_stand_first(at, capsys):
+    code = '[{"id": key, "document_id": "house"} for key in ["d", "d", *found[asked]]]'
+
+    evaluate("doors", *prints(at, code)[:2], "--save-results", "saved.jsonl")
+
+    saved = [json.loads(line) for line in (at / "saved.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in saved if row["qid"] == "Q1"] == ["d", "a"]
