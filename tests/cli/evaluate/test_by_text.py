@@ -220,7 +220,6 @@ def test_both_sides_of_a_release_are_measured(capsys):
         ("doors", ["--results", "own.jsonl", "--measures", "STREC@5"], 2, "cannot be measured by text"),
         ("doors", ["--run", "ours.run", "--measures", "TokenRecall@5"], 2, "needs the words of returned passages"),
         ("doors", ["--results", "bare.jsonl"], 3, "It returned no texts either"),
-        ("doors", ["--results", "wrong.jsonl"], 3, "wrong.jsonl, line 1, document_id: the corpus has no document"),
         ("table", ["--results", "own.jsonl"], 3, "export it with karat export --format jsonl"),
         ("table", ["--run", "ours.run", "--hit", "text"], 3, "--hit text measures nothing: Doors v2 has no texts"),
         ("alone", ["--run", "ours.run", "--hit", "text"], 3, "Doors v2 has no grades here"),
@@ -230,7 +229,6 @@ def test_faults_are_named(at, capsys, release, options, code, words):
     write_release(at / "table", "csv", content=GRADED)
     write_release(at / "alone", content=replace(BOTH, query_rows=[], grade_rows=[]))
     write(at, "bare", [{"qid": "Q1", "document_id": "house"}])
-    write(at, "wrong", [{"qid": "Q1", "text": TEXTS["a"], "document_id": "elsewhere"}])
 
     assert evaluate(release, *options) == code
     assert words in capsys.readouterr().err
@@ -306,3 +304,31 @@ def test_ids_without_texts_count_where_they_stand_first(at, capsys):
 
     saved = [json.loads(line) for line in (at / "saved.jsonl").read_text().splitlines()]
     assert [row["id"] for row in saved if row["qid"] == "Q1"] == ["d", "a"]
+
+
+def test_texts_beside_one_graded_id_are_said_to_need_the_rule(at, capsys):
+    rows = [{"qid": "Q1", "id": "a"}, *({"qid": "Q2", "id": f"chunk-{n}", "text": TEXTS["c"]} for n in range(4))]
+    write(at, "mixed", rows)
+
+    assert evaluate("doors", "--results", "mixed.jsonl") == 0
+    assert "mixed: 4 of 5 results have a text and no id of the release; --hit text" in capsys.readouterr().err
+    assert evaluate("doors", "--results", "mixed.jsonl", "--hit", "text") == 0
+    assert "no id of the release" not in capsys.readouterr().err
+
+
+def test_a_document_that_the_corpus_has_not_is_remarked_on(at, capsys):
+    code = '[{"text": texts[key], "document_id": "elsewhere"} for key in found[asked]]'
+    live = found(capsys, "doors", *prints(at, code), "--save-results", "saved.jsonl")
+
+    assert evaluate("doors", "--results", "saved.jsonl", *prints(at, code)[2:], "--format", "json") == 0
+
+    out, err = capsys.readouterr()
+    assert figures(json.loads(out)) == figures(live)
+    assert "saved.jsonl: 5 results name a document that the corpus has not: elsewhere." in err
+
+
+def test_an_empty_text_alone_is_named(at, capsys):
+    write(at, "empty", [{"qid": "Q1", "text": ""}])
+
+    assert evaluate("doors", "--results", "empty.jsonl") == 3
+    assert "empty.jsonl, line 1, text: the text is empty" in capsys.readouterr().err
