@@ -329,3 +329,38 @@ def test_workers_of_one_run_share_one_download(served):
 
     done.assert_outcomes(failed=4)
     assert cached(team) == [".lock", ".zip"]
+
+
+OWN = "The red key opens the red door of the house."
+OTHERS = "Green doors are closed at night by the porter."
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        '[{"id": "handbook.pdf", "text": OWN}, {"id": "handbook.pdf", "text": OTHER}]',
+        '[{"text": OWN, "score": 0.1}, {"text": OTHER, "score": 0.9}]',
+        '[{"text": OTHER}, {"text": OTHER}, {"text": OWN}]',
+        '[{"text": ""}, {"text": ""}, {"text": OWN}]',
+    ],
+)
+def test_passages_of_its_own_count_in_the_order_of_the_list(team, found):
+    release = many_questions(20)
+    blocks = [block._replace(text=OWN if block.block_id == "a" else "Stairs.") for block in release.block_rows]
+    write_release(team.path / "texts", content=replace(release, block_rows=blocks))
+    code = TEST.replace('gates="gates.toml"', 'gates="gates.toml", hit="text"').format(found=found)
+    team.makepyfile(f"OWN, OTHER = {OWN!r}, {OTHERS!r}\n{code}")
+    right = 1 if found.startswith(('[{"id"', '[{"text": OWN')) else 1 / 3
+    gate = '[[gate]]\nname = "First"\nfigure = "RR"\nhit = "text"\non = "mean"\n'
+    (team.path / "gates.toml").write_text(f"{gate}at_least = {right - 0.01}\n")
+
+    run(team, place="texts").assert_outcomes(passed=1)
+    (team.path / "gates.toml").write_text(f"{gate}at_least = {min(right + 0.01, 1)}\n")
+    if right < 1:
+        run(team, place="texts").assert_outcomes(failed=1)
+
+
+def test_strings_that_are_no_ids_are_told_apart_from_passages(team):
+    team.makepyfile(TEST.format(found='["A sentence. " * 40]'))
+
+    assert 'A string is an id; a passage of your own is {"text": …}.' in run(team).stdout.str()

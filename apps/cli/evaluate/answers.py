@@ -116,9 +116,12 @@ def _line(values: Mapping[str, Any]) -> str:
 
 
 def write_results(path: Path, answers: Iterable[SystemAnswer]) -> None:
-    """Write a JSON line for each returned passage, as `karat score --results` reads it."""
+    """Write a JSON line for each returned passage, as `karat score --results` reads it.
+
+    One that says nothing has an id of its place, so that it keeps its rank when the file is read.
+    """
     rows = (
-        {"qid": answer.query_id, "rank": rank, **stored}
+        {"qid": answer.query_id, "rank": rank, **(stored or {"id": f"empty-{rank}"})}
         for answer in answers
         for rank, stored in enumerate(as_results(answer.passages), 1)
     )

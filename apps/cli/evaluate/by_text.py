@@ -12,13 +12,16 @@ import numpy as np
 
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.score.by_text import CorpusTexts, LocatedRun, Returns, blocks_of_run, refuse_by_text, scored_by_text
+from apps.common.text.wording import plural
 from apps.metrics.by_text.coverage import Evidence
 from apps.metrics.columns import BlockIds, Judged, Ranked
-from apps.metrics.expected.rules import HitRule
+from apps.metrics.expected.rules import HitRule, Returned
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import ScoredRun
 from apps.metrics.vocabulary import Vocabulary
+
+MEASURE_SO = "--hit text measures them by text."
 
 
 class Answers(Protocol):
@@ -42,6 +45,16 @@ class TextRun(NamedTuple):
 
     passages: Returns
     ranking: Pass
+
+
+def texts_without_ids(passages: Returns, blocks: Mapping[str, Returned]) -> str:
+    """That most results could be measured by text alone, as a sentence; "" where they could not, or need not."""
+    rows = list(chain.from_iterable(passages.values()))
+    own = sum(bool(one.text) and one.id not in blocks for one in rows)
+    if not blocks or 2 * own <= len(rows):
+        return ""
+    has = "has" if own == 1 else "have"
+    return f"{own:,} of {plural(len(rows), 'result')} {has} a text and no id of the release; {MEASURE_SO}"
 
 
 class ReleaseTexts:

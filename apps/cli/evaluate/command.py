@@ -10,6 +10,7 @@ from pathlib import Path
 from apps.cli.evaluate import options
 from apps.cli.evaluate.answers import OtherRun
 from apps.cli.evaluate.asked import asked_of
+from apps.cli.evaluate.by_text import texts_without_ids
 from apps.cli.evaluate.comment import check_comment, write_comment
 from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
@@ -117,6 +118,8 @@ def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool)
         if sheet.release.queries:
             print(f"{answered.name}: {_no_grades(sheet.release)}", file=sys.stderr)
         return
+    if remark := texts_without_ids(answered.passages, sheet.release.blocks):
+        print(f"{answered.name}: {remark}", file=sys.stderr)
     for run in card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
             print(f"{run.tag}: {remark}", file=sys.stderr)

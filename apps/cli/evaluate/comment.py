@@ -118,6 +118,7 @@ def _firsts(
     """What came first for each question, and what its grade is; on Q&As it has none."""
     if counts_questions(rule.hit):
         return {name: (next(iter(passages), None), "") for name, passages in run.returned.items()}
+    unjudged = "covers no judged passage" if by_text is not None else "not judged"
     if by_text is not None:
         found = firsts_by_text(release, by_text)
     elif judged is not None and run.ranked is not None:
@@ -125,7 +126,7 @@ def _firsts(
     else:
         return {}
     return {
-        release.queries[place].query_id: (first, "not judged" if grade is None else f"grade {grade}")
+        release.queries[place].query_id: (first, unjudged if grade is None else f"grade {grade}")
         for place, (first, grade) in found.items()
     }
 

@@ -92,4 +92,5 @@ def _remark_on_strangers(path: str, found: Answers, release: ReleaseSplit) -> No
     some = ", ".join(strangers[:MOST_NAMED])
     if len(strangers) == len(found.by_name):
         raise InputError(name_of(path), None, "", "", f"answers none of the questions of {release.name}: {some}.")
-    print(f"{name_of(path)}: {len(strangers):,} of its questions are not of {release.name}: {some}.", file=sys.stderr)
+    part = f"the {release.split} split of {release.name}" if release.split else release.name
+    print(f"{name_of(path)}: {len(strangers):,} of its questions are not of {part}: {some}.", file=sys.stderr)

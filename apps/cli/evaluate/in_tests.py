@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apps.cli.evaluate.answers import SystemAnswer
+from apps.cli.evaluate.answers import SystemAnswer, answer_of
 from apps.cli.evaluate.asked import asked_of
 from apps.cli.evaluate.comment import comment_facts
 from apps.cli.evaluate.existing import from_file
@@ -20,14 +20,16 @@ from apps.gates.core.decisions import worst_state
 from apps.gates.core.rule import PASSED, TIERS, UNKNOWN, WARN, rules_in
 from apps.gates.formats import read_rules
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
-from apps.metrics.expected.rules import BLOCK, TEXT, HitRule, Returned
+from apps.metrics.expected.rules import BLOCK, TEXT, HitRule
 from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.remote.base import RemoteError, RemoteHit, RemoteReport
+from apps.retrieval.core.engines.remote.own_passages import told_in
 from apps.retrieval.core.engines.remote.search import ranked
 
 Search = Callable[[str], Iterable[Any]]
+STRINGS = ' A string is an id; a passage of your own is {"text": …}.'
 NO_ROWS = "it returned {kind}, not a list of ids, of (id, score), or of dicts"
 
 
@@ -107,7 +109,8 @@ def _answer(query: ReleasedQuery, search: Search, depth: int) -> SystemAnswer:
     try:
         hits = [hit_of(_plain(row), number) for number, row in enumerate(rows, 1)]
     except RemoteError as fault:
-        raise CannotCheck(f"{query.query_id}: {fault.sentence}") from None
+        hint = STRINGS if any(isinstance(row, str) for row in rows) else ""
+        raise CannotCheck(f"{query.query_id}: {fault.sentence}{hint}") from None
     return _ranked(query, hits, depth, seconds)
 
 
@@ -121,11 +124,11 @@ def _plain(row: Any) -> Any:
 
 
 def _ranked(query: ReleasedQuery, hits: list[RemoteHit], depth: int, seconds: float) -> SystemAnswer:
-    """Best first, as answers of any other system are ordered."""
+    """Best first, as answers of any other system are ordered: passages of the system's own as they stand."""
+    if own := told_in(hits):
+        return answer_of(query.query_id, own[:depth], seconds)
     names = sorted({hit.id for hit in hits}, key=str.encode)
     numbers = {name: number for number, name in enumerate(names)}
     positions, scores = ranked(query.query_id, hits, numbers, depth, RemoteReport())
     pairs = tuple((names[place], score) for place, score in zip(positions.tolist(), scores.tolist(), strict=True))
-    own = {hit.id: hit.own for hit in hits if hit.own is not None}
-    told = tuple(own.get(name, Returned(name)) for name, _ in pairs) if own else ()
-    return SystemAnswer(query.query_id, pairs, seconds, told)
+    return SystemAnswer(query.query_id, pairs, seconds)

@@ -46,10 +46,18 @@ def _of_object(row: Mapping[str, Any], number: int) -> RemoteHit:
     score = None if row.get("score") is None else checked_score(row["score"], number)
     if all(row.get(key) is None for key in ("document_id", "pages", "text")):
         return RemoteHit(checked_id(row.get("id"), number), score)
+    if _is_empty(row):
+        return RemoteHit(f"empty-{number}", score, Returned())
     first, last = _pages(row.get("pages"), number)
     values = {TOLD[key]: row.get(key) for key in TOLD} | {"first_pages": first, "last_pages": last}
     own = passage_of(values, "" if row.get("id") is None else checked_id(row["id"], number), number)
     return RemoteHit(own.id or f"passage-{digest_of(own)[:NAME_LENGTH]}", score, own)
+
+
+def _is_empty(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a passage without words, which keeps its place and earns nothing."""
+    text = row.get("text")
+    return isinstance(text, str) and not text.strip() and row.get("id") is None and row.get("document_id") is None
 
 
 def _pages(value: Any, number: int) -> tuple[Any, Any]:
@@ -80,13 +88,11 @@ class CommandEngine:
 
     Without `{query}` the text of the query is sent on standard input. The program prints one block id a line, best
     first, or id and score separated by a tab; or one JSON list of ids or of objects with `id` and `score`. An object
-    may tell of a passage of the program's own with `document_id`, `pages` and `text`, and then needs no `id`; `told`
-    has those of the answers so far, by the id of their hits.
+    may tell of a passage of the program's own with `document_id`, `pages` and `text`, and then needs no `id`.
     """
 
     line: str
     auth: Auth = field(default_factory=Auth)
-    told: dict[str, Returned] = field(default_factory=dict, compare=False, repr=False)
 
     name: ClassVar[str] = "command"
 
@@ -143,11 +149,7 @@ class CommandEngine:
         except UnicodeDecodeError:
             raise RemoteError("The command printed something that is not UTF-8 text.") from None
         rows = parsed(reply) if text.lstrip().startswith("[") else _columns(text)
-        hits = [hit_of(row, number) for number, row in enumerate(rows, 1)]
-        for hit in hits:
-            if hit.own is not None:
-                self.told.setdefault(hit.id, hit.own)
-        return RemoteAnswer(hits)
+        return RemoteAnswer([hit_of(row, number) for number, row in enumerate(rows, 1)])
 
 
 def _filled(word: str, values: dict[str, str]) -> str:

@@ -19,7 +19,6 @@ from apps.common.digests import digest_of
 from apps.common.text.wording import plural
 from apps.common.web.addresses import parse_openings, parse_url
 from apps.metrics.columns import Judged
-from apps.metrics.expected.rules import Returned
 from apps.metrics.files.run_warnings import remarks_on_blocks
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.remote.base import RemoteEngine, RemoteQuery
@@ -73,9 +72,7 @@ def retrieve(
         for first in range(0, len(open_queries), step):
             part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
             results = search_all(engine, line, part, k)
-            told = engine.told if isinstance(engine, CommandEngine) else {}
-            fresh = _answers(part, results, ids.names, told)
-            told.clear()
+            fresh = _answers(part, results, ids.names)
             if fresh:
                 file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
@@ -86,21 +83,18 @@ def retrieve(
     return RetrievalOutcome(answers, failed, "")
 
 
-def _answers(
-    part: Sequence[RemoteQuery], results: Answers, names: Sequence[str], told: Mapping[str, Returned]
-) -> list[SystemAnswer]:
-    """The answers of one part; `told` is what the system tells of passages of its own, by the ids of hits."""
+def _answers(part: Sequence[RemoteQuery], results: Answers, names: Sequence[str]) -> list[SystemAnswer]:
+    """The answers of one part."""
     answers = []
     for place, number in enumerate(results.answered):
         query, seconds = part[number].query_id, float(results.hits.seconds[place])
-        if results.passages is not None:
-            answers.append(answer_of(query, results.passages[place], seconds))
+        passages = results.told.get(place) if results.passages is None else results.passages[place]
+        if passages is not None:
+            answers.append(answer_of(query, passages, seconds))
             continue
         positions, scores = results.hits.of(place)
         hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
-        is_told = any(name in told for name, _ in hits)
-        passages = tuple(told.get(name, Returned(name)) for name, _ in hits) if is_told else ()
-        answers.append(SystemAnswer(query, hits, seconds, passages))
+        answers.append(SystemAnswer(query, hits, seconds))
     return answers
 
 

@@ -15,6 +15,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, read_jsonl
+from apps.common.text.wording import plural
 from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, refuse_without_hits
 from apps.metrics.expected.rules import (
@@ -80,17 +81,27 @@ def returned_by_results(
 ) -> Answers:
     """The passages of a file of results, best first; of our ids the corpus tells what the file does not.
 
-    With `knows_documents` a document that the corpus has not is a mistake. Raises InputErrors with every bad line.
+    With `knows_documents` a document that the corpus has not is remarked on. Raises InputErrors with every bad line.
     """
     errors = ErrorList(MOST_LISTED)
     rows = list(read_results(source, errors))
     if blocks:
         facts = facts_among(blocks)
-        facts = facts if knows_documents else facts._replace(are_all=False)
-        rows = checked(rows, source.name, lambda *_: facts, errors)
+        if knows_documents and facts.are_all:
+            _remark_on_documents(source.name, [row.returned.document_id for _, row in rows], facts.documents)
+        rows = checked(rows, source.name, lambda *_: facts._replace(are_all=False), errors)
     _raise(errors)
     ranked = best_first(row._replace(returned=with_facts(row.returned, blocks)) for _, row in rows)
     return _answers(_stem(source.name), ranked, names)
+
+
+def _remark_on_documents(name: str, documents: Sequence[str], known: Mapping[str, str]) -> None:
+    """Say on standard error how many results name a document that the corpus has not."""
+    strangers = [one for one in documents if one and one not in known]
+    if strangers:
+        names = "names" if len(strangers) == 1 else "name"
+        counted = plural(len(strangers), "result")
+        print(f"{name}: {counted} {names} a document that the corpus has not: {strangers[0]}.", file=sys.stderr)
 
 
 def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:

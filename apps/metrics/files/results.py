@@ -128,6 +128,7 @@ NAMES = ("qid", "query_id", "query")
 LONGEST_NAME = 300
 HIGHEST = 999_999_999
 ONE_IS_NEEDED = "the line says nothing of the passage: give its id, its document_id or its text."
+EMPTY = "the text is empty, and the line says nothing of the passage: leave it out, or give its id or its document_id."
 OF_NO_BLOCK = "start and end count the characters of a passage of the corpus: give its id."
 
 
@@ -257,7 +258,7 @@ def _row(name: str, line: int, record: dict[str, Any], rank: int | None, score: 
     if returned.span and not (returned.id or returned.document_id):
         raise refuse("id", OF_NO_BLOCK)
     if not (returned.id or returned.document_id or returned.text.strip()):
-        raise refuse("text" if record.get("text") is not None else "", ONE_IS_NEEDED)
+        raise refuse("text", EMPTY) if record.get("text") is not None else refuse("", ONE_IS_NEEDED)
     return ResultRow(qid.strip(), rank, returned, score)
 
 

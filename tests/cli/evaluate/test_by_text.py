@@ -220,7 +220,6 @@ def test_both_sides_of_a_release_are_measured(capsys):
         ("doors", ["--results", "own.jsonl", "--measures", "STREC@5"], 2, "cannot be measured by text"),
         ("doors", ["--run", "ours.run", "--measures", "TokenRecall@5"], 2, "needs the words of returned passages"),
         ("doors", ["--results", "bare.jsonl"], 3, "It returned no texts either"),
-        ("doors", ["--results", "wrong.jsonl"], 3, "wrong.jsonl, line 1, document_id: the corpus has no document"),
         ("table", ["--results", "own.jsonl"], 3, "export it with karat export --format jsonl"),
         ("table", ["--run", "ours.run", "--hit", "text"], 3, "--hit text measures nothing: Doors v2 has no texts"),
         ("alone", ["--run", "ours.run", "--hit", "text"], 3, "Doors v2 has no grades here"),
@@ -230,7 +229,6 @@ def test_faults_are_named(at, capsys, release, options, code, words):
     write_release(at / "table", "csv", content=GRADED)
     write_release(at / "alone", content=replace(BOTH, query_rows=[], grade_rows=[]))
     write(at, "bare", [{"qid": "Q1", "document_id": "house"}])
-    write(at, "wrong", [{"qid": "Q1", "text": TEXTS["a"], "document_id": "elsewhere"}])
 
     assert evaluate(release, *options) == code
     assert words in capsys.readouterr().err
@@ -262,3 +260,75 @@ def test_variants_of_a_question_count_as_one_by_text(at, capsys):
     assert evaluate("variants", "--results", "one.jsonl") == 0
 
     assert "The queries word 1 question" in capsys.readouterr().out
+
+
+def prints(at, code):
+    """The options for a program that knows the texts, and prints what `code` makes of the question `asked`."""
+    (at / "prints.py").write_text(
+        f"import json, sys\ntexts, found, asked = {TEXTS!r}, {ASKED!r}, sys.argv[1]\nprint(json.dumps({code}))\n"
+    )
+    return ["--program", f"{sys.executable} prints.py {{query}}", "--hit", "text", "--measures", DEFAULT_MEASURES]
+
+
+WRITTEN = [
+    '[{"id": f"chunk-{rank}", "text": texts[key]} for rank, key in enumerate(found[asked])]',
+    '[{"id": "handbook.pdf", "text": texts[key]} for key in found[asked]]',
+    '[{"text": texts[key], "score": 1} for key in found[asked]]',
+    '[{"text": texts[key], "score": rank} for rank, key in enumerate(found[asked])]',
+]
+
+
+@pytest.mark.parametrize("code", WRITTEN)
+def test_each_place_of_an_answer_keeps_its_own_text(at, capsys, code):
+    card = found(capsys, "doors", *prints(at, code), "--save-results", "saved.jsonl")
+
+    assert figures(card) == figures(found(capsys, "doors", "--results", "own.jsonl", "--measures", DEFAULT_MEASURES))
+    saved = [json.loads(line) for line in (at / "saved.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in saved if row["qid"] == "Q1"] == [TEXTS["d"], TEXTS["a"]]
+
+
+@pytest.mark.parametrize("first", ['{"text": texts["e"]}, {"text": texts["e"]}', '{"text": texts["e"]}, {"text": ""}'])
+def test_a_repeated_and_an_empty_passage_keep_their_rank_and_earn_nothing(at, capsys, first):
+    options = prints(at, f'[{first}, {{"text": texts["a"]}}] if asked == "red key" else []')
+
+    card = found(capsys, "doors", *options, "--save-results", "saved.jsonl")
+
+    again = found(capsys, "doors", "--results", "saved.jsonl", "--hit", "text", "--measures", DEFAULT_MEASURES)
+    assert figures(card)["RR"] == figures(again)["RR"] == pytest.approx(1 / 9)
+
+
+def test_ids_without_texts_count_where_they_stand_first(at, capsys):
+    code = '[{"id": key, "document_id": "house"} for key in ["d", "d", *found[asked]]]'
+
+    evaluate("doors", *prints(at, code)[:2], "--save-results", "saved.jsonl")
+
+    saved = [json.loads(line) for line in (at / "saved.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in saved if row["qid"] == "Q1"] == ["d", "a"]
+
+
+def test_texts_beside_one_graded_id_are_said_to_need_the_rule(at, capsys):
+    rows = [{"qid": "Q1", "id": "a"}, *({"qid": "Q2", "id": f"chunk-{n}", "text": TEXTS["c"]} for n in range(4))]
+    write(at, "mixed", rows)
+
+    assert evaluate("doors", "--results", "mixed.jsonl") == 0
+    assert "mixed: 4 of 5 results have a text and no id of the release; --hit text" in capsys.readouterr().err
+    assert evaluate("doors", "--results", "mixed.jsonl", "--hit", "text") == 0
+    assert "no id of the release" not in capsys.readouterr().err
+
+
+def test_a_document_that_the_corpus_has_not_is_remarked_on(at, capsys):
+    code = '[{"text": texts[key], "document_id": "elsewhere"} for key in found[asked]]'
+    live = found(capsys, "doors", *prints(at, code), "--save-results", "saved.jsonl")
+
+    assert evaluate("doors", "--results", "saved.jsonl", *prints(at, code)[2:], "--format", "json") == 0
+
+    out, err = capsys.readouterr()
+    assert figures(json.loads(out)) == figures(live)
+    assert "saved.jsonl: 5 results name a document that the corpus has not: elsewhere." in err
+
+
+def test_an_empty_text_alone_is_named(at, capsys):
+    write(at, "empty", [{"qid": "Q1", "text": ""}])
+
+    assert evaluate("doors", "--results", "empty.jsonl") == 3
+    assert "empty.jsonl, line 1, text: the text is empty" in capsys.readouterr().err

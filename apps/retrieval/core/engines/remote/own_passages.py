@@ -1,7 +1,7 @@
 """What an answer says of passages that a system cut itself: their documents, pages and texts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apps.metrics.expected.rules import Returned
@@ -60,6 +60,19 @@ def _text(value: Any, number: int) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or _UNSTORABLE.search(value):
         raise RemoteError(f"The text of item {number} is no text of at most {LONGEST_TEXT:,} characters.")
     return value
+
+
+def told_in(hits: Sequence[RemoteHit]) -> list[Returned]:
+    """The passages of an answer that tells more than ids, in its order; none for an answer of ids alone.
+
+    With texts every item keeps its place, whatever its id or text is; without any an id counts where it stands first.
+    """
+    if all(hit.own is None for hit in hits):
+        return []
+    told = [hit.own or Returned(hit.id) for hit in hits]
+    if any(one.text for one in told):
+        return told
+    return list({hit.id: one for hit, one in reversed(list(zip(hits, told, strict=True)))}.values())[::-1]
 
 
 class MayCutPassages:

@@ -28,6 +28,7 @@ from apps.retrieval.core.engines.remote.base import (
     Request,
     Send,
 )
+from apps.retrieval.core.engines.remote.own_passages import told_in
 from apps.retrieval.core.ranking import in_order
 
 LONGEST_WAIT = 60.0
@@ -149,6 +150,7 @@ class Answers(NamedTuple):
     """`hits` has an entry for each of `answered` (indices of the queries), in that order. `stopped` is why the other
     queries were not sent, "" when all were. `usage` counts the requests, and of these errors and timeouts. Of an engine
     that returns passages of its own, `passages` has them, in the same order; the hits are empty but for their times.
+    Of one that returns blocks, `told` has the answers that tell more than ids, by their place, with empty hits too.
     """
 
     hits: Hits
@@ -158,6 +160,7 @@ class Answers(NamedTuple):
     report: RemoteReport
     usage: Usage
     passages: list[list[Returned]] | None = None
+    told: Mapping[int, list[Returned]] = {}
 
 
 def search_all(
@@ -287,11 +290,16 @@ def _answers_of(
         passages = [_own_ranked(reading.hits, k, report) for reading in readings.values()]
         hits = joined([NOTHING] * len(passages), seconds)
         return Answers(hits, answered, failed, batch.stopped, report, batch.usage, passages)
-    known = connection.locate({hit.id for reading in readings.values() for hit in reading.hits})
+    told = {place: own for place, reading in enumerate(readings.values()) if (own := told_in(reading.hits))}
+    report.cut += sum(max(0, len(own) - k) for own in told.values())
+    of_ids = {number: reading.hits for place, (number, reading) in enumerate(readings.items()) if place not in told}
+    known = connection.locate({hit.id for hits in of_ids.values() for hit in hits})
     rankings = [
-        ranked(queries[number].query_id, reading.hits, known, k, report) for number, reading in readings.items()
+        ranked(queries[number].query_id, of_ids[number], known, k, report) if number in of_ids else NOTHING
+        for number in readings
     ]
-    return Answers(joined(rankings, seconds), answered, failed, batch.stopped, report, batch.usage)
+    own_of = {place: own[:k] for place, own in told.items()}
+    return Answers(joined(rankings, seconds), answered, failed, batch.stopped, report, batch.usage, told=own_of)
 
 
 def _own_ranked(hits: Sequence[RemoteHit], k: int, report: RemoteReport) -> list[Returned]:
