@@ -262,8 +262,8 @@ class TextIndex:
         whole = runs.passage[runs.length == texts.lengths[runs.passage]]
         is_open = ~np.isin(passage, whole)  # all that a run of the whole passage leaves lies within it
         passage, stream = passage[is_open], stream[is_open]
-        for first, last in _portions(texts.lengths[passage], MOST_CELLS):
-            runs = runs.joined(self._in_streams(texts, passage[first:last], stream[first:last]))
+        for start, end in _portions(texts.lengths[passage], MOST_CELLS):
+            runs = runs.joined(self._in_streams(texts, passage[start:end], stream[start:end]))
         runs = runs.take(~_is_within_longer(runs))
         passage, block, first, last, place = self._pieces(runs)
         found = np.zeros(len(texts.sizes), dtype=np.int64)
