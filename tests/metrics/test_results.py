@@ -82,7 +82,7 @@ def test_what_a_system_does_not_tell_is_left_out_or_null(field, nothing):
         ({"qid": "T-0001", "rank": 1, "text": "Key", "start": 0, "end": 3}, "id", "", "give its id"),
         (WHOLE | {"pages": [3]}, "pages", "[3]", "first and the last page"),
         ({"qid": "T-0001", "rank": 1, "pages": [3, 4]}, "", "", "give its id, its document_id or its text"),
-        ({"qid": "T-0001", "rank": 1, "text": " "}, "text", " ", "give its id, its document_id or its text"),
+        ({"qid": "T-0001", "rank": 1, "text": " "}, "text", " ", "the text is empty"),
         ("[1]", "", "[1]", "one JSON object"),
         ('{"qid": "a\\u0000b"}', "", '{"qid": "a\\u0000b"}', "NUL"),
     ],
