@@ -16,7 +16,7 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from apps.cli.score.scoring import ScoringGround, card_by_grades, ground_of, weighted_card
-from apps.cli.score.triples import facts_in, hit_rule, is_results, opened, returned_by_results
+from apps.cli.score.triples import baseline_first, facts_in, hit_rule, opened, returned_by_results
 from apps.common.errors import InputError
 from apps.common.files.linefiles import name_of
 from apps.metrics.by_text.coverage import Evidence, ReturnedTexts, covering
@@ -166,12 +166,7 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
             raise MeasureError(f"--{option.replace('_', '-')} goes with runs of blocks: by text only grades are known.")
     if args.bounds:
         raise MeasureError("--bounds goes with runs of blocks: nobody knows how many blocks a passage could cover.")
-    paths = [*((path, True) for path in args.runs or ()), *((path, False) for path in args.results or ())]
-    if args.compare:
-        first = next((one for one in paths if one[0] == args.compare), (args.compare, not is_results(args.compare)))
-        paths = [first, *(one for one in paths if one != first)]
-        if len(paths) == 1:
-            raise MeasureError("--compare names the baseline; name another run with --run or --results.")
+    paths = baseline_first(args)
     if not paths:
         raise MeasureError("Name the passages that a system returned with --results, or a run with --run.")
     if [args.qrels, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:

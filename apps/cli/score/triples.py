@@ -318,14 +318,23 @@ def hit_rule(text: str) -> HitRule:
         raise MeasureError(str(error)) from error
 
 
-def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
-    """The runs in the order of the output, the baseline first, each with whether it is a TREC run."""
+def baseline_first(args: argparse.Namespace) -> list[tuple[str, bool]]:
+    """The runs and results in the order of the output, the baseline first, each with whether it is a TREC run.
+
+    Raises MeasureError where the baseline is alone.
+    """
     paths = [*((path, True) for path in args.runs or ()), *((path, False) for path in args.results or ())]
     if args.compare:
         first = next((one for one in paths if one[0] == args.compare), (args.compare, not is_results(args.compare)))
         paths = [first, *(one for one in paths if one != first)]
         if len(paths) == 1:
             raise MeasureError("--compare names the baseline; name another run with --run or --results.")
+    return paths
+
+
+def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
+    """The same, and what a run on triples cannot be asked is refused."""
+    paths = baseline_first(args)
     if args.bounds:
         raise MeasureError("--bounds goes with --qrels: what is not expected is not unjudged.")
     if not paths:
