@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from apps.cli.evaluate.by_text import TextRun
-from apps.cli.evaluate.misses import firsts_by_grades, firsts_by_text
+from apps.cli.evaluate.misses import First, firsts_by_grades, firsts_by_text
 from apps.cli.evaluate.released import ReleasedQuery, ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, Evaluated
 from apps.common.errors import InputError
@@ -109,31 +109,24 @@ def _can_be_better(rule: GateRule, one: QueryValue) -> bool:
     return not math.isclose(one.value, low if is_low_good else high, abs_tol=1e-12)
 
 
-Firsts = Mapping[str, tuple[Returned | None, str]]
-
-
 def _firsts(
     rule: GateRule, release: ReleaseSplit, judged: Judged | None, run: Answered, by_text: TextRun | None
-) -> Firsts:
-    """What came first for each question, and what its grade is; on Q&As it has none."""
+) -> Mapping[str, First]:
+    """What came first for each question by its id."""
     if counts_questions(rule.hit):
-        return {name: (next(iter(passages), None), "") for name, passages in run.returned.items()}
-    unjudged = "covers no judged passage" if by_text is not None else "not judged"
+        return {name: First(next(iter(passages), None)) for name, passages in run.returned.items()}
     if by_text is not None:
         found = firsts_by_text(release, by_text)
     elif judged is not None and run.ranked is not None:
         found = firsts_by_grades(release, judged, run)
     else:
         return {}
-    return {
-        release.queries[place].query_id: (first, unjudged if grade is None else f"grade {grade}")
-        for place, (first, grade) in found.items()
-    }
+    return {release.queries[place].query_id: first for place, first in found.items()}
 
 
-def _worst(one: QueryValue, query: ReleasedQuery, firsts: Firsts) -> WorstQuery:
-    first, grade = firsts.get(one.query_id, (None, ""))
-    return WorstQuery(one.query_id, query.text, one.value, one.baseline, _words(first), grade)
+def _worst(one: QueryValue, query: ReleasedQuery, firsts: Mapping[str, First]) -> WorstQuery:
+    first = firsts.get(one.query_id, First())
+    return WorstQuery(one.query_id, query.text, one.value, one.baseline, _words(first.passage), first.grade_words)
 
 
 def _words(first: Returned | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from apps.cli.evaluate.by_text import TextRun
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, Evaluated
-from apps.metrics.columns import Judged
+from apps.metrics.columns import LOST, NOTHING, UNJUDGED, Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import first_ranks
 from apps.metrics.expected.rules import BY_GRADES, ExpectedBlock, HitRule, Returned, counts_questions
@@ -23,23 +23,41 @@ USUAL_CUTOFF = 10
 NOT_RETURNED = 0
 
 
-Firsts = dict[int, tuple[Returned | None, int | None]]
+NO_GRADE = "not judged"
+NO_GRADE_BY_TEXT = {UNJUDGED: "covers no judged passage", LOST: "not located", NOTHING: "covers no passage"}
+
+
+class First(NamedTuple):
+    """What came first for a question: the passage, None where nothing was returned. `grade` is its grade, or what it
+    earns by text; without one `ungraded` says why, and is "" on Q&As.
+    """
+
+    passage: Returned | None = None
+    grade: int | None = None
+    ungraded: str = ""
+
+    @property
+    def grade_words(self) -> str:
+        return self.ungraded if self.grade is None else f"grade {self.grade}"
+
+
+Firsts = dict[int, First]
+"""What came first for each query by its place in the release."""
 
 
 class Miss(NamedTuple):
     """A question without anything right among its first passages.
 
-    `rank` is that of the first right passage, from 1; NOT_RETURNED without one. `first` is what came first, None where
-    nothing was returned. `expected` are blocks with their grade by grades, else the expected blocks.
+    `rank` is that of the first right passage, from 1; NOT_RETURNED without one. `expected` are blocks with their grade
+    by grades, else the expected blocks.
     """
 
     question_id: str
     query_id: str
     text: str
     rank: int
-    first: Returned | None
+    first: First
     expected: tuple[dict[str, Any], ...]
-    first_grade: int | None = None
 
 
 class Misses(NamedTuple):
@@ -95,7 +113,7 @@ def _by_text(release: ReleaseSplit, run: TextRun, hit: str, cutoff: int) -> Miss
 
 
 def _missed(release: ReleaseSplit, ranking: Pass, firsts: Firsts, hit: str, cutoff: int) -> Misses:
-    """The misses by grades; `firsts` are what came first for the queries by their place."""
+    """The misses by grades."""
     ranks: dict[int, int] = {}
     for query, rank in zip(*(column.tolist() for column in ranking.rows(1, None)), strict=True):
         ranks.setdefault(query, rank + 1)
@@ -105,39 +123,36 @@ def _missed(release: ReleaseSplit, ranking: Pass, firsts: Firsts, hit: str, cuto
         rank = ranks.get(place, NOT_RETURNED)
         if not has_relevant[place] or 0 < rank <= cutoff:
             continue
-        first, grade = firsts.get(place, (None, None))
-        expected = tuple(relevant[query.query_id])
-        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grade))
+        first, expected = firsts.get(place, First()), tuple(relevant[query.query_id])
+        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected))
     return Misses(hit, cutoff, int(has_relevant.sum()), tuple(missed))
 
 
 def firsts_by_grades(release: ReleaseSplit, judged: Judged, run: Answered) -> Firsts:
-    """What came first for each query by its place in the release, and its grade, None where it was not judged."""
+    """What a run of blocks has first."""
     assert run.ranked is not None
     return _firsts(release, run, Pass(judged, run.ranked, run.ids))
 
 
 def firsts_by_text(release: ReleaseSplit, run: TextRun) -> Firsts:
-    """As `firsts_by_grades`; the grade is what the passage earns."""
-    grades, passages = _first_grades(run.ranking), run.passages
-    return {
-        place: (passages[query.query_id][0], grades.get(place))
-        for place, query in enumerate(release.queries)
-        if passages.get(query.query_id)
-    }
-
-
-def _first_grades(ranking: Pass) -> dict[int, int]:
-    at_first = ranking.rank == 0
-    return dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+    """What a run that is measured by text has first, and what that earns."""
+    earnings = run.ranking.earnings
+    assert earnings is not None
+    is_first = earnings.rank == 0
+    firsts: Firsts = {}
+    for place, earned in zip(earnings.query[is_first].tolist(), earnings.grade[is_first].tolist(), strict=True):
+        passage, ungraded = run.passages[release.queries[place].query_id][0], NO_GRADE_BY_TEXT.get(earned, "")
+        firsts[place] = First(passage, None if ungraded else earned, ungraded)
+    return firsts
 
 
 def _firsts(release: ReleaseSplit, run: Answered, ranking: Pass) -> Firsts:
-    grades = _first_grades(ranking)
+    at_first = ranking.rank == 0
+    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
     firsts: Firsts = {}
     for place, number in zip(*(column.tolist() for column in ranking.top(1)), strict=True):
         block = bytes(run.ids[number]).decode()
-        firsts[place] = release.blocks.get(block, Returned(block)), grades.get(place)
+        firsts[place] = First(release.blocks.get(block, Returned(block)), grades.get(place), NO_GRADE)
     return firsts
 
 
@@ -160,7 +175,7 @@ def _on_triples(release: ReleaseSplit, run: Answered, hit: HitRule, cutoff: int)
         if 0 < rank <= cutoff:
             continue
         question, returned = triple.question, run.returned.get(triple.question.id, ())
-        first, expected = next(iter(returned), None), tuple(map(_expected, question.expected))
+        first, expected = First(next(iter(returned), None)), tuple(map(_expected, question.expected))
         missed.append(Miss(question.id, triple.asked.query_id, triple.asked.text, rank, first, expected))
     return Misses(str(hit), cutoff, len(known), tuple(missed))
 
@@ -182,7 +197,7 @@ def write_misses(path: Path, sides: Iterable[Misses]) -> None:
 
 def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
     for miss in side.missed:
-        graded = {} if side.counts_questions else {"first_grade": miss.first_grade}
+        graded = {} if side.counts_questions else {"first_grade": miss.first.grade}
         yield {
             "qid": miss.question_id,
             "query_id": miss.query_id,
@@ -191,7 +206,7 @@ def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
             "cutoff": side.cutoff,
             "rank": miss.rank or None,
             "expected": list(miss.expected),
-            "first": _stored(miss.first),
+            "first": _stored(miss.first.passage),
             **graded,
         }
 

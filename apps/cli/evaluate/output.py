@@ -238,12 +238,12 @@ def _miss_parts(sheet: ResultSheet) -> Iterator[ReportSection]:
 
 def _first(miss: Miss) -> str:
     """What came first, as far as the system told it."""
-    first = miss.first
+    first = miss.first.passage
     if first is None:
         return "nothing was returned"
     pages = f"pages {first.pages[0]} to {first.pages[1]}" if first.pages else ""
     place = ", ".join(filter(None, [first.id or first.document_id, "" if first.id else pages]))
-    grade = "" if miss.first_grade is None else f" (grade {miss.first_grade})"
+    grade = f" ({miss.first.grade_words})" if miss.first.grade_words else ""
     return f"{place}{grade}: {shorten(first.text, MOST_LETTERS, placeholder=' …')}" if first.text else f"{place}{grade}"
 
 

@@ -91,17 +91,17 @@ class Pass:
 
     Attributes: `query`, `rank` (from 0) and `grade` of each judged row; `row`, its index among the judgements; `block`,
     its block; `pooled`, how many rows of the pool are above it; `returned`, the number of results of each query;
-    `size`, the number of queries.
+    `size`, the number of queries; `covering` and `earnings`, set by text only.
     """
 
     def __init__(
         self, judged: Judged, ranked: Result, block_ids: BlockIds, attributes: Attributes | None = None
     ) -> None:
         self.covering: Covering | None = None
-        self._earnings: Earnings | None = None
+        self.earnings: Earnings | None = None
         if isinstance(ranked, Covering):
-            self.covering, self._earnings = ranked, ranked.earnings(judged)
-            judged, ranked = _as_ranking(judged, self._earnings)
+            self.covering, self.earnings = ranked, ranked.earnings(judged)
+            judged, ranked = _as_ranking(judged, self.earnings)
         self.judged = judged
         self.block_ids = block_ids
         self.attributes = attributes or Attributes()
@@ -161,8 +161,8 @@ class Pass:
         if cutoff is not None:
             chosen &= self.ranks(judged_only) < cutoff
         blocks = np.ones(len(self.grade), dtype=np.int64)
-        if self._earnings is not None:
-            of = self._earnings.further_of[self._earnings.further_grade >= rel]
+        if self.earnings is not None:
+            of = self.earnings.further_of[self.earnings.further_grade >= rel]
             blocks += np.bincount(of, minlength=len(self._ordered.query))[self._found]
         return blocks[chosen]
 

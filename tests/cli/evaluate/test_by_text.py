@@ -332,3 +332,21 @@ def test_an_empty_text_alone_is_named(at, capsys):
 
     assert evaluate("doors", "--results", "empty.jsonl") == 3
     assert "empty.jsonl, line 1, text: the text is empty" in capsys.readouterr().err
+
+
+def test_what_came_first_without_a_grade_says_why(at, two_decide):
+    strange = "A sentence of words that stand in no text of this house or of any other."
+    rows = [{"qid": "Q1", "text": TEXTS["d"][:40]}, {"qid": "Q2", "text": strange}, {"qid": "Q3", "text": TEXTS["a"]}]
+    write(at, "bad", rows)
+    rules = gates(at, 'figure = "RR"\nhit = "text"\nat_least = 0.9\non = "mean"')
+
+    files = ["--comment", "c.md", "--misses", "misses.jsonl", "--markdown", "report.md"]
+    evaluate("doors", "--results", "bad.jsonl", *rules, *files)
+
+    words = {"Q1": "covers no passage", "Q2": "not located", "Q3": "covers no judged passage"}
+    rows = [line for line in (at / "c.md").read_text().splitlines() if line.startswith("| `Q")]
+    assert {row.split("`")[1]: row.rsplit(", ", 1)[1].removesuffix(" |") for row in rows} == words
+    report = (at / "report.md").read_text()
+    assert all(f"({one})" in report for one in words.values())
+    misses = [json.loads(line) for line in (at / "misses.jsonl").read_text().splitlines()]
+    assert [miss["first_grade"] for miss in misses] == [None] * 3
