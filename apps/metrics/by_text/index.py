@@ -35,10 +35,17 @@ MOST_CELLS = 2_000_000
 ENOUGH, HALF = 40, 0.5
 """A passage is located when half of its words are, or as many as these."""
 
-REVISION = 1
+REVISION = 2
 """Of the files of an index: others are built anew."""
 
 TEXTS_AT_ONCE = 1_000
+_HEBREW_SIGNS = {0x5BE, 0x5C0, 0x5C3, 0x5C6}
+_SILENT = dict.fromkeys(
+    {0xAD, *range(0x200B, 0x200E), 0x2060, 0xFEFF, 0x640, *range(0x64B, 0x660), 0x670, *range(0x591, 0x5C8)}
+    - _HEBREW_SIGNS
+)
+"""What a word may have or lack: soft hyphens and other characters without width, vowel marks of Arabic and Hebrew."""
+
 _FILLER = 0
 _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], dtype=np.uint64)
 _LAST_FACTOR, _HALF_BITS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(32)
@@ -79,7 +86,7 @@ class Located(NamedTuple):
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Where each of the words of a text is in it, as characters from … to before …; in the order of `tokens_of`."""
-    forms = [unicodedata.normalize("NFKC", letter).casefold().replace("_", " ") for letter in text]
+    forms = [_plain(letter).casefold().replace("_", " ") for letter in text]
     origin = [place for place, form in enumerate(forms) for _ in form]
     return [(origin[start], origin[end - 1] + 1) for start, end in word_spans("".join(forms))]
 
@@ -97,9 +104,11 @@ def tokens_of(text: str) -> list[str]:
     """The words of a text for comparison: runs of letters and digits, without differences of capitals and forms of
     letters; of scripts without blanks, pairs of neighbouring characters.
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    return words_of(text.casefold().replace("_", " "))
+    return words_of(_plain(text).casefold().replace("_", " "))
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_SILENT)
 
 
 class _Texts(NamedTuple):

@@ -156,6 +156,7 @@ def test_scores_by_id_have_no_such_page(client, scene, name):
         "At the tap, 0.2 mg.",
         "Über­maß_und  ＡＢＣ ﬁn",
         "残留塩素 is 0.2",
+        "كَتَبَ الوَلَدُ الدَّرْسَ",
         "",
         "İstanbul ǆ 10⁸",
         "naïve cafe\N{COMBINING ACUTE ACCENT}",

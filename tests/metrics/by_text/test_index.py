@@ -17,6 +17,7 @@ from apps.metrics.by_text.index import (
     index_of,
     tokens_of,
     word_numbers,
+    word_places,
 )
 from tests.metrics.by_text.corpora import blocks_of, made_up
 
@@ -54,6 +55,22 @@ def test_capitals_blanks_and_marks_make_no_difference(written):
     located = index(RULES).locate([written])
 
     assert rows(located) == [(0, 0, 0, len(tokens_of(RULES[0])), 0)]
+
+
+@pytest.mark.parametrize(
+    ("plain", "marked"),
+    [
+        ("The microorganisms were counted again.", "The micro\u00adorga\u00adnisms were counted\u200b again."),
+        ("كتب الولد الدرس في البيت", "كَتَبَ الوَلَدُ الدَّرْسَ فِي البَيـْتِ"),
+        ("שלום לכל הילדים בגן", "שָׁלוֹם לְכָל הַיְלָדִים בַּגַּן"),
+    ],
+)
+def test_marks_that_a_word_may_lack_make_no_difference(plain, marked):
+    for block, passage in ((plain, marked), (marked, plain)):
+        located = index([block]).locate([passage])
+
+        assert rows(located) == [(0, 0, 0, len(plain.split()), 0)]
+        assert len(word_places(passage)) == len(plain.split())
 
 
 def test_a_passage_over_two_blocks_holds_the_end_of_one_and_the_beginning_of_the_other():
