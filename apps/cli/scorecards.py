@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from apps.cli.arguments import aligned, delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.jsontext import figures, written
-from apps.common.text.wording import number, p_value, signed
+from apps.common.text.wording import harmless, number, p_value, signed
 from apps.metrics.scorecard import LOWER_END, ByText, Scorecard, ScoredRun, notes_of
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.intervals import effective_number
@@ -36,7 +36,7 @@ def as_table(card: Scorecard) -> str:
     if card.with_queries:
         parts += [aligned(_query_rows(card, run)) for run in card.runs]
     parts.append("\n".join(textwrap.fill(note, NOTE_WIDTH) for note in notes_of(card)))
-    return "\n\n".join(parts) + "\n"
+    return harmless("\n\n".join(parts)) + "\n"
 
 
 def _heading(card: Scorecard) -> str:
@@ -324,6 +324,7 @@ def _located(one: ByText) -> dict[str, Any]:
         "returned": one.returned,
         "located": one.returned - one.lost,
         "not_located": [lost._asdict() for lost in one.listed],
+        "without_text": one.textless,
         "graded_without_text": one.absent,
         "by_share": {f"{share:g}": mean for share, mean in one.by_share.items()},
     }

@@ -41,6 +41,7 @@ class ByText(NamedTuple):
     """How a run is measured by text: how many passages it returned, and how many of them are not located, the first
     ones in `listed`.
 
+    `textless` of those that are not located have no text, neither their own nor that of an id of the corpus.
     `by_share` is the mean of the first measure by the share, None where it is not defined; `absent` counts the graded
     blocks that the corpus does not have. `depth` is the most passages for one query.
     """
@@ -49,6 +50,7 @@ class ByText(NamedTuple):
     lost: int
     listed: Sequence[LostPassage] = ()
     by_share: Mapping[float, float | None] = {}
+    textless: int = 0
     absent: int = 0
     depth: int = 0
 
@@ -298,9 +300,13 @@ def _of_texts(card: Scorecard) -> Iterator[str]:
         found = run.by_text.returned - run.by_text.lost
         words = f"{run.tag}: {found:,} of {plural(run.by_text.returned, 'returned passage')} located in the corpus."
         if run.by_text.lost:
-            named = "; ".join(f"{one.query}, rank {one.rank}: “{one.text}”" for one in run.by_text.listed)
-            more = run.by_text.lost - len(run.by_text.listed)
-            words += f" Not located: {named}{f'; and {more:,} more' if more else ''}."
+            named = [f"{one.query}, rank {one.rank}: “{one.text}”" for one in run.by_text.listed]
+            if more := run.by_text.lost - len(named):
+                named.append(f"and {more:,} more" if named else f"{more:,}")
+            words += f" Not located: {'; '.join(named)}."
+        if run.by_text.textless:
+            has = "has" if run.by_text.textless == 1 else "have"
+            words += f" {run.by_text.textless:,} of these {has} neither a text nor an id of the corpus."
         yield words
         if run.by_text.by_share:
             yield f"{run.tag}, {next(iter(card.measures))} by the share: {_by_share(run.by_text)}."

@@ -6,7 +6,6 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 from apps.cli import scorecards
@@ -16,7 +15,7 @@ from apps.cli.evaluate.next_steps import missed_words
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.common.files.csvsafe import safe_cell
-from apps.common.text.wording import number
+from apps.common.text.wording import beginning, harmless, number
 from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN
 from apps.metrics.scorecard import Input, Scorecard, text_words
 from apps.reports.core.document import Block, Document, Paragraph, ReportSection, Table
@@ -72,7 +71,7 @@ def as_table(sheet: ResultSheet) -> str:
         parts += [*heading, scorecards.as_table(card).rstrip("\n")]
     if sheet.steps:
         parts += ["What to do with this", "\n".join(map(_step, sheet.steps))]
-    return "\n\n".join(parts) + "\n"
+    return harmless("\n\n".join(parts)) + "\n"
 
 
 def _step(sentence: str) -> str:
@@ -244,7 +243,7 @@ def _first(miss: Miss) -> str:
     pages = f"pages {first.pages[0]} to {first.pages[1]}" if first.pages else ""
     place = ", ".join(filter(None, [first.id or first.document_id, "" if first.id else pages]))
     grade = f" ({miss.first.grade_words})" if miss.first.grade_words else ""
-    return f"{place}{grade}: {shorten(first.text, MOST_LETTERS, placeholder=' …')}" if first.text else f"{place}{grade}"
+    return f"{place}{grade}: {beginning(first.text, MOST_LETTERS)}" if first.text else f"{place}{grade}"
 
 
 def _step_parts(sheet: ResultSheet) -> Iterator[ReportSection]:

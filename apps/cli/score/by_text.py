@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from textwrap import shorten
 from typing import NamedTuple, TextIO
 
 import numpy as np
@@ -19,6 +18,7 @@ from apps.cli.score.scoring import ScoringGround, card_by_grades, ground_of, wei
 from apps.cli.score.triples import baseline_first, facts_in, hit_rule, opened, returned_by_results
 from apps.common.errors import InputError
 from apps.common.files.linefiles import name_of
+from apps.common.text.wording import beginning
 from apps.metrics.by_text.coverage import Evidence, ReturnedTexts, covering
 from apps.metrics.by_text.index import IndexedBlock, Located, index_of
 from apps.metrics.columns import BlockIds, Covering, Ints, Judged, Ranked, in_rank_order
@@ -40,6 +40,7 @@ SHARES = (0.5, 0.8, 1.0)
 MOST_LISTED = 5
 MOST_LETTERS = 60
 NO_CORPUS = "By text, returned passages are located in the corpus. Name it with --corpus corpus.jsonl."
+ANOTHER_CORPUS = "the corpus has none of the relevant passages of the judgements. Name the corpus that was judged."
 NOTHING_COVERED = "no passage in the first ten covers a judged passage; check that the corpus is the one it searches."
 Returns = Mapping[str, Sequence[Returned]]
 """The passages that were returned for each query by its id, best first."""
@@ -71,18 +72,19 @@ class LocatedRun(NamedTuple):
             lost=len(covered.lost_query),
             listed=self._listed(covered),
             by_share=by_share,
+            textless=sum(not self.texts[text] for text in self.returned.text.tolist()),
             absent=self.corpus.absent,
             depth=int(covered.returned.max(initial=0)),
         )
 
     def _listed(self, covered: Covering) -> tuple[LostPassage, ...]:
-        """The first passages that are not located, one of each text."""
+        """The first passages that have a text and are not located, one of each text."""
         lost = set(zip(covered.lost_query.tolist(), covered.lost_rank.tolist(), strict=True))
         columns = zip(*(column.tolist() for column in self.returned), strict=True)
         texts: dict[int, LostPassage] = {}
         for query, rank, text in columns:
-            if (query, rank) in lost and len(texts) < MOST_LISTED:
-                shown = shorten(self.texts[text], MOST_LETTERS, placeholder=" …")
+            if (query, rank) in lost and self.texts[text] and len(texts) < MOST_LISTED:
+                shown = beginning(self.texts[text], MOST_LETTERS)
                 texts.setdefault(text, LostPassage(self.corpus.judged.queries[query], rank + 1, shown))
         return tuple(texts.values())
 
@@ -105,7 +107,16 @@ class CorpusTexts:
     @cached_property
     def absent(self) -> int:
         """How many graded blocks the corpus does not have."""
-        return len(np.setdiff1d(self.judged.block[self.judged.grade > 0], self.known))
+        return len(np.setdiff1d(self._graded, self.known))
+
+    @property
+    def _graded(self) -> Ints:
+        return self.judged.block[self.judged.grade > 0]
+
+    @property
+    def is_another(self) -> bool:
+        """Whether there are graded blocks, and the corpus has none of them."""
+        return len(self._graded) > 0 and not np.isin(self._graded, self.known).any()
 
     def located(self, returned: Returns) -> LocatedRun:
         """Where the passages for the judged queries are; each text is located once."""
@@ -151,6 +162,8 @@ def scorecard_by_text(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
             raise InputError(name_of(args.corpus), None, "", "", "contains no passages.")
         files = _Files(ground.judged, numbers, blocks, args, remarks)
         corpus = CorpusTexts(blocks, numbers, ground.judged)
+        if corpus.is_another:
+            raise InputError(name_of(args.corpus), None, "block_id", next(iter(blocks)), ANOTHER_CORPUS)
         runs = [_scored(*files.read(path, is_run=is_run), rule, ground, corpus, args) for path, is_run in paths]
     runs = with_distinct_tags(runs, [path for path, _ in paths])
     card = card_by_grades(ground, runs, args, list(digests.taken()))._replace(hit=rule)
@@ -169,6 +182,8 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
     paths = baseline_first(args)
     if not paths:
         raise MeasureError("Name the passages that a system returned with --results, or a run with --run.")
+    if args.fit_ids and not any(is_run for _, is_run in paths):
+        raise MeasureError("--fit-ids goes with runs of blocks: results are located by their texts.")
     if [args.qrels, args.corpus, args.by, args.weights, *(path for path, _ in paths)].count("-") > 1:
         raise MeasureError("Only one file can be standard input.")
     return paths

@@ -123,16 +123,19 @@ def block_facts(path: str) -> dict[str, Returned]:
         raise InputError(path, None, "", "", f"cannot be read: {error.strerror}.") from error
 
 
+NO_BLOCK = "a block needs a text, and a block_id that is a text as well, in quotes."
+
+
 def facts_in(source: TableFile) -> dict[str, Returned]:
     """As `block_facts`, of an open file."""
     errors = ErrorList(MOST_LISTED)
-    blocks = {}
+    blocks: dict[str, Returned] = {}
     for line, values in read_jsonl(source, errors):
         block = _block(values)
         if block is None:
-            errors.add(source.error(line, "block_id", values.get("block_id"), "a block needs a block_id and a text."))
-            continue
-        blocks[block.id] = block
+            errors.add(source.error(line, "block_id", values.get("block_id"), NO_BLOCK))
+        elif blocks.setdefault(block.id, block) is not block:
+            errors.add(source.error(line, "block_id", block.id, "an earlier line has this block_id already."))
     _raise(errors)
     return blocks
 

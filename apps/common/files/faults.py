@@ -9,6 +9,7 @@ from typing import Any
 
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.csvsafe import safe_cell
+from apps.common.text.wording import harmless
 
 MOST_GROUPS = 100
 """Mistakes of further kinds are not grouped, so that memory stays bounded."""
@@ -144,8 +145,8 @@ def shown(value: object) -> str:
 def as_line(error: InputError) -> str:
     """The error as one line for a terminal: file, line, field, value, message."""
     if error.value and error.value not in error.message and error.value not in error.field:
-        return str(InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}"))
-    return str(error)
+        error = InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}")
+    return harmless(str(error))
 
 
 def all_of(errors: ErrorList) -> InputErrors:

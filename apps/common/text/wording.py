@@ -1,11 +1,15 @@
 """How Karat writes numbers, dates and digests. Plain values in, words out."""
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from textwrap import shorten
 
 NOT_DEFINED = "not defined"
 MINUS = "\N{MINUS SIGN}"
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that command a terminal, or turn the text after them round; a line break is none."""
 
 
 def number(value: float | None, places: int = 3) -> str:
@@ -119,3 +123,13 @@ def short_digest(digest: str | None) -> str:
     if len(bare) <= 12:
         return bare
     return f"{bare[:4]} {bare[4:8]} … {bare[-4:]}"
+
+
+def harmless(text: str) -> str:
+    """The text as it may be written to a terminal: what others wrote can only be read there."""
+    return CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def beginning(text: str, most: int) -> str:
+    """The first words of a text that others wrote, `most` letters of them, on one line."""
+    return shorten(harmless(" ".join(text.split())), most, placeholder=" …")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from textwrap import shorten
 from typing import NamedTuple
 
 from apps.common.text.markdown_cells import as_code, code_cell, escaped, rows_of
-from apps.common.text.wording import number, plural
+from apps.common.text.wording import beginning, number, plural
 from apps.gates.core.decisions import GateVerdict, state_that_counts
 from apps.gates.core.rule import FAILED, LATENCIES, NOTHING, PASSED, UNKNOWN, GateRule
 
@@ -147,21 +146,21 @@ def _hidden(facts: CommentFacts) -> Iterator[str]:
 
 def _row(one: WorstQuery, rule: GateRule, *, with_baseline: bool) -> Iterator[str]:
     yield code_cell(one.query_id)
-    yield code_cell(shorten(one.text, MOST_LETTERS, placeholder=" …"))
+    yield code_cell(beginning(one.text, MOST_LETTERS))
     if with_baseline:
         yield _value(rule, one.baseline)
     yield _value(rule, one.value)
-    first = code_cell(shorten(one.first, MOST_LETTERS, placeholder=" …")) or "nothing"
+    first = code_cell(beginning(one.first, MOST_LETTERS)) or "nothing"
     yield f"{first}, {one.grade}" if one.grade else first
 
 
 def _plain_row(one: WorstQuery, rule: GateRule) -> Iterator[str]:
     yield one.query_id
-    yield shorten(one.text, MOST_LETTERS, placeholder=" …")
+    yield beginning(one.text, MOST_LETTERS)
     yield f"{_figure(rule)} {_value(rule, one.value)}"
     if one.baseline is not None:
         yield f"baseline {_value(rule, one.baseline)}"
-    first = shorten(one.first, MOST_LETTERS, placeholder=" …") or "nothing"
+    first = beginning(one.first, MOST_LETTERS) or "nothing"
     yield f"first came {first}" + (f", {one.grade}" if one.grade else "")
 
 

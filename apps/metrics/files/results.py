@@ -20,6 +20,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
+from apps.common.text.wording import CONTROLS
 from apps.metrics.expected.rules import Pages, Returned
 from apps.metrics.files.trec_rows import FacetRow
 from apps.metrics.statistics.usage import Usage, UsageError, checked_usage
@@ -248,6 +249,9 @@ def _row(name: str, line: int, record: dict[str, Any], rank: int | None, score: 
     for field in ("id", "document_id"):
         if len(record.get(field) or "") > LONGEST_NAME:
             raise refuse(field, f"the {field} has more than {LONGEST_NAME} letters.")
+    for field in (named, "id", "document_id"):
+        if CONTROLS.search((record.get(field) or "").strip()):
+            raise refuse(field, "it contains control characters, which no id has.")
     returned = Returned(
         id=(record.get("id") or "").strip(),
         document_id=(record.get("document_id") or "").strip(),

@@ -208,6 +208,7 @@ def test_forms_of_results_have_the_same_figures(files, capsys):
         (["--corpus", "corpus.jsonl", "--run", "ours.run"], "--corpus goes with"),
         (["--results", "same.jsonl", "--compare", "same.jsonl", "--corpus", "corpus.jsonl"], "name another run"),
         ([*CHUNKS, "--bounds"], "--bounds goes with runs of blocks"),
+        ([*CHUNKS, "--fit-ids"], "--fit-ids goes with runs of blocks"),
         ([*CHUNKS, "--blocks", "b"], "--blocks goes with runs of blocks"),
         (["--results", "-", "--corpus", "-"], "Only one file can be standard input"),
         (
@@ -276,17 +277,65 @@ def test_queries_that_were_never_judged_are_counted_and_named(files, capsys):
     assert "more.jsonl: 1 of its questions was never judged: X1." in capsys.readouterr().err
 
 
-def test_another_corpus_gives_a_warning(files, capsys):
+def test_a_corpus_without_any_of_the_relevant_passages_is_refused(files, capsys):
     (files / "other.jsonl").write_text(
         lines([{"block_id": "x", "text": "Something else than what was searched here."}])
     )
 
-    assert score("--results", "same.jsonl", "--corpus", "other.jsonl") == 0
+    err = refused(capsys, "--results", "same.jsonl", "--corpus", "other.jsonl")
 
-    out, err = capsys.readouterr()
-    assert "have no text in the corpus" in " ".join(out.split())
-    assert "160 of 160 returned passages" in out
-    assert "no passage in the first ten covers a judged passage" in err
+    assert "other.jsonl, block_id: 'x': the corpus has none of the relevant passages" in err
+
+
+def test_results_that_cover_nothing_that_was_judged_give_a_warning(files, capsys):
+    (files / "strange.jsonl").write_text(lines([{"qid": "Q0", "text": STRANGE}]))
+
+    assert score("--results", "strange.jsonl", "--corpus", "corpus.jsonl") == 0
+
+    assert "no passage in the first ten covers a judged passage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ({"block_id": "one", "text": "b"}, "line 2, block_id: 'one': an earlier line has this block_id already."),
+        ({"block_id": 7, "text": "b"}, "line 2, block_id: '7': a block needs a text, and a block_id that is a text"),
+    ],
+)
+def test_a_bad_line_of_a_corpus_is_named(files, capsys, second, words):
+    (files / "bad.jsonl").write_text(lines([{"block_id": "one", "text": "a"}, second]))
+
+    assert f"bad.jsonl, {words}" in refused(capsys, "--results", "same.jsonl", "--corpus", "bad.jsonl")
+
+
+def test_results_without_a_text_are_told_from_those_that_are_not_located(files, capsys):
+    rows = [{"qid": "Q0", "rank": 1, "text": STRANGE}]
+    rows += [{"qid": "Q0", "rank": rank, "id": f"mine-{rank}"} for rank in range(2, 5)]
+    (files / "mixed.jsonl").write_text(lines(rows))
+    (files / "ids.jsonl").write_text(lines(rows[1:]))
+
+    assert score("--results", "mixed.jsonl", "--corpus", "corpus.jsonl") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "…”; and 3 more. 3 of these have neither a text nor an id of the corpus." in out
+    located = by_text(capsys, "--results", "ids.jsonl")["runs"][0]["located"]
+    assert (located["not_located"], located["without_text"]) == ([], 3)
+
+
+def test_what_others_wrote_does_not_command_the_terminal(files, capsys):
+    wild = "\x1b]0;owned\x07 \u202egnorw"
+    (files / "wild.jsonl").write_text(lines([{"qid": "Q0", "rank": 1, "text": f"{wild} {STRANGE}"}]))
+    (files / "wild.run").write_text(f"Q0 Q0 {next(iter(BLOCKS))} 1 1.0 {wild.replace(' ', '')}\n")
+
+    assert score("--results", "wild.jsonl", "--corpus", "corpus.jsonl") == 0
+    assert score("--run", "wild.run") == 0
+    shown = capsys.readouterr()
+    (files / "wild.jsonl").write_text(lines([{"qid": "Q0", "rank": 1, "id": wild, "text": "a"}]))
+    err = refused(capsys, "--results", "wild.jsonl", "--corpus", "corpus.jsonl")
+
+    assert "\N{REPLACEMENT CHARACTER}" in shown.out
+    assert "wild.jsonl, line 1, id: " in err
+    assert "it contains control characters, which no id has." in err
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown.out + shown.err + err)
 
 
 # By hand --------------------------------------------------------------------------------------------------------------
