@@ -1,4 +1,7 @@
-"""NIST's controls as a corpus with known relevance, cut into windows, and systems that search the windows."""
+"""Real texts as corpora with known relevance, cut into windows, and systems that search the windows.
+
+They are NIST's controls, which their titles ask for, and cloud.gov's answers, which the statements of these ask for.
+"""
 
 import json
 import re
@@ -8,18 +11,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 STATEMENT, GUIDANCE, ENHANCEMENT = 3, 2, 1
+FEWEST_WORDS = 8
 DEPTH = 10
 _INSERTED = re.compile(r"\{\{.*?\}\}")
 
 
-class Controls(NamedTuple):
-    """The blocks of each family in the order of the catalog, the title of each control, and the grades of its blocks by
-    their numbers over all families.
+class Graded(NamedTuple):
+    """The blocks of each document in their order, the questions, and for each the grades of blocks by their numbers
+    over all documents.
     """
 
     documents: list[list[str]]
@@ -36,10 +41,10 @@ class Window(NamedTuple):
     text: str
 
 
-def controls_of(folder: Path) -> Controls:
-    (path,) = (folder / "rev5_2021-06").glob("*.json")
+def controls_of(data: Path) -> Graded:
+    """NIST's controls: a family is a document."""
     documents, questions, grades, number = [], [], [], 0
-    for family in json.loads(path.read_text())["catalog"]["groups"]:
+    for family in _families(data / "nist_800_53" / "rev5_2021-06"):
         blocks: list[str] = []
         for control in family["controls"]:
             given = {}
@@ -50,7 +55,40 @@ def controls_of(folder: Path) -> Controls:
                 questions.append(control["title"])
                 grades.append(given)
         documents.append(blocks)
-    return Controls(documents, questions, grades)
+    return Graded(documents, questions, grades)
+
+
+def _families(folder: Path) -> list[dict[str, Any]]:
+    (path,) = folder.glob("*.json")
+    return json.loads(path.read_text())["catalog"]["groups"]
+
+
+def answers_of(data: Path) -> Graded:
+    """cloud.gov's answers: a component is a document. Those of a control have the highest grade for its statement, and
+    those of its enhancements the lowest. Answers of a few words, and those given before, are left out.
+    """
+    statements = {
+        control["id"]: " ".join(_prose(part) for part in control.get("parts", []) if part["name"] == "statement")
+        for family in _families(data / "nist_800_53" / "rev4_2021-06")
+        for control in family["controls"]
+    }
+    documents, seen, number = [], set(), 0
+    grades: dict[str, dict[int, int]] = {}
+    for path in sorted((data / "cg_compliance" / "2016-11-04").glob("*/component.yaml")):
+        blocks: list[str] = []
+        for one in yaml.safe_load(path.read_text())["satisfies"]:
+            control, _, enhancement = one["control_key"].lower().partition(" ")
+            for part in one["narrative"]:
+                words = tuple(plain(part["text"]))
+                if len(words) < FEWEST_WORDS or words in seen:
+                    continue
+                seen.add(words)
+                blocks.append(part["text"])
+                grades.setdefault(control, {})[number] = ENHANCEMENT if enhancement else STATEMENT
+                number += 1
+        documents.append(blocks)
+    known = [control for control in grades if statements.get(control)]
+    return Graded(documents, [statements[control] for control in known], [grades[control] for control in known])
 
 
 def _blocks(control: dict[str, Any]) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Systems with windows of their own over NIST's controls: figures by hand, and their order."""
+"""Systems with windows of their own over real texts: figures by hand, and their order."""
 
 import math
 from functools import cache
@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 
 from apps.metrics.measures.registry import measure_run, parse_measures
 from tests.metrics.by_text.corpora import covered, graded
-from tests.metrics.by_text.real_windows import SYSTEMS, Window, controls_of, plain, ranked, windows_of
+from tests.metrics.by_text.real_windows import SYSTEMS, Window, answers_of, controls_of, plain, ranked, windows_of
 
 SHARE = 0.8
 CUTS = [(size, overlap) for size in (100, 200, 400) for overlap in (0, 0.5)]
@@ -70,7 +70,7 @@ class ByHand:
 
 @pytest.mark.parametrize(("size", "overlap"), [(200, 0), pytest.param(100, 0.5, marks=pytest.mark.slow)])
 def test_figures_equal_those_by_hand_for_every_question(shared_data, size, overlap):
-    controls = controls_of(shared_data / "nist_800_53")
+    controls = controls_of(shared_data)
     windows = windows_of(controls.documents, size, overlap)
     returned = [[windows[place].text for place in top] for top in ranked("weights", windows, controls.questions)]
 
@@ -106,16 +106,15 @@ def rejudged(windows: list[Window], documents, grades):
     return found
 
 
-def order_agreement(folder, size, overlap, resamples=400):
+def order_agreement(corpus, size, overlap, resamples=400):
     """Kendall's τ between the order of the systems by text and by judging the windows anew, and its interval over
     questions: by the mean of nDCG@10.
     """
-    controls = controls_of(folder)
-    windows = windows_of(controls.documents, size, overlap)
-    systems = {name: ranked(name, windows, controls.questions) for name in SYSTEMS}
-    again = rejudged(windows, controls.documents, controls.grades)
+    windows = windows_of(corpus.documents, size, overlap)
+    systems = {name: ranked(name, windows, corpus.questions) for name in SYSTEMS}
+    again = rejudged(windows, corpus.documents, corpus.grades)
     texts = [window.text for window in windows]
-    by_text = covered_values(controls, systems, texts)
+    by_text = covered_values(corpus, systems, texts)
     by_window = np.column_stack([ndcg(tops, again) for tops in systems.values()])
     chance = np.random.default_rng(7)
     rows = [np.arange(len(by_text)), *(chance.integers(0, len(by_text), len(by_text)) for _ in range(resamples))]
@@ -123,13 +122,13 @@ def order_agreement(folder, size, overlap, resamples=400):
     return taus[0], np.quantile(taus[1:], [0.025, 0.975])
 
 
-def covered_values(controls, systems, texts):
+def covered_values(corpus, systems, texts):
     """nDCG@10 by text: a row for each question, a column for each system."""
     returned = [[texts[place] for place in top] for tops in systems.values() for top in tops]
     values = measure_run(
         parse_measures("nDCG@10"),
-        graded(controls.grades * len(systems)),
-        covered(controls.documents, returned),
+        graded(corpus.grades * len(systems)),
+        covered(corpus.documents, returned),
         [],
     )
     return values.reshape(len(systems), -1).T
@@ -146,8 +145,9 @@ def ndcg(tops, grades):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "overlap"), CUTS)
-def test_the_order_of_eight_systems_is_that_of_judging_their_windows_anew(shared_data, size, overlap):
-    tau, (low, high) = order_agreement(shared_data / "nist_800_53", size, overlap)
+@pytest.mark.parametrize("corpus_of", [controls_of, answers_of])
+def test_the_order_of_eight_systems_is_that_of_judging_their_windows_anew(shared_data, corpus_of, size, overlap):
+    tau, (low, high) = order_agreement(corpus_of(shared_data), size, overlap)
 
     assert tau >= 0.85
     assert low <= tau <= high
