@@ -1,7 +1,6 @@
 """Scores, a comparison and a query in a real browser."""
 
 import random
-from unittest import mock
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +10,6 @@ from apps.gates.models import Gate
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.e2e.worlds import shared
-from tests.evaluation import factories as evaluation
 from tests.evaluation.factories import make_scene, score
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,11 +18,6 @@ BLOCKS = {f"{n:02}-section": f"Text of section {n}." for n in range(20)}
 
 def make_lucky_scene():
     """Sixty queries, three systems of differing luck."""
-    with mock.patch.object(evaluation, "BLOCKS", BLOCKS):
-        return _lucky_scene()
-
-
-def _lucky_scene():
     chance = random.Random(4)
     blocks = list(BLOCKS)
     qrels, runs = {}, {"bm25-3": {}, "rrf-7": {}, "tfidf-1": {}}
@@ -36,7 +29,7 @@ def _lucky_scene():
             found = {block: qrels[query].get(block, 0) * luck + chance.random() * 4 for block in blocks}
             best = sorted(found, key=found.get, reverse=True)[:15]
             runs[tag][query] = {block: found[block] for block in best}
-    made = make_scene(qrels=qrels, runs=runs, test_share=0.3)
+    made = make_scene(qrels=qrels, runs=runs, texts=BLOCKS, test_share=0.3)
     for tag in runs:
         made.runs[tag].system.name = {"bm25-3": "BM25", "rrf-7": "Hybrid", "tfidf-1": "TF-IDF"}[tag]
         made.runs[tag].system.save()

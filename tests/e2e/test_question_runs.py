@@ -45,7 +45,7 @@ def test_a_lead_uploads_passages_of_another_system_and_their_page_bears_every_wi
     expect(page.get_by_text("chunk-81")).to_be_visible()
     expect(page.get_by_text("pages 24–25")).to_be_visible()
     expect(page.get_by_text("returned without its text")).to_be_visible()
-    expect(page.get_by_role("link", name="Score it by text on v1")).to_be_visible()
+    expect(page.get_by_role("link", name="Score it on the Q&As of v1")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as JSON lines").click()
     assert [json.loads(line) for line in download.value.path().read_text().splitlines()] == RESULTS

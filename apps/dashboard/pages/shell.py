@@ -19,7 +19,7 @@ from apps.corpus.models import Import, Snapshot
 from apps.dashboard.pages.page_help import HELP
 from apps.dashboard.pages.paths import path
 from apps.dashboard.selectors.places import demo_asked
-from apps.evaluation.selectors.run_again import evaluations_of, versions_on_snapshot
+from apps.evaluation.selectors.run_again import evaluations_of, graded_in, versions_on_snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
@@ -47,7 +47,7 @@ def after_import(item: Import) -> NextStep | None:
 def after_run(run: Run) -> NextStep | None:
     """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either.
 
-    A run that returned passages of its own is scored by text, or on the Q&As of a version without grades.
+    A run that returned passages of its own is scored by text, or on the Q&As where none of its queries has a grade.
     """
     if run.state != RunState.COMPLETE:
         return None
@@ -69,7 +69,7 @@ def after_run(run: Run) -> NextStep | None:
 
 def _score_passages(run: Run, version: Version) -> NextStep | None:
     page = f"{path('score', run.project)}?version={version.pk}"
-    if version.grades.exists():
+    if version.pk in graded_in(run):
         return NextStep(f"Score it by text on {version.label}", f"{page}&hit={TEXT}&run={run.pk}#score-runs")
     if not version.triples.exists():
         return None

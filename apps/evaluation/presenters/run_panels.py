@@ -106,8 +106,8 @@ def _place_of(ground: tuple[str, str]) -> tuple[int, str]:
 class RunScoreTables(NamedTuple):
     """A run's scores by grades, by text and by triples, never in one table; and the sealed ones, with the reason.
 
-    `usual` has all versions: by grades, or by text where the run returned passages of its own. `by_text` are scores by
-    text of a run of blocks.
+    `usual` has all versions with a grade for a query of the run: by grades, or by text where the run returned passages
+    of its own. `by_text` are scores by text of a run of blocks.
     """
 
     usual: RunScores
@@ -118,15 +118,16 @@ class RunScoreTables(NamedTuple):
 
 def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
     versions, evaluations = run_again.versions_for(run, request.member), run_again.evaluations_of(run)
-    usual, by_text = RunScores(versions, [one for one in evaluations if one.hit == BY_GRADES]), RunScores([], [])
+    by_grades = [one for one in evaluations if one.hit == BY_GRADES]
     texts = [one for one in evaluations if one.is_by_text]
-    if run.returns_passages:
-        usual = RunScores(versions, texts, TEXT)
-    else:
-        by_text = _measured(versions, texts)
+    usual, by_text, hit = (texts, [], TEXT) if run.returns_passages else (by_grades, texts, BY_GRADES)
+    graded = run_again.graded_in(run) | {one.version_id for one in usual}
+    usual_scores = RunScores([version for version in versions if version.pk in graded], usual, hit)
     by_hits = _measured(versions, [one for one in evaluations if one.counts_questions])
     sealed = [(one.version, rules.sealed_words(one)) for one in run_again.sealed_of(run)]
-    return RunPanel("evaluation/_run_scores.html", RunScoreTables(usual, by_text, by_hits, sealed))
+    return RunPanel(
+        "evaluation/_run_scores.html", RunScoreTables(usual_scores, _measured(versions, by_text), by_hits, sealed)
+    )
 
 
 def _measured(versions: list[Version], evaluations: list[Evaluation]) -> RunScores:

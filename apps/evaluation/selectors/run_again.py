@@ -85,6 +85,14 @@ def top_of(found: Ranking, most: int) -> list[PlacedBlock]:
     return [PlacedBlock(position, rank, score) for rank, (position, score) in enumerate(pairs, 1)]
 
 
+def graded_in(run: Run) -> set[int]:
+    """The keys of the versions on the run's snapshot in which one of its queries has a grade."""
+    grades = VersionGrade.objects.filter(
+        version__snapshot=run.snapshot_id, query__query__in=run.rankings.values("query")
+    )
+    return once(("graded in", run.pk), lambda: set(grades.values_list("version", flat=True).distinct()))
+
+
 class QueryValues(NamedTuple):
     """A measure, "" where the run is not scored, and its value for each query by outside id."""
 

@@ -177,9 +177,10 @@ class TestRuns:
         (task,) = answer_to(bench.project, unscored(bench.project, latest_version(bench.project)))
         assert task.title == f"Score {run.tag} on v1"
 
-    def test_a_run_of_passages_of_its_own_is_scored_on_the_triples_of_a_version_without_grades(self, client):
-        bench = make_bench(judge=False)
-        version = make_version(VersionState.RELEASED, bench, rounds=[])
+    @pytest.mark.parametrize("is_judged", [False, True])
+    def test_a_run_of_passages_is_scored_on_triples_where_none_of_its_queries_has_a_grade(self, client, is_judged):
+        bench = make_bench(judge=is_judged)
+        version = make_version(VersionState.RELEASED, bench, **({} if is_judged else {"rounds": []}))
         run = import_results(bench.project, bench.snapshot, {"qid": "T-0001", "rank": 1, "text": "Eight hours."}).run
         url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=evidence&run={run.pk}#score-runs"
 

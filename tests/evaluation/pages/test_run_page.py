@@ -62,7 +62,7 @@ def test_results_are_shown_before_there_is_a_version(client):
 
     said = open_page(client, scene.runs["base"])
 
-    assert "There is no version on" in said
+    assert "has a grade for a query of this run" in said
     assert "Text of block d" in said
     assert "relevant in the first" not in said
 
@@ -123,10 +123,10 @@ def test_the_page_asks_as_much_of_the_database_for_four_queries_as_for_one(
     client.force_login(scene.lead)
     client.get(address)
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         client.get(address)
     monkeypatch.setattr(run_panels, "QUERIES_A_PAGE", 1)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         client.get(address)
 
 
