@@ -123,6 +123,14 @@ def test_against_a_baseline_the_largest_drop_is_the_worst():
     assert worst(rule, [0.4, 0.5, 0.0], baseline=before) == [("Q01", 0.5, 1.0), ("Q00", 0.4, 0.5)]
 
 
+def test_of_a_gate_on_the_value_what_fell_from_the_baseline_comes_before_what_was_bad_already():
+    before = {"nDCG@10": np.array([0.0, 0.9, 0.8])}
+
+    found = worst(BAD, [0.0, 0.4, 0.7], baseline=before)
+
+    assert found == [("Q01", 0.4, 0.9), ("Q02", 0.7, 0.8), ("Q00", 0.0, 0.0)]
+
+
 def test_of_a_slice_only_its_queries_count_and_of_speed_the_slowest_is_the_worst():
     walls = GateRule("Walls", "nDCG@10", at_least=0.9, slice=Slice("domain", "walls"))
     speed = GateRule("Quick", "latency_p95", at_most=100)

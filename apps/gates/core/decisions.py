@@ -123,8 +123,8 @@ class QueryValue(NamedTuple):
 
 
 def worst_first(rule: GateRule, evidence: RunEvidence) -> list[QueryValue]:
-    """The queries that a rule is decided on with their values, the worst first: by the difference from the baseline
-    where the rule is about that. Of equal ones the first query comes first. Empty where no query has a value.
+    """The queries that a rule is decided on with their values, the worst first: what fell most from the baseline where
+    there is one, then the worst values. Of equal ones the first query comes first. Empty where no query has a value.
     """
     try:
         rows = _rows(rule, evidence)
@@ -135,9 +135,11 @@ def worst_first(rule: GateRule, evidence: RunEvidence) -> list[QueryValue]:
         return []
     before = None if evidence.baseline is None else evidence.baseline.get(rule.figure)
     base = np.full(len(rows), np.nan) if before is None else before[rows]
-    ranked = change_of(base, values[rows]) if rule.is_against_baseline else values[rows]
-    is_low_good = rule.figure in LATENCIES or _falls(rule)
-    order = np.argsort(-ranked if is_low_good else ranked, kind="stable")
+    change = change_of(base, values[rows])
+    ranked = change if rule.is_against_baseline else values[rows]
+    sign = -1 if rule.figure in LATENCIES or _falls(rule) else 1
+    fall = np.minimum(np.nan_to_num(sign * change), 0)
+    order = np.lexsort((sign * ranked, fall))
     return [
         QueryValue(
             evidence.query_ids[rows[place]],
