@@ -1,4 +1,4 @@
-from apps.judging.core.passages import PairPlace, groups
+from apps.judging.selectors.reading import PairPlace, groups
 
 
 def names(*places, seed=7, who=1):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.judging.core.passages import Paragraph, paragraphs, passage
+from apps.judging.selectors.reading import Paragraph, paragraphs, passage
 
 
 def test_a_text_is_cut_at_blank_lines():

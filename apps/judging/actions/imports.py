@@ -25,9 +25,8 @@ from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 from apps.judging.actions.locks import locked_round
 from apps.judging.actions.rounds import next_number
-from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, CollectionPart, joined
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
-from apps.judging.execution.collection_files import Collection
+from apps.judging.execution.collection_files import CORPUS, JUDGEMENTS, QUERIES, Collection, CollectionPart, joined
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
 from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat

@@ -32,8 +32,19 @@ from apps.corpus.selectors.import_kinds import (
 )
 from apps.judging.actions import imports
 from apps.judging.actions.imports import import_collection
-from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, WORDS, CollectionPart, joined
-from apps.judging.execution.collection_files import Collection, CountedGrades, KnownIds, PlannedReader, collection_at
+from apps.judging.execution.collection_files import (
+    CORPUS,
+    JUDGEMENTS,
+    QUERIES,
+    WORDS,
+    Collection,
+    CollectionPart,
+    CountedGrades,
+    KnownIds,
+    PlannedReader,
+    collection_at,
+    joined,
+)
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
 from apps.judging.imports.judgements import is_imported, parsed
