@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.accounts.actions.passwords import ResetRefused, create_reset_link
+from apps.accounts.actions.people import ResetRefused, create_reset_link
 from apps.accounts.models import User
 from apps.accounts.selectors import roles_of
 from tests.accounts.sso import BREAK_GLASS, link, linked_invitation, refusal_of
