@@ -1,4 +1,4 @@
-"""Actions of calibrations: open, answer blindly, discuss, close. And the periodic task that opens them."""
+"""Actions of calibrations and their states: open, answer blindly, discuss, close. A periodic task opens them too."""
 
 import logging
 from datetime import datetime, timedelta
@@ -10,11 +10,11 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, members_of, policy, roles_of
-from apps.audit.actions import record
+from apps.audit.actions import record, save_step
 from apps.calibration import rules
+from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
 from apps.calibration.selectors import calibrations, comparisons
-from apps.calibration.workflow import move
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
@@ -36,6 +36,31 @@ class Checked(NamedTuple):
 
     opened: list[Calibration]
     refused: list[str]
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+STEPS: dict[tuple[str, str], str] = {
+    (CalibrationState.OPEN, "answer"): CalibrationState.ANSWERED,
+    (CalibrationState.OPEN, "close"): CalibrationState.CLOSED,
+    (CalibrationState.ANSWERED, "close"): CalibrationState.CLOSED,
+}
+
+
+def move(calibration: Calibration, step: str, *, actor: User, at: datetime, **changes: Any) -> Calibration:
+    """Make `step` on the locked row, with `changes` to other fields, and write its event. Raises IllegalStep."""
+    save_step(
+        calibration,
+        step,
+        STEPS.get((calibration.state, step)),
+        project=calibration.project,
+        actor=actor,
+        action=f"calibration.{step}",
+        after={"note": changes.get("note", calibration.note)},
+        at=at,
+        **changes,
+    )
+    return calibration
 
 
 # Opening -----------------------------------------------------------------------------------------------------------
