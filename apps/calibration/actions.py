@@ -12,8 +12,13 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, members_of, policy, roles_of
 from apps.audit.actions import record, save_step
 from apps.calibration import rules
-from apps.calibration.enums import CalibrationState
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.models import (
+    Calibration,
+    CalibrationItem,
+    CalibrationMessage,
+    CalibrationState,
+    CalibrationVerdict,
+)
 from apps.calibration.selectors import calibrations, comparisons
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify

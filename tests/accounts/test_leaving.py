@@ -24,7 +24,7 @@ from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice, Notification
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.answer import Answer
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.review.actions.seating import pull_seat

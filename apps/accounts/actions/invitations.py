@@ -10,8 +10,7 @@ from django.shortcuts import get_object_or_404
 from apps.accounts import rules
 from apps.accounts.actions.people import _grant, create_user
 from apps.accounts.actions.projects import create_project
-from apps.accounts.core.addresses import plain_address
-from apps.accounts.core.invitees import Guest
+from apps.accounts.core.addresses import Guest, plain_address
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import has_operator

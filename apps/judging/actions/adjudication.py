@@ -14,7 +14,7 @@ from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
 from apps.judging.selectors.pairs import pair_of
 from apps.judging.selectors.placeholders import has_judged
-from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
+from apps.judging.selectors.propagation import Trivial, mark_of, rule_of, trivial
 from apps.retrieval.models import PoolEntry
 
 ROWS = 500

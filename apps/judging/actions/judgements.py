@@ -18,8 +18,8 @@ from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import NotAnnotator
 from apps.judging.actions.seats import Bounds
-from apps.judging.core.answer import Answer, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.core.plan import Plan, seat_number
+from apps.judging.core.resolution import Answer, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, Seat
 from apps.judging.selectors.leases import judged_by

@@ -15,7 +15,7 @@ from apps.common.database.statements import prepared_cursor, rows_of, run, time_
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import NotAnnotator, lock_place, locked_place
-from apps.judging.core.seeded_order import PRIME, own_order
+from apps.judging.core.plan import PRIME, own_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.leases import JUDGED, in_order, leases_of

@@ -7,7 +7,7 @@ from django import forms
 
 from apps.common.web.forms import KaratForm, offer
 from apps.judging.core import keymap
-from apps.judging.core.answer import Answer
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
 from apps.judging.selectors.propagation import CarryRule
 

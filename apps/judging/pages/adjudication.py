@@ -36,8 +36,7 @@ from apps.judging.selectors.pairs import (
     voices,
 )
 from apps.judging.selectors.placeholders import has_judged
-from apps.judging.selectors.rounds import entries_in, entry_in, round_in
-from apps.judging.selectors.settling import (
+from apps.judging.selectors.propagation import (
     MOST_AT_ONCE,
     Trivial,
     deciders_of_left,
@@ -47,6 +46,7 @@ from apps.judging.selectors.settling import (
     rules_for,
     trivial_among,
 )
+from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
 
 ERROR_KEYS = "qwert"

@@ -27,7 +27,16 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
 from apps.judging.selectors import board, my_progress, progress
-from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
+from apps.judging.selectors.board import (
+    Answers,
+    Overlap,
+    Overlaps,
+    RoundAnswers,
+    SeatGroup,
+    Steadiness,
+    answers_in,
+    steadiness,
+)
 from apps.judging.selectors.my_progress import own_progress_in
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
@@ -41,7 +50,6 @@ from apps.judging.selectors.rounds import (
     round_summaries,
     rounds_of,
 )
-from apps.judging.selectors.workload import Answers, RoundAnswers, Steadiness, answers_in, steadiness
 
 
 @require_safe

@@ -10,7 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.common.database.statements import LARGEST_KEY, prepared_cursor, row_of, rows_of
-from apps.judging.core.seeded_order import own_order, place_in_order
+from apps.judging.core.plan import own_order, place_in_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Guideline, Round, Seat
 from apps.judging.selectors.reading import document_names_of

@@ -15,7 +15,7 @@ from apps.accounts.models import User
 from apps.common.text.words import words_of
 from apps.corpus.core.passage_ids import Place, document_names
 from apps.corpus.models import BlockVersion
-from apps.judging.core.seeded_order import seeded_number
+from apps.judging.core.plan import seeded_number
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query

@@ -1,21 +1,31 @@
-"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `read_queries` picks one by format.
+"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `recognise` and `read_queries` pick one.
 
 TREC topics are `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, closed by `</top>`. Inner tags may stay open, as in
 most collections. The title is the query's text, the description its description, and the narrative, which defines what
 is relevant, its intent. The file is not XML: characters are not unescaped.
 """
 
+import csv
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from apps.common.errors import InputError
+from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
+from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
+from apps.corpus.core.import_plans import plain_heading
 from apps.corpus.formats.smart import joined, one_line, read_records
 from apps.queries.core.naming import QueryNames
+from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
 from apps.queries.formats.records import (
+    HUB_ID,
+    KNOWN,
+    METADATA,
+    SPLIT,
     QueryRow,
     read_beir_queries,
     read_query_csv,
@@ -198,3 +208,58 @@ def read_queries(
         yield from read_pasted(source, errors, names or QueryNames(()))
         return
     yield from _READERS[format](source, errors)
+
+
+AUTO, TABLE = "auto", "table"
+HEAD_BYTES = 16_384
+
+
+def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
+    """The format: JSON lines, topics, SMART, CSV with Karat's own columns, a list of lines, else a table.
+
+    The source is at its beginning, before and after.
+    """
+    head = source.head(HEAD_BYTES)
+    if is_parquet(head):
+        names = {"query_id" if name == HUB_ID else name for name in parquet_names(source)}
+        return PARQUET if {"query_id", "text"} <= names <= {*KNOWN, SPLIT} else TABLE
+    if is_packed_table(source):
+        return TABLE
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return LINES if is_pasted else TABLE
+    if text.startswith("{"):
+        return _json_format(lines[0])
+    if re.match(r"<top>", text, re.IGNORECASE):
+        return "trec"
+    if re.match(r"\.I\s", text):
+        return "smart"
+    names = {name.strip() for name in next(csv.reader([lines[0]]), [])}
+    if {"query_id", "text"} <= names and all(name in KNOWN or name.startswith(METADATA) for name in names):
+        return "csv"
+    return LINES if _is_list(lines, is_pasted=is_pasted) else TABLE
+
+
+def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
+    """Whether each line is a query: pasted lines with at most an id before it, or one column without a heading."""
+    first = [plain_heading(cell) for cell in lines[0].split("\t")]
+    if set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
+        return False
+    if is_pasted and all(map(_is_query, lines)):
+        return True
+    separator, _ = separator_of("\n".join(lines))
+    return separator == ONE_COLUMN
+
+
+def _is_query(line: str) -> bool:
+    """Whether a line is a query, or an id, a tab and a query."""
+    query_id, tab, rest = line.strip().partition("\t")
+    return not tab or not ("\t" in rest or " " in query_id.strip())
+
+
+def _json_format(line: str) -> str:
+    try:
+        return "beir" if "_id" in json.loads(line) else "jsonl"
+    except ValueError:
+        return "jsonl"
