@@ -77,8 +77,7 @@ def open_calibration(
 ) -> Calibration:
     """A lead opens one by hand."""
     _lock(project)
-    if refusal := rules.open_refusal(_member(project, lead)):
-        raise Forbidden(refusal, code="not_a_lead")
+    Forbidden.raise_for(rules.open_refusal(_member(project, lead)), code="not_a_lead")
     if _has_unfinished(project, subject, side):
         raise CalibrationRefused(f"{subject} is in a calibration {side.label} already. Close it first.", code="twice")
     why = {"by_hand": reason.strip()}
@@ -133,8 +132,7 @@ def _open(
     at: datetime,
 ) -> Calibration:
     able = frozenset(comparisons.able_people(project).values_list("pk", flat=True))
-    if refusal := rules.pair_refusal(subject, partner, able):
-        raise CalibrationRefused(refusal, code="pair")
+    CalibrationRefused.raise_for(rules.pair_refusal(subject, partner, able), code="pair")
     number = (Calibration.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
     revisions = _set_for(project, subject, partner, number)
     made = Calibration.objects.create(
@@ -232,10 +230,8 @@ def answer_item(
     sent = CalibrationVerdict.objects.filter(person=person, idempotency_key=idempotency_key).first()
     if sent is not None:
         return _same_or_refused(sent, item, choice, reasons)
-    if reason := rules.answer_refusal(calibration, person):
-        raise CalibrationRefused(reason, code="no_answer")
-    if reason := flag_fault(choice, reasons, category, note):
-        raise CalibrationRefused(reason, code="bad_verdict")
+    CalibrationRefused.raise_for(rules.answer_refusal(calibration, person), code="no_answer")
+    CalibrationRefused.raise_for(flag_fault(choice, reasons, category, note), code="bad_verdict")
     verdict = CalibrationVerdict.objects.create(
         item=item,
         person=person,
@@ -270,8 +266,7 @@ def post_calibration_message(
     *, project: Project, calibration_id: int, author: User, text: str, at: datetime
 ) -> CalibrationMessage:
     calibration = calibrations.locked_calibration(project, calibration_id)
-    if reason := rules.discuss_refusal(calibration, _member(project, author)):
-        raise CalibrationRefused(reason, code="no_message")
+    CalibrationRefused.raise_for(rules.discuss_refusal(calibration, _member(project, author)), code="no_message")
     if not text.strip():
         raise CalibrationRefused("Write a message first.", code="text_missing")
     return CalibrationMessage.objects.create(calibration=calibration, author=author, text=text.strip(), posted_at=at)
@@ -281,8 +276,7 @@ def post_calibration_message(
 def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
     """Close it with a note on what follows. That ends the hiding of verdicts, even if not both answered."""
     calibration = calibrations.locked_calibration(project, calibration_id)
-    if reason := rules.close_refusal(calibration, _member(project, person)):
-        raise CalibrationRefused(reason, code="not_closable")
+    CalibrationRefused.raise_for(rules.close_refusal(calibration, _member(project, person)), code="not_closable")
     if not note.strip():
         raise CalibrationRefused("Write what you agreed on: a calibration needs a note to close.", code="note_missing")
     closed = move(calibration, "close", actor=person, at=at, closed_at=at, closed_by=person, note=note.strip())

@@ -62,8 +62,7 @@ def invite(
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
-    if reason := rules.roles_refusal(list(roles)):
-        raise Refusal(reason, code="roles")
+    Refusal.raise_for(rules.roles_refusal(list(roles)), code="roles")
     if by_token and (reason := rules.token_roles_refusal(roles)):
         raise PeopleRefused(reason, code="token_makes_lead")
     email, roles = plain_address(email) if email else "", sorted(set(roles))
@@ -150,8 +149,7 @@ def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: 
     invitation = get_object_or_404(Invitation.objects.select_for_update(), pk=invitation_id, project=project)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
-    if reason := rules.invitation_refusal(invitation, at):
-        raise InvitationRefused(reason, code="dead_link")
+    InvitationRefused.raise_for(rules.invitation_refusal(invitation, at), code="dead_link")
     invitation.revoked_at = at
     invitation.save(update_fields=["revoked_at"])
     record(project=project, actor=actor, action="invitation.revoked", obj=invitation, at=at)
@@ -174,8 +172,7 @@ def accept_invitation(
     )
     if invitation is None:
         raise InvitationRefused("This link is unknown. Ask for a new one.", code="unknown_link")
-    if reason := rules.invitation_refusal(invitation, at):
-        raise InvitationRefused(reason, code="dead_link")
+    InvitationRefused.raise_for(rules.invitation_refusal(invitation, at), code="dead_link")
     if user is None:
         email = invitation.email or email
         if reason := rules.password_refusal(email, is_operator=invitation.makes_operator):

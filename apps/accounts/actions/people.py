@@ -92,8 +92,7 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     if actor is not None and not actor.is_operator:
         raise PeopleRefused("Only an operator can deactivate accounts.")
     user = User.objects.select_for_update().get(pk=user_id)
-    if reason := rules.last_operator_refusal(user):
-        raise Refusal(reason, code="last_operator")
+    Refusal.raise_for(rules.last_operator_refusal(user), code="last_operator")
     _close(user, actor, at)
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
     end_visits(user=user, actor=actor, at=at)
@@ -110,8 +109,7 @@ def reopen_account(*, user_id: int, actor: User | None, at: datetime) -> User:
     if actor is not None and not actor.is_operator:
         raise PeopleRefused("Only an operator can reopen accounts.")
     user = User.objects.select_for_update().get(pk=user_id)
-    if reason := rules.reopening_refusal(user):
-        raise Refusal(reason, code="not_closed")
+    Refusal.raise_for(rules.reopening_refusal(user), code="not_closed")
     before = {"deactivated_at": user.deactivated_at.isoformat() if user.deactivated_at else None}
     PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
     user.is_active, user.deactivated_at = True, None
@@ -184,8 +182,7 @@ def create_reset_link(*, user_id: int, actor: User, at: datetime) -> str:
     if not actor.is_operator:
         raise PeopleRefused("Only an operator can create a link for a new password.")
     user = User.objects.select_for_update().get(pk=user_id)
-    if reason := rules.reset_refusal(user):
-        raise ResetRefused(reason, code="no_account")
+    ResetRefused.raise_for(rules.reset_refusal(user), code="no_account")
     return _create_link(user, actor, at, RESET_LASTS)
 
 
@@ -236,8 +233,7 @@ def use_reset(*, token: str, password: str, at: datetime) -> User:
         raise ResetRefused("This link is unknown. Request a new one.", code="unknown_link")
     user = User.objects.select_for_update().get(pk=found.user_id)  # first, as where a newer link is made
     reset = PasswordReset.objects.select_for_update().get(pk=found.pk)
-    if reason := rules.reset_link_refusal(reset, at) or rules.reset_refusal(user):
-        raise ResetRefused(reason, code="dead_link")
+    ResetRefused.raise_for(rules.reset_link_refusal(reset, at) or rules.reset_refusal(user), code="dead_link")
     reset.used_at = at
     reset.save(update_fields=["used_at"])
     LoginAttempt.objects.filter(account=user.email).delete()

@@ -125,8 +125,7 @@ def begin_deletion(
     rows be deleted.
     """
     project = _to_change(project_id, actor)
-    if reason := rules.deletion_refusal(project, typed):
-        raise Refusal(reason, code="name_differs")
+    Refusal.raise_for(rules.deletion_refusal(project, typed), code="name_differs")
     if ProjectDeletion.objects.filter(project=project).exists():
         raise Refusal(f"{project} is being deleted already.", code="being_deleted")
     facts = {"slug": project.slug, "name": project.name, "counts": counts}

@@ -40,8 +40,7 @@ from apps.common.web.requests import client_address, link_for_others, own_page, 
 @require_http_methods(["GET", "HEAD", "POST"])
 def leaving(request: PersonRequest, user_id: int) -> HttpResponse:
     user, at = get_object_or_404(User, pk=user_id), timezone.now()
-    if reason := rules.leaving_refusal(request.user, user):
-        raise PeopleRefused(reason, code="not_leaving")
+    PeopleRefused.raise_for(rules.leaving_refusal(request.user, user), code="not_leaving")
     form = _form(request, user)
     if request.method == "POST" and form.is_valid():
         leave(user_id=user.pk, actor=request.user, heir=form.cleaned_data.get("heir"), at=at)

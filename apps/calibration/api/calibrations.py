@@ -248,8 +248,7 @@ class ItemList(ItemView):
     @extend_schema(operation_id="calibration_items", responses=ItemsOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         calibration = self.own(number)
-        if reason := rules.answer_refusal(calibration, self.member.user):
-            raise CalibrationRefused(reason, code="no_answer")
+        CalibrationRefused.raise_for(rules.answer_refusal(calibration, self.member.user), code="no_answer")
         items = list(calibration.items.select_related("revision__triple__source").order_by("number"))
         blocks = blocks_of([item.revision for item in items])
         own = calibrations.own_verdicts(calibration, self.member.user)

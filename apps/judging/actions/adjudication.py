@@ -47,8 +47,7 @@ def settle_bulk(
     if rule not in IN_WORDS:
         raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
-    if refusal := rules.withdrawn_refusal(round_):
-        raise SettlingRefused(refusal, code="round_withdrawn")
+    SettlingRefused.raise_for(rules.withdrawn_refusal(round_), code="round_withdrawn")
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(message, code="other_rule_planned")

@@ -98,8 +98,7 @@ def import_judgements(
         return ImportedRound(same, is_new=False, draft=draft)
     draft = beside_earlier(draft, project=project, snapshot=snapshot, importer=actor, choice=graded)
     standing = draft.standing or GradesHere()
-    if reason := next(iter(open_questions(standing)), None):
-        raise ImportRefused(reason, code="grades_are_here")
+    ImportRefused.raise_for(next(iter(open_questions(standing)), None), code="grades_are_here")
     if not draft.rows:
         raise ImportRefused("There is nothing to import: every pair is graded already.", code="import_empty")
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
@@ -302,8 +301,7 @@ def withdraw(item: Import, *, actor: User, at: datetime) -> None:
         ingest.remove_added(item)
         return
     rounds = [locked_round(pk) for pk in found]
-    if reason := undo_refusal(item):
-        raise import_reading.ImportRefused(reason, code="import_not_undone")
+    import_reading.ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     for round_ in rounds:
         round_.withdrawn_at = at
         round_.save(update_fields=["withdrawn_at"])

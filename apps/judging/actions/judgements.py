@@ -199,8 +199,7 @@ def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer
     if not answer.spans:
         return
     ((text,),) = rows_of(cursor, TEXT, facts)
-    if reason := spans_refusal(answer.spans, text):
-        raise JudgementRefused(reason, code="evidence_outside_text")
+    JudgementRefused.raise_for(spans_refusal(answer.spans, text), code="evidence_outside_text")
 
 
 def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, context: GradeContext) -> tuple[int, int]:

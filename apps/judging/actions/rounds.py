@@ -251,8 +251,7 @@ def next_number(project: Project) -> int:
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Empty seats stay empty, and pairs resolve on their answers so far."""
     round_ = locked_round(round_id)
-    if reason := rules.close_refusal(round_):
-        raise RoundRefused(reason, code="round_not_closable")
+    RoundRefused.raise_for(rules.close_refusal(round_), code="round_not_closable")
     seats = Seat.objects.filter(round=round_)
     seats.filter(state=SeatState.LEASED).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
     round_.state = RoundState.CLOSED

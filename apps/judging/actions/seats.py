@@ -217,8 +217,7 @@ def locked_context(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceCont
     if not rows:
         raise NotAnnotator()
     context = PlaceContext(*rows[0])
-    if reason := rules.grading_refusal(context.state):
-        raise SeatsRefused(reason, code="round_not_open")
+    SeatsRefused.raise_for(rules.grading_refusal(context.state), code="round_not_open")
     return context
 
 

@@ -221,8 +221,7 @@ def _straight(request: HttpRequest, seat: ReviewSeat, address: str, given: Verdi
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
     participation = participation_for(triple, member_of(request))
-    if reason := rules.verdict_refusal(triple, participation):
-        raise VerdictRefused(reason, code="no_verdict")
+    VerdictRefused.raise_for(rules.verdict_refusal(triple, participation), code="no_verdict")
     posted = request.POST
     given = {
         "choice": posted.get("choice", ""),

@@ -66,8 +66,7 @@ def undo_refusal(item: Import) -> str | None:
 def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
     """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused."""
     keys = _lock_made(item)
-    if reason := undo_refusal(item):
-        raise ImportRefused(reason, code="import_not_undone")
+    ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     _withdraw(item, keys, actor, at)
 
 
