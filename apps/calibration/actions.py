@@ -78,7 +78,7 @@ def open_calibration(
     """A lead opens one by hand."""
     _lock(project)
     Forbidden.raise_for(rules.open_refusal(_member(project, lead)), code="not_a_lead")
-    if _has_unfinished(project, subject, side):
+    if Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists():
         raise CalibrationRefused(f"{subject} is in a calibration {side.label} already. Close it first.", code="twice")
     why = {"by_hand": reason.strip()}
     return _open(project, subject, partner, side, why=why, period="", opened_by=lead, at=at)
@@ -178,10 +178,6 @@ def _notify_opened(made: Calibration, at: datetime) -> None:
             _notify(made, lead, "opened", was, at)
     facts = {"calibration": made.number, "items": made.item_count, "url": absolute(_page_of(made))}
     post_to_webhooks(project=made.project, event=WebhookEvent.CALIBRATION, facts=facts, at=at)
-
-
-def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
-    return Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists()
 
 
 def _lock(project: Project) -> None:

@@ -55,14 +55,6 @@ def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
     return [entries[pair[:2]] for pair in known]
 
 
-def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[KnownGrade]) -> None:
-    """Store the known grades of the round's checks."""
-    KnownAnswer.objects.bulk_create(
-        KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
-        for entry, pair in zip(entries, known, strict=True)
-    )
-
-
 def pair_of(entry: PoolEntry) -> tuple[int, int]:
     """The query and the text of an entry."""
     return entry.query_id, entry.version_id
@@ -131,7 +123,10 @@ def open_round(
         raise RoundRefused(reason, code="round_not_possible")
     checks = _checks(locked, plan, known)
     round_ = _create_round(project, actor, locked, guideline, plan, name, lease_minutes, at)
-    take_up(round_, entries_for(locked, checks), checks)
+    KnownAnswer.objects.bulk_create(
+        KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
+        for entry, pair in zip(entries_for(locked, checks), checks, strict=True)
+    )
     pairs, kept_pairs = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
     most = plan.judges if repeats else 1

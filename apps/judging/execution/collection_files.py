@@ -274,7 +274,7 @@ def joined(parts: Sequence[CollectionPart], **more: Any) -> ImportPlan:
     `more` are further values of its JSON.
     """
     whole = ImportPlan(WORDS)
-    for plan in _plans(parts):
+    for plan in (part.plan for part in parts if part.plan is not None):
         whole.rows += plan.rows
         for word, number in plan.counts.items():
             whole.counts[word] += number
@@ -288,10 +288,6 @@ def joined(parts: Sequence[CollectionPart], **more: Any) -> ImportPlan:
         **more,
     }
     return whole
-
-
-def _plans(parts: Iterable[CollectionPart]) -> list[ImportPlan]:
-    return [part.plan for part in parts if part.plan is not None]
 
 
 def _groups(parts: Iterable[CollectionPart], name: str) -> list[dict[str, Any]]:

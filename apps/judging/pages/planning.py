@@ -1,7 +1,7 @@
 """Pages that plan a round, that open the rest of one after its pilot, and that carry grades over to the same texts."""
 
 import secrets
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -103,8 +103,8 @@ def _as_data(form: RoundForm) -> dict[str, object]:
 def _preview(form: RoundForm) -> dict[str, object]:
     if not form.is_valid() and form.errors.keys() != {NON_FIELD_ERRORS}:
         return {"preview": None, "plan_refusal": None}
-    plan = form.plan()
-    data = form.cleaned_data
+    plan, data = form.plan(), form.cleaned_data
+    leads = list(members_of(form.project, Role.LEAD).values_list("pk", flat=True))
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
     preview = preview_of(data["pool"], plan, remits, form.known_pairs())
@@ -118,33 +118,12 @@ def _preview(form: RoundForm) -> dict[str, object]:
         "share": -(-preview.judgements // people) if people else None,
         "hours": pace_of(form.project).words_for(preview.judgements),
         "plan_refusal": refusal,
-        "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
+        "plan_warning": rules.plan_warning(leads, remits.keys(), most),
         "plan": plan,
     }
 
 
-def _leads(project: Project) -> list[int]:
-    return list(members_of(project, Role.LEAD).values_list("pk", flat=True))
-
-
 SHOWN = 100
-
-
-class CarriedPair(NamedTuple):
-    """One pair as the preview shows it, with both blocks."""
-
-    pair: Carried
-    judged: BlockVersion
-    other: BlockVersion
-
-
-class CarryingChoice(NamedTuple):
-    """One rule with what it would carry over now."""
-
-    rule: CarryRule
-    title: str
-    pairs: int
-    mark: str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -182,17 +161,18 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "judging/carry.html", context)
 
 
-def _choices(exact: list[Carried], every: list[Carried]) -> list[CarryingChoice]:
+def _choices(exact: list[Carried], every: list[Carried]) -> list[dict[str, Any]]:
     """The rules that carry something over; the wider one only where it carries over more."""
     choices = []
     if exact:
-        choices.append(CarryingChoice(CarryRule.EXACT, "Exact texts", len(exact), mark_of(exact)))
+        choices.append((CarryRule.EXACT, "Exact texts", exact))
     if len(every) > len(exact):
-        choices.append(CarryingChoice(CarryRule.NEAR, "Exact and near texts", len(every), mark_of(every)))
-    return choices
+        choices.append((CarryRule.NEAR, "Exact and near texts", every))
+    return [{"rule": rule, "title": title, "pairs": len(of), "mark": mark_of(of)} for rule, title, of in choices]
 
 
-def _rows(pairs: list[Carried]) -> list[CarriedPair]:
+def _rows(pairs: list[Carried]) -> list[dict[str, Any]]:
+    """Each pair with both blocks."""
     ids = {pk for pair in pairs for pk in (pair.judged, pair.entry.version_id)}
     versions = BlockVersion.objects.select_related("block__document").in_bulk(ids)
-    return [CarriedPair(pair, versions[pair.judged], versions[pair.entry.version_id]) for pair in pairs]
+    return [{"pair": pair, "judged": versions[pair.judged], "other": versions[pair.entry.version_id]} for pair in pairs]
