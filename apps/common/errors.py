@@ -17,7 +17,7 @@ class Refusal(Exception):
         self.code = code
 
     @classmethod
-    def raise_for(cls, reason: str | None, *, code: str) -> None:
+    def raise_for(cls, reason: str | None, *, code: str = "refused") -> None:
         """Raise this refusal where a rule has a reason against the action."""
         if reason:
             raise cls(reason, code=code)

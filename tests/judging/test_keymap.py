@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common.database.batched_reads import answer_to
-from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
+from apps.judging.actions.judgements import KeysRefused, choose_keys, reset_keys
 from apps.judging.core.keymap import ACTS, RESERVED, acts_for, changed_keys, faults, frees_digits, keys_of, tidy
 from apps.judging.enums import CantJudgeReason
 from apps.judging.models import KeyMap

@@ -60,8 +60,7 @@ def invite(
     `by_token`: the actor acts through an API token, which invites no lead.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
     Refusal.raise_for(rules.roles_refusal(list(roles)), code="roles")
     if by_token and (reason := rules.token_roles_refusal(roles)):
         raise PeopleRefused(reason, code="token_makes_lead")
@@ -147,8 +146,7 @@ def _mail(invitation: Invitation, link: str, actor: User, at: datetime) -> None:
 def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: datetime) -> Invitation:
     """Withdraw an open invitation: its link no longer works. Raises Http404 for one of another project."""
     invitation = get_object_or_404(Invitation.objects.select_for_update(), pk=invitation_id, project=project)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
     InvitationRefused.raise_for(rules.invitation_refusal(invitation, at), code="dead_link")
     invitation.revoked_at = at
     invitation.save(update_fields=["revoked_at"])

@@ -49,8 +49,7 @@ def set_roles(
     API token, which makes nobody a lead.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
     if roles and (reason := rules.roles_refusal(list(roles))):
         raise Refusal(reason, code="roles")
     before, wanted = roles_of(user, project), frozenset(roles)

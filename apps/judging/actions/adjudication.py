@@ -8,7 +8,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import locked_round
+from apps.judging.actions.rounds import locked_round
 from apps.judging.core.resolution import ResolutionRule, Resolved
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round

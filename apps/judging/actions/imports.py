@@ -23,8 +23,7 @@ from apps.corpus.execution.freezing import snapshot_as_it_is
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.import_kinds import FileToImport, kind_named
-from apps.judging.actions.locks import locked_round
-from apps.judging.actions.rounds import next_number
+from apps.judging.actions.rounds import locked_round, next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
 from apps.judging.execution.collection_files import CORPUS, JUDGEMENTS, QUERIES, Collection, CollectionPart, joined
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade

@@ -14,7 +14,7 @@ from apps.audit.actions import record
 from apps.common.database.statements import prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import NotAnnotator, lock_place, locked_place
+from apps.judging.actions.rounds import NotAnnotator, lock_place, locked_place
 from apps.judging.core.plan import PRIME, own_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
