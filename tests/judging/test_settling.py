@@ -150,7 +150,7 @@ def test_a_lead_sees_exactly_what_would_happen_before_one_press(round_, client):
     url = reverse("judging:settle", args=[round_.project.slug, round_.pk])
 
     page = client.get(url)
-    assert [row.grade for row in page.context["rows"]] == [1, 2]
+    assert [row["grade"] for row in page.context["rows"]] == [1, 2]
     assert not Adjudication.objects.exists()
     sent = page.context["form"].initial | {"error_type": "ambiguity"}
     done = client.post(url, sent, follow=True)
