@@ -10,8 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
-from apps.accounts.core.addresses import NoAddress, plain_address
-from apps.accounts.core.invitees import MOST_GUESTS, PASTED, Guest, read_guests, sentence
+from apps.accounts.core.addresses import MOST_GUESTS, PASTED, Guest, NoAddress, plain_address, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.common.files.filekinds import encoding_of

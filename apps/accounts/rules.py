@@ -180,8 +180,7 @@ class ProjectArchived(Refusal):
     @classmethod
     def unless_open(cls, project: Project) -> None:
         """Raise it for an archived project. Every edge that changes something calls this one."""
-        if reason := archive_refusal(project):
-            raise cls(reason, code="archived")
+        cls.raise_for(archive_refusal(project), code="archived")
 
 
 class PeopleRefused(Forbidden):

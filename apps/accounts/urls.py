@@ -3,7 +3,7 @@
 from django.urls import path
 
 from apps.accounts.api import people as people_api
-from apps.accounts.pages import members, people, profile, single_sign_on
+from apps.accounts.pages import members, people, profile
 
 pages = [
     path("login/", people.login, name="login"),
@@ -12,16 +12,16 @@ pages = [
     path("join/<str:token>/", people.join, name="join"),
     path("password-reset/", people.forgotten, name="password-reset"),
     path("reset/<str:token>/", people.reset, name="reset"),
-    path("sso/", single_sign_on.begin, name="sso"),
-    path("sso/return/", single_sign_on.come_back, name="sso-return"),
+    path("sso/", profile.begin, name="sso"),
+    path("sso/return/", profile.come_back, name="sso-return"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="password"),
     path("profile/sessions/end/", profile.end_sessions, name="end-sessions"),
     path("profile/sessions/<int:visit_id>/end/", profile.end_session, name="end-session"),
     path("profile/tokens/revoke/", profile.revoke_tokens, name="revoke-tokens"),
     path("profile/tokens/<int:token_id>/revoke/", profile.revoke_token, name="revoke-own-token"),
-    path("profile/link/", single_sign_on.link, name="link"),
-    path("profile/unlink/", single_sign_on.unlink, name="unlink"),
+    path("profile/link/", profile.link, name="link"),
+    path("profile/unlink/", profile.unlink, name="unlink"),
     path("projects/new/", people.new_project, name="new-project"),
     path("people/", people.everybody, name="people"),
     path("people/<int:user_id>/deactivate/", people.deactivate, name="deactivate"),

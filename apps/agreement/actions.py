@@ -1,15 +1,25 @@
-"""Having the stored grades brought up to date that figures of many grades are computed from."""
+"""Having the stored grades brought up to date that figures of many grades are computed from, and the job that does."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.agreement.execution import READ
+from apps.agreement.core.weeks import packed
 from apps.agreement.models import ReadGrades
-from apps.agreement.selectors.grade_cache import digest_of_rounds, forget_source, source_after, source_of
+from apps.agreement.selectors.grade_cache import (
+    columns_in,
+    digest_of_rounds,
+    forget_source,
+    newest_of,
+    source_after,
+    source_of,
+)
 from apps.jobs.actions.jobs import enqueue
+from apps.jobs.execution.context import JobContext
+from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.models import Round
 
 
@@ -39,3 +49,20 @@ def _enqueue_reading(project: Project, rounds: Sequence[Round], actor: User, at:
         row.asked_at = at
         row.save(update_fields=["job", "asked_at"])
     return row
+
+
+READ = "agreement.read_grades"
+
+
+@job_kind(READ, title="Load grades for agreement")
+def read_grades(ctx: JobContext) -> dict[str, Any]:
+    """Read the grades of the rounds in the row `read_id`, for the figures of agreement."""
+    row = ReadGrades.objects.select_related("project").defer("packed").get(pk=ctx.params["read_id"])
+    newest = newest_of(row.project)  # read first: a grade that arrives meanwhile makes the next reading due
+    rounds = list(Round.objects.filter(project=row.project, pk__in=row.rounds))
+    row.packed = packed(columns_in(row.project, rounds))
+    with ctx.finish() as result:
+        row.newest, row.read_at = newest, ctx.at
+        row.save(update_fields=["packed", "newest", "read_at"])
+        result.update(read_id=row.pk)
+    return ctx.result

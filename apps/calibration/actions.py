@@ -1,4 +1,4 @@
-"""Actions of calibrations: open, answer blindly, discuss, close. And the periodic task that opens them."""
+"""Actions of calibrations and their states: open, answer blindly, discuss, close. A periodic task opens them too."""
 
 import logging
 from datetime import datetime, timedelta
@@ -10,11 +10,16 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, members_of, policy, roles_of
-from apps.audit.actions import record
+from apps.audit.actions import record, save_step
 from apps.calibration import rules
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.models import (
+    Calibration,
+    CalibrationItem,
+    CalibrationMessage,
+    CalibrationState,
+    CalibrationVerdict,
+)
 from apps.calibration.selectors import calibrations, comparisons
-from apps.calibration.workflow import move
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
@@ -38,6 +43,31 @@ class Checked(NamedTuple):
     refused: list[str]
 
 
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+STEPS: dict[tuple[str, str], str] = {
+    (CalibrationState.OPEN, "answer"): CalibrationState.ANSWERED,
+    (CalibrationState.OPEN, "close"): CalibrationState.CLOSED,
+    (CalibrationState.ANSWERED, "close"): CalibrationState.CLOSED,
+}
+
+
+def move(calibration: Calibration, step: str, *, actor: User, at: datetime, **changes: Any) -> Calibration:
+    """Make `step` on the locked row, with `changes` to other fields, and write its event. Raises IllegalStep."""
+    save_step(
+        calibration,
+        step,
+        STEPS.get((calibration.state, step)),
+        project=calibration.project,
+        actor=actor,
+        action=f"calibration.{step}",
+        after={"note": changes.get("note", calibration.note)},
+        at=at,
+        **changes,
+    )
+    return calibration
+
+
 # Opening -----------------------------------------------------------------------------------------------------------
 
 
@@ -47,9 +77,8 @@ def open_calibration(
 ) -> Calibration:
     """A lead opens one by hand."""
     _lock(project)
-    if refusal := rules.open_refusal(_member(project, lead)):
-        raise Forbidden(refusal, code="not_a_lead")
-    if _has_unfinished(project, subject, side):
+    Forbidden.raise_for(rules.open_refusal(_member(project, lead)), code="not_a_lead")
+    if Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists():
         raise CalibrationRefused(f"{subject} is in a calibration {side.label} already. Close it first.", code="twice")
     why = {"by_hand": reason.strip()}
     return _open(project, subject, partner, side, why=why, period="", opened_by=lead, at=at)
@@ -103,8 +132,7 @@ def _open(
     at: datetime,
 ) -> Calibration:
     able = frozenset(comparisons.able_people(project).values_list("pk", flat=True))
-    if refusal := rules.pair_refusal(subject, partner, able):
-        raise CalibrationRefused(refusal, code="pair")
+    CalibrationRefused.raise_for(rules.pair_refusal(subject, partner, able), code="pair")
     number = (Calibration.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0) + 1
     revisions = _set_for(project, subject, partner, number)
     made = Calibration.objects.create(
@@ -150,10 +178,6 @@ def _notify_opened(made: Calibration, at: datetime) -> None:
             _notify(made, lead, "opened", was, at)
     facts = {"calibration": made.number, "items": made.item_count, "url": absolute(_page_of(made))}
     post_to_webhooks(project=made.project, event=WebhookEvent.CALIBRATION, facts=facts, at=at)
-
-
-def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
-    return Calibration.objects.filter(project=project, subject=subject, side=side).exclude(state="closed").exists()
 
 
 def _lock(project: Project) -> None:
@@ -202,10 +226,8 @@ def answer_item(
     sent = CalibrationVerdict.objects.filter(person=person, idempotency_key=idempotency_key).first()
     if sent is not None:
         return _same_or_refused(sent, item, choice, reasons)
-    if reason := rules.answer_refusal(calibration, person):
-        raise CalibrationRefused(reason, code="no_answer")
-    if reason := flag_fault(choice, reasons, category, note):
-        raise CalibrationRefused(reason, code="bad_verdict")
+    CalibrationRefused.raise_for(rules.answer_refusal(calibration, person), code="no_answer")
+    CalibrationRefused.raise_for(flag_fault(choice, reasons, category, note), code="bad_verdict")
     verdict = CalibrationVerdict.objects.create(
         item=item,
         person=person,
@@ -240,8 +262,7 @@ def post_calibration_message(
     *, project: Project, calibration_id: int, author: User, text: str, at: datetime
 ) -> CalibrationMessage:
     calibration = calibrations.locked_calibration(project, calibration_id)
-    if reason := rules.discuss_refusal(calibration, _member(project, author)):
-        raise CalibrationRefused(reason, code="no_message")
+    CalibrationRefused.raise_for(rules.discuss_refusal(calibration, _member(project, author)), code="no_message")
     if not text.strip():
         raise CalibrationRefused("Write a message first.", code="text_missing")
     return CalibrationMessage.objects.create(calibration=calibration, author=author, text=text.strip(), posted_at=at)
@@ -251,8 +272,7 @@ def post_calibration_message(
 def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
     """Close it with a note on what follows. That ends the hiding of verdicts, even if not both answered."""
     calibration = calibrations.locked_calibration(project, calibration_id)
-    if reason := rules.close_refusal(calibration, _member(project, person)):
-        raise CalibrationRefused(reason, code="not_closable")
+    CalibrationRefused.raise_for(rules.close_refusal(calibration, _member(project, person)), code="not_closable")
     if not note.strip():
         raise CalibrationRefused("Write what you agreed on: a calibration needs a note to close.", code="note_missing")
     closed = move(calibration, "close", actor=person, at=at, closed_at=at, closed_by=person, note=note.strip())

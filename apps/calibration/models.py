@@ -5,10 +5,17 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.accounts.models import Project
-from apps.calibration.enums import CalibrationState
 from apps.review.enums import RateSide
 from apps.review.models import FLAG_HAS_REASONS, AnyVerdict
 from apps.triples.models import Revision
+
+
+class CalibrationState(models.TextChoices):
+    """Open: the two review blindly. Answered: they compare and discuss. Closed: with a note, finally."""
+
+    OPEN = "open", "Open"
+    ANSWERED = "answered", "Answered"
+    CLOSED = "closed", "Closed"
 
 
 class Calibration(models.Model):

@@ -2,8 +2,7 @@
 
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.calibration.enums import CalibrationState
-from apps.calibration.models import Calibration
+from apps.calibration.models import Calibration, CalibrationState
 from apps.triples.rules import READERS
 
 PARTICIPANTS = READERS

@@ -16,6 +16,12 @@ class Refusal(Exception):
         self.sentence = sentence
         self.code = code
 
+    @classmethod
+    def raise_for(cls, reason: str | None, *, code: str = "refused") -> None:
+        """Raise this refusal where a rule has a reason against the action."""
+        if reason:
+            raise cls(reason, code=code)
+
 
 class IllegalStep(Refusal):
     """A step that no table of states lists from here. Rules refuse it before, unless somebody was faster."""

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.common.web.forms import ChoiceField, KeyField
-from apps.judging.core.answer import MOST_TIME_MS, Answer
+from apps.judging.core.resolution import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 
 

@@ -6,10 +6,9 @@ from apps.accounts.enums import Scope
 from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
 from apps.judging.api import guidelines as guidelines_api
-from apps.judging.api import placeholders as placeholders_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
-from apps.judging.pages import adjudication, board, guidelines, judging, placeholders, planning, propagation
+from apps.judging.pages import adjudication, board, guidelines, judging, planning
 
 pages = [
     path("", board.index, name="index"),
@@ -21,9 +20,9 @@ pages = [
     path("guideline/<int:number>/keep/", guidelines.keep, name="guideline-keep"),
     path("keys/", judging.keys, name="keys"),
     path("keys/reset/", judging.keys_reset, name="keys-reset"),
-    path("names/", placeholders.placeholders, name="placeholders"),
-    path("names/<int:pk>/claim/", placeholders.claim, name="claim-placeholder"),
-    path("names/<int:pk>/end/", placeholders.end, name="end-claim"),
+    path("names/", board.placeholders, name="placeholders"),
+    path("names/<int:pk>/claim/", board.join_placeholder, name="claim-placeholder"),
+    path("names/<int:pk>/end/", board.free_placeholder, name="end-claim"),
     path("rounds/new/", planning.new_round, name="new-round"),
     path("rounds/new/preview/", planning.preview, name="preview"),
     path("rounds/<int:pk>/", board.round_page, name="round"),
@@ -36,7 +35,7 @@ pages = [
     path("rounds/<int:pk>/earlier/", judging.earlier, name="earlier"),
     path("rounds/<int:pk>/release/", judging.release, name="release"),
     path("rounds/<int:pk>/adjudicate/", adjudication.queue, name="adjudicate"),
-    path("pools/<int:pk>/carry/", propagation.carry, name="carry"),
+    path("pools/<int:pk>/carry/", planning.carry, name="carry"),
     path("rounds/<int:pk>/settle/", adjudication.settle, name="settle"),
     path("rounds/<int:pk>/adjudicate/<int:entry>/", adjudication.pair, name="adjudicate-pair"),
 ]
@@ -61,9 +60,9 @@ api = [
     path("rounds/<int:pk>/pairs/", decisions.PairsView.as_view(), name="pairs"),
     path("rounds/<int:pk>/judgements/", decisions.JudgementsView.as_view(), name="judgements"),
     *import_urls(JudgementImport, noun="judging", reads=Scope.JUDGING_WRITE, writes=Scope.JUDGING_WRITE),
-    path("placeholders/", placeholders_api.PlaceholdersView.as_view(), name="placeholders"),
-    path("placeholders/<int:pk>/claim/", placeholders_api.ClaimView.as_view(), name="claim"),
-    path("placeholders/<int:pk>/end/", placeholders_api.EndClaimView.as_view(), name="end-claim"),
+    path("placeholders/", rounds.PlaceholdersView.as_view(), name="placeholders"),
+    path("placeholders/<int:pk>/claim/", rounds.ClaimView.as_view(), name="claim"),
+    path("placeholders/<int:pk>/end/", rounds.EndClaimView.as_view(), name="end-claim"),
 ]
 
 collection_api = import_urls(

@@ -61,8 +61,7 @@ def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Q
     """Change fields of a query. Its words can be changed until its first run or grade."""
     query = _locked(query_id)
     changes = {name: value for name, value in _editable(changes).items() if value != getattr(query, name)}
-    if reason := rules.edit_refusal(query, changes):
-        raise QueryRefused(reason, code="query_fixed")
+    QueryRefused.raise_for(rules.edit_refusal(query, changes), code="query_fixed")
     if not changes:
         return query
     before = {name: _plain(getattr(query, name)) for name in changes}
@@ -90,8 +89,7 @@ def change_queries(
 
     Returns how many changed; each gets the same event as a single edit.
     """
-    if reason := rules.bulk_refusal(project, change, len(query_ids)):
-        raise QueryRefused(reason, code="queries_not_changed")
+    QueryRefused.raise_for(rules.bulk_refusal(project, change, len(query_ids)), code="queries_not_changed")
     live = Query.objects.select_for_update(of=("self",)).filter(project=project, retired_at=None)
     changed = 0
     for part in chunks(sorted(query_ids), 500):
@@ -136,8 +134,7 @@ def ask_question(*, project: Project, label: str, text: str, author: User, at: d
 def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Query:
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = _locked(query_id)
-    if refusal := rules.retire_refusal(query, reason):
-        raise QueryRefused(refusal, code="query_not_retirable")
+    QueryRefused.raise_for(rules.retire_refusal(query, reason), code="query_not_retirable")
     return _retire(query, reason.strip(), actor, at)
 
 
@@ -152,8 +149,7 @@ def lock_queries(query_ids: Iterable[int], *, at: datetime) -> int:
         queries = Query.everything.filter(pk__in=part)
         fixed += queries.filter(locked_at=None).update(locked_at=at)
         gone += len(set(part)) - queries.count()
-    if reason := rules.gone_refusal(gone):
-        raise QueryRefused(reason, code="query_gone")
+    QueryRefused.raise_for(rules.gone_refusal(gone), code="query_gone")
     return fixed
 
 
@@ -288,8 +284,7 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
     it follows: see `execution.revoking`. Returns all that was done.
     """
     permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
-    if refusal := rules.revoke_refusal(permission, reason):
-        raise SourceRefused(refusal, code="permission_not_revocable")
+    SourceRefused.raise_for(rules.revoke_refusal(permission, reason), code="permission_not_revocable")
     permission.revoked_at, permission.revoked_by = at, actor
     permission.revocation_reason = reason.strip()
     permission.save(update_fields=["revoked_at", "revoked_by", "revocation_reason"])

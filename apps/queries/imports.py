@@ -21,8 +21,7 @@ from apps.queries import actions
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
-from apps.queries.formats import FORMATS, IDS, LINES, read_queries
-from apps.queries.formats.recognition import AUTO, TABLE, recognise
+from apps.queries.formats import AUTO, FORMATS, IDS, LINES, TABLE, read_queries, recognise
 from apps.queries.models import Source
 from apps.queries.selectors import names_in
 

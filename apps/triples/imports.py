@@ -19,8 +19,7 @@ from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.triples.actions import imports
-from apps.triples.actions.imports import import_triples
-from apps.triples.execution.ingest import plan_entries
+from apps.triples.actions.imports import import_triples, plan_entries
 from apps.triples.execution.table_import import TripleTable, matched_contexts, read_triple_table, show_contexts
 from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
 from apps.triples.formats.rag import Contexts

@@ -237,8 +237,7 @@ def _writable(request: HttpRequest, triple: Triple) -> Revision:
     revision = open_revision(triple)
     if revision is None:
         raise triples.DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
-    if reason := rules.write_refusal(user_of(request), revision):
-        raise triples.DraftRefused(reason, code="not_editable")
+    triples.DraftRefused.raise_for(rules.write_refusal(user_of(request), revision), code="not_editable")
     return revision
 
 

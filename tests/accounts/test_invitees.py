@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.accounts.core.invitees import MOST_GUESTS, Guest, read_guests, sentence
+from apps.accounts.core.addresses import MOST_GUESTS, Guest, read_guests, sentence
 from apps.accounts.enums import Role
 
 

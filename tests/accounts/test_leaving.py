@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.actions import invitations, passwords, tokens
+from apps.accounts.actions import invitations, people, tokens
 from apps.accounts.actions.leaving import leave
 from apps.accounts.actions.people import create_placeholder, deactivate_user, reopen_account
 from apps.accounts.enums import Role, Scope
@@ -24,7 +24,7 @@ from apps.jobs.enums import MailHow
 from apps.jobs.models import MailChoice, Notification
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.answer import Answer
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.review.actions.seating import pull_seat
@@ -104,7 +104,7 @@ class TestWaysIn:
 
     def test_a_password_link_that_an_operator_made_leaves_with_them(self, mara, operator):
         leaver = make_user("Old Ops", is_operator=True)
-        passwords.create_reset_link(user_id=mara.pk, actor=leaver, at=timezone.now())
+        people.create_reset_link(user_id=mara.pk, actor=leaver, at=timezone.now())
 
         gone(leaver, operator)
 
@@ -371,7 +371,7 @@ class TestComingBack:
         assert (mara.is_active, mara.deactivated_at, mara.is_operator) == (True, None, False)
         hers = Client()
         assert not hers.login(email=mara.email, password=PASSWORD)
-        token = passwords.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
+        token = people.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
         hers.post(reverse("accounts:reset", args=[token]), {"password": "another-long-one-4"})
         assert hers.login(email=mara.email, password="another-long-one-4")
 
@@ -388,13 +388,13 @@ class TestComingBack:
 
     def test_a_link_from_before_the_account_was_closed_does_not_work_again(self, operator):
         mara = make_user("Mara")
-        token = passwords.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
+        token = people.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
         deactivate_user(user_id=mara.pk, actor=operator, at=timezone.now())
 
         reopen_account(user_id=mara.pk, actor=operator, at=timezone.now())
 
         with pytest.raises(Refusal, match="replaced by a newer one"):
-            passwords.use_reset(token=token, password="another-long-one-4", at=timezone.now())
+            people.use_reset(token=token, password="another-long-one-4", at=timezone.now())
 
     def test_who_was_only_deactivated_has_their_roles_again_but_no_password(self, operator):
         project = make_project()

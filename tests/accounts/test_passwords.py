@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.accounts.actions import passwords
+from apps.accounts.actions import people
 from apps.accounts.actions.people import change_password, deactivate_user
 from apps.accounts.models import PasswordReset
 from apps.accounts.rules import PeopleRefused
@@ -34,11 +34,11 @@ def operator():
 
 
 def make_link(person, operator, at=AT):
-    return passwords.create_reset_link(user_id=person.pk, actor=operator, at=at)
+    return people.create_reset_link(user_id=person.pk, actor=operator, at=at)
 
 
 def use(token, at=AT):
-    return passwords.use_reset(token=token, password=NEW, at=at)
+    return people.use_reset(token=token, password=NEW, at=at)
 
 
 def work_for(client, email):
@@ -52,7 +52,7 @@ class TestLink:
     def test_it_sets_the_password_once_until_it_expires_on_record(self, person, operator):
         token = make_link(person, operator)
         with pytest.raises(Refusal, match="has expired"):
-            use(token, AT + passwords.RESET_LASTS)
+            use(token, AT + people.RESET_LASTS)
 
         use(token)
 
@@ -123,7 +123,7 @@ class TestByMail:
         settings.EMAIL_HOST = "mail.example.org"
 
     def request(self, email, at=AT):
-        passwords.request_reset(email=email, link_of=lambda token: f"https://karat/{token}", at=at)
+        people.request_reset(email=email, link_of=lambda token: f"https://karat/{token}", at=at)
 
     def test_a_mail_has_the_link_and_is_erased_once_it_is_sent(self, person, mailoutbox):
         self.request(person.email.upper())
@@ -145,15 +145,15 @@ class TestByMail:
     def test_after_three_it_waits(self, person):
         for minute in range(5):
             self.request(person.email, AT + timedelta(minutes=minute))
-        assert Outbox.objects.count() == passwords.MOST_MAILS
+        assert Outbox.objects.count() == people.MOST_MAILS
 
-        self.request(person.email, AT + passwords.MAILED_LASTS + timedelta(minutes=9))
-        assert Outbox.objects.count() == passwords.MOST_MAILS + 1
+        self.request(person.email, AT + people.MAILED_LASTS + timedelta(minutes=9))
+        assert Outbox.objects.count() == people.MOST_MAILS + 1
 
     def test_the_same_work_is_done_for_everybody(self, client, person, operator):
         closed, tired = make_user("Closed"), make_user("Tired")
         deactivate_user(user_id=closed.pk, actor=operator, at=AT)
-        for _ in range(passwords.MOST_MAILS):
+        for _ in range(people.MOST_MAILS):
             self.request(tired.email, timezone.now())
         rows = Outbox.objects.count(), PasswordReset.objects.count(), Event.objects.count()
 

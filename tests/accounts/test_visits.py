@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.access import sessions as edge
-from apps.accounts.access.browsers import browser_in
+from apps.accounts.access.sessions import browser_in
 from apps.accounts.actions import invitations, people, sign_ins, tokens
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Scope

@@ -204,7 +204,7 @@ def test_grades_that_arrive_while_the_job_reads_make_it_run_again(many, monkeypa
         grade_again(many)
         return found
 
-    monkeypatch.setattr("apps.agreement.execution.columns_in", read_meanwhile)
+    monkeypatch.setattr("apps.agreement.actions.columns_in", read_meanwhile)
     request_grades(many)
     run_jobs()
 

@@ -11,10 +11,12 @@ from apps.accounts.selectors import membership_in
 from apps.audit.models import Event
 from apps.calibration import rules
 from apps.calibration.actions import (
+    STEPS,
     CalibrationRefused,
     answer_item,
     check_project,
     close_calibration,
+    move,
     open_calibration,
     open_calibrations,
     post_calibration_message,
@@ -22,7 +24,6 @@ from apps.calibration.actions import (
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import choose_set, comparison, why_in_words
-from apps.calibration.workflow import STEPS, move
 from apps.common.errors import Forbidden, IllegalStep
 from apps.jobs.models import Notification
 from apps.review.enums import RateSide, Reason, VerdictChoice

@@ -13,7 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 from django.db.models import F
 
-from apps.accounts.actions import invitations, passwords
+from apps.accounts.actions import invitations, people
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
 from apps.accounts.models import PasswordReset, Project
@@ -126,9 +126,9 @@ def fill() -> None:
     """Links, imports and rounds in several states, a scale in use, and scores with a gate decided on them."""
     operator, person = make_user("Operator", is_operator=True), make_user("Mara Quill")
     for minute in range(3):
-        token = passwords.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=minute))
-    passwords.use_reset(token=token, password=PASSWORD, at=AT + timedelta(minutes=4))
-    passwords.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=5))
+        token = people.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=minute))
+    people.use_reset(token=token, password=PASSWORD, at=AT + timedelta(minutes=4))
+    people.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=5))
     archived = make_project("Archived")
     invitations.invite(project=archived, actor=lead_of(archived), roles=[Role.ANNOTATOR], at=AT)
     archive_project(project_id=archived.pk, actor=lead_of(archived), at=AT)

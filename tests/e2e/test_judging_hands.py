@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from apps.judging.actions.keys import choose_keys
+from apps.judging.actions.judgements import choose_keys
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Judgement
 from apps.judging.selectors.pairs import live_judgements

@@ -23,7 +23,7 @@ from apps.goldsets.selectors.diffs import diff
 from apps.judging.actions.imports import import_judgements
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import close_round
-from apps.judging.core.answer import Answer
+from apps.judging.core.resolution import Answer
 from apps.judging.imports.judgements import read_draft
 from apps.judging.selectors.pairs import resolved_grades
 from apps.metrics.files.trec_rows import read_qrel_rows

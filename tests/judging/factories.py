@@ -13,8 +13,8 @@ from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import open_round
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
+from apps.judging.core.resolution import Answer
 from apps.judging.models import Adjudication, Guideline, Judgement, Round, Seat
 from apps.judging.selectors.my_progress import OwnProgress, own_progress_in
 from apps.queries.models import Query

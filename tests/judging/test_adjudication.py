@@ -14,8 +14,8 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.resolution import PairState, Resolution
 from apps.judging.models import Adjudication
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, pair_of, resolved_grades
+from apps.judging.selectors.propagation import deciders_of_left, deciders_of_pair
 from apps.judging.selectors.rejudging import KnownGrade
-from apps.judging.selectors.settling import deciders_of_left, deciders_of_pair
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
 from tests.module_rows import rows_of_module

@@ -12,8 +12,7 @@ from apps.common.errors import Forbidden
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats, return_seats_of
 from apps.judging.selectors import board
-from apps.judging.selectors.board import Overlap
-from apps.judging.selectors.workload import answers_in
+from apps.judging.selectors.board import Overlap, answers_in
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import (
     decide,

@@ -195,9 +195,9 @@ def test_a_lead_sees_what_would_be_done_and_does_it(client, pool):
     client.force_login(lead_of(pool.project))
 
     shown = client.get(page(pool))
-    assert [(choice.rule, choice.pairs) for choice in shown.context["choices"]] == [("exact", 2), ("near", 3)]
+    assert [(choice["rule"], choice["pairs"]) for choice in shown.context["choices"]] == [("exact", 2), ("near", 3)]
     exact = shown.context["choices"][0]
-    done = client.post(page(pool), {"rule": exact.rule, "seen": exact.mark}, follow=True)
+    done = client.post(page(pool), {"rule": exact["rule"], "seen": exact["mark"]}, follow=True)
 
     assert "Grades carried over" in done.content.decode()
     assert counts(pool) == (0, 1, 0, 2, 0)

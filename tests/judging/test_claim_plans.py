@@ -8,7 +8,7 @@ from django.db import connection
 
 from apps.common.database.statements import prepared_cursor, rows_of
 from apps.judging.actions.seats import IN_OWN_ORDER, claim_seats
-from apps.judging.core.seeded_order import PRIME, own_order
+from apps.judging.core.plan import PRIME, own_order
 from apps.judging.models import RoundAnnotator, Seat
 from apps.queries.models import Query
 from tests.factories import AT

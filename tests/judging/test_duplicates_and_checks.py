@@ -15,10 +15,10 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
+from apps.judging.selectors.board import Steadiness, steadiness
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.progress import stuck
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
-from apps.judging.selectors.workload import Steadiness, steadiness
 from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry
 from tests.factories import AT, lead_of, make_member, make_project

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.judging.core.answer import parse_spans, spans_refusal, stored
+from apps.judging.core.resolution import parse_spans, spans_refusal, stored
 
 TEXT = "Archives leave encrypted."
 

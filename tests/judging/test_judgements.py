@@ -9,7 +9,7 @@ from apps.common.errors import Refusal
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.answer import Answer
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.judging.selectors.pairs import live_judgements

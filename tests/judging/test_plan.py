@@ -4,8 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.judging.core.plan import Plan, Preview, fits, remit_from, seat_number
-from apps.judging.core.seeded_order import own_order, seeded_number, shuffled
+from apps.judging.core.plan import Plan, Preview, fits, own_order, remit_from, seat_number, seeded_number, shuffled
 
 PAIRS = [(f"Q{q:02}", f"block-{b}") for q in range(10) for b in range(10)]
 

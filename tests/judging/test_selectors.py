@@ -18,14 +18,13 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.eta import ticks
 from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
-from apps.judging.selectors.board import held_by, taken_seats
+from apps.judging.selectors.board import answers_in, held_by, taken_seats
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, resolved_grades
 from apps.judging.selectors.pending_work import JudgingWork, undecided_in, what_waits_for
 from apps.judging.selectors.progress import by_query, stuck, totals
 from apps.judging.selectors.reading import readings
 from apps.judging.selectors.rejudging import KnownGrade
 from apps.judging.selectors.rounds import round_summaries
-from apps.judging.selectors.workload import answers_in
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
 from tests.corpus.factories import import_text, make_corpus

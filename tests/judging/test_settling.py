@@ -11,7 +11,7 @@ from apps.judging.actions.adjudication import settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
-from apps.judging.selectors.settling import mark_of, trivial
+from apps.judging.selectors.propagation import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
 from tests.module_rows import rows_of_module
@@ -150,7 +150,7 @@ def test_a_lead_sees_exactly_what_would_happen_before_one_press(round_, client):
     url = reverse("judging:settle", args=[round_.project.slug, round_.pk])
 
     page = client.get(url)
-    assert [row.grade for row in page.context["rows"]] == [1, 2]
+    assert [row["grade"] for row in page.context["rows"]] == [1, 2]
     assert not Adjudication.objects.exists()
     sent = page.context["form"].initial | {"error_type": "ambiguity"}
     done = client.post(url, sent, follow=True)

@@ -25,9 +25,9 @@ from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
 from apps.judging.selectors.pairs import adjudicable, resolved_grades
 from apps.judging.selectors.pending_work import undecided_in
+from apps.judging.selectors.propagation import mark_of, trivial
 from apps.judging.selectors.rejudging import known_pairs
 from apps.judging.selectors.rounds import rounds_in
-from apps.judging.selectors.settling import mark_of, trivial
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import choose_pairs
 from apps.retrieval.models import Pool

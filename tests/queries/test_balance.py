@@ -1,13 +1,13 @@
 from collections import Counter
 
-from apps.queries.pages.balance_board import StratumShare, crossed, shares, tally
+from apps.queries.pages.balance_board import StratumShare, shares, tally
 
 ROWS = [("log", "easy", 3), ("log", "hard", 1), ("", "easy", 4)]
 
 
 def test_tally_and_crossed_add_up():
     assert tally(ROWS, 0) == Counter({"log": 4, "": 4})
-    assert crossed(ROWS, 0, 1) == Counter({("log", "easy"): 3, ("log", "hard"): 1, ("", "easy"): 4})
+    assert tally(ROWS, 0, 1) == Counter({("log", "easy"): 3, ("log", "hard"): 1, ("", "easy"): 4})
 
 
 def test_shares_put_the_largest_first_and_the_unnamed_last():

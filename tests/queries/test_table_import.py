@@ -11,7 +11,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
 from apps.queries.execution.table_import import QueryTable, read_query_table
-from apps.queries.formats.recognition import recognise
+from apps.queries.formats import recognise
 from apps.queries.models import Query
 from tests.common.workbooks import workbook
 from tests.factories import AT, lead_of, make_project

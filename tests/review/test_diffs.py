@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.review.actions.disputes import adjudicate
 from apps.review.actions.submitting import re_pin, revise
 from apps.review.enums import Decision, VerdictChoice
-from apps.review.selectors.diffs import difference, last_difference
+from apps.review.selectors.reviews import difference, last_difference
 from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import BlockChoice
 from tests.factories import AT, lead_of

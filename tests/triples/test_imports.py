@@ -12,9 +12,8 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.queries.models import Query
 from apps.queries.models import Source as QuerySource
-from apps.triples.actions.imports import import_triples
+from apps.triples.actions.imports import import_triples, plan_entries
 from apps.triples.actions.triples import withdraw_draft
-from apps.triples.execution.ingest import plan_entries
 from apps.triples.formats import read_entries
 from apps.triples.models import Triple
 from apps.triples.selectors.entry_comparison import EntryComparison

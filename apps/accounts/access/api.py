@@ -68,6 +68,12 @@ class RunsAPIView(ProjectAPIView):
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
 
+class ReviewAPIView(ProjectAPIView):
+    """An endpoint of reviews, Q&As as reviewers see them, and the quality tracker."""
+
+    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE, "POST": Scope.REVIEW_WRITE}
+
+
 class VersionsAPIView(ProjectAPIView):
     """An endpoint of gold sets and their versions."""
 

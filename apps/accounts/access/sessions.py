@@ -3,16 +3,23 @@
 People who sign in while the database is locked or the disk is full get a lent session: its data, signed, in place of
 its key. It lasts a quarter of an hour and is for reading: saving fails anyway. It ends with the password or the account
 like any other; only signing out elsewhere does not end it.
+
+People who guess passwords do not lock out a person whose browser is known: its attempts are counted separately. The
+cookie contains a random id of the browser and marks of the accounts that signed in there; it is signed, and the marks
+are unreadable. It gives no access.
 """
 
 import logging
+import re
+import secrets
 import threading
 import zoneinfo
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import login as start_session
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.sessions.backends import db
@@ -22,8 +29,8 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from apps.accounts.access.browsers import browser_in, remember_device
 from apps.accounts.actions import sign_ins
 from apps.accounts.models import User, Visit
 from apps.common.database.bulk import write_note
@@ -212,3 +219,76 @@ class Uses:
 
 
 uses = Uses()
+
+
+Known = Sequence[tuple[str, str]]
+# The first that is found counts: nearly every browser also calls itself by the names that stand later.
+_BROWSERS: Known = (
+    (r"\bEdg(e|A|iOS)?/", "Edge"),
+    (r"\b(OPR|Opera)/", "Opera"),
+    (r"\bSamsungBrowser/", "Samsung Internet"),
+    (r"\b(Firefox|FxiOS)/", "Firefox"),
+    (r"\b(HeadlessChrome|Chrome|CriOS|Chromium)/", "Chrome"),
+    (r"\bVersion/.*\bSafari/", "Safari"),
+    (r"\bcurl/", "curl"),
+    (r"\bpython\b", "Python"),
+)
+_SYSTEMS: Known = (
+    (r"\bAndroid\b", "Android"),
+    (r"\biPad\b", "iPad"),
+    (r"\biPhone\b", "iPhone"),
+    (r"\bWindows\b", "Windows"),
+    (r"\bCrOS\b", "ChromeOS"),
+    (r"\bMac OS X\b", "macOS"),
+    (r"\bLinux\b", "Linux"),
+)
+LONGEST_READ = 500
+
+
+def browser_in(agent: str) -> str:
+    """Browser and system of a User-Agent header, such as "Firefox on Linux"; "" where neither is known."""
+    agent = agent[:LONGEST_READ]
+    browser, system = _first(_BROWSERS, agent), _first(_SYSTEMS, agent)
+    return f"{browser or 'A browser'} on {system}" if system else browser
+
+
+def _first(known: Known, agent: str) -> str:
+    return next((name for pattern, name in known if re.search(pattern, agent, re.IGNORECASE)), "")
+
+
+DEVICE_SALT = "karat.device"
+KEPT_SECONDS = 180 * 86_400
+MOST_ACCOUNTS = 5
+
+
+def known_device(request: HttpRequest, account: str) -> str:
+    """The id of the browser when this account has signed in there before, else ""."""
+    cookie = _read(request)
+    return cookie["id"] if _mark(account) in cookie["accounts"] else ""
+
+
+def remember_device(response: HttpResponse, request: HttpRequest, account: str) -> None:
+    """Add this account to the browser's cookie, the latest first."""
+    cookie, mark = _read(request), _mark(account)
+    accounts = [mark, *(other for other in cookie["accounts"] if other != mark)]
+    response.set_cookie(
+        settings.DEVICE_COOKIE_NAME,
+        signing.dumps({"id": cookie["id"], "accounts": accounts[:MOST_ACCOUNTS]}, salt=DEVICE_SALT),
+        max_age=KEPT_SECONDS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _read(request: HttpRequest) -> dict[str, Any]:
+    try:
+        return signing.loads(
+            request.COOKIES.get(settings.DEVICE_COOKIE_NAME, ""), salt=DEVICE_SALT, max_age=KEPT_SECONDS
+        )
+    except signing.BadSignature:
+        return {"id": secrets.token_hex(16), "accounts": []}
+
+
+def _mark(account: str) -> str:
+    return salted_hmac(DEVICE_SALT, account.strip().lower()).hexdigest()[:24]

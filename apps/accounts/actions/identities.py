@@ -64,8 +64,7 @@ def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: date
         .first()
     )
     user = identity.user if identity else _first_sign_in(claims, configuration, invitation, at)
-    if reason := rules.entry_refusal(user):
-        raise SignInRefused(reason, code="closed")
+    SignInRefused.raise_for(rules.entry_refusal(user), code="closed")
     _apply_groups(user, claims.groups, configuration, at)
     return user
 
@@ -74,8 +73,7 @@ def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: date
 def link_identity(*, user: User, claims: Claims, at: datetime) -> Identity:
     """Link an account with an identity, for who has just given its password. Repeating it changes nothing."""
     user = User.objects.select_for_update().get(pk=user.pk)
-    if reason := rules.entry_refusal(user):
-        raise SignInRefused(reason, code="closed")
+    SignInRefused.raise_for(rules.entry_refusal(user), code="closed")
     known = Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).first()
     if known is not None and known.user_id == user.pk:
         return known

@@ -10,8 +10,7 @@ from django.shortcuts import get_object_or_404
 from apps.accounts import rules
 from apps.accounts.actions.people import _grant, create_user
 from apps.accounts.actions.projects import create_project
-from apps.accounts.core.addresses import plain_address
-from apps.accounts.core.invitees import Guest
+from apps.accounts.core.addresses import Guest, plain_address
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import has_operator
@@ -61,10 +60,8 @@ def invite(
     `by_token`: the actor acts through an API token, which invites no lead.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
-    if reason := rules.roles_refusal(list(roles)):
-        raise Refusal(reason, code="roles")
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
+    Refusal.raise_for(rules.roles_refusal(list(roles)), code="roles")
     if by_token and (reason := rules.token_roles_refusal(roles)):
         raise PeopleRefused(reason, code="token_makes_lead")
     email, roles = plain_address(email) if email else "", sorted(set(roles))
@@ -149,10 +146,8 @@ def _mail(invitation: Invitation, link: str, actor: User, at: datetime) -> None:
 def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: datetime) -> Invitation:
     """Withdraw an open invitation: its link no longer works. Raises Http404 for one of another project."""
     invitation = get_object_or_404(Invitation.objects.select_for_update(), pk=invitation_id, project=project)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
-    if reason := rules.invitation_refusal(invitation, at):
-        raise InvitationRefused(reason, code="dead_link")
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
+    InvitationRefused.raise_for(rules.invitation_refusal(invitation, at), code="dead_link")
     invitation.revoked_at = at
     invitation.save(update_fields=["revoked_at"])
     record(project=project, actor=actor, action="invitation.revoked", obj=invitation, at=at)
@@ -175,8 +170,7 @@ def accept_invitation(
     )
     if invitation is None:
         raise InvitationRefused("This link is unknown. Ask for a new one.", code="unknown_link")
-    if reason := rules.invitation_refusal(invitation, at):
-        raise InvitationRefused(reason, code="dead_link")
+    InvitationRefused.raise_for(rules.invitation_refusal(invitation, at), code="dead_link")
     if user is None:
         email = invitation.email or email
         if reason := rules.password_refusal(email, is_operator=invitation.makes_operator):

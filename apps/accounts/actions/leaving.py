@@ -27,11 +27,9 @@ def leave(*, user_id: int, actor: User | None, at: datetime, heir: User | None =
     the command line. Locks are taken in the order of every other action: the person, rows of other apps, the projects.
     """
     user = User.objects.select_for_update(no_key=True).get(pk=user_id)
-    if reason := rules.leaving_refusal(actor, user):
-        raise PeopleRefused(reason, code="not_leaving")
+    PeopleRefused.raise_for(rules.leaving_refusal(actor, user), code="not_leaving")
     alone = led_alone_by(user)
-    if reason := rules.heir_refusal(user, heir, alone):
-        raise Refusal(reason, code="heir")
+    Refusal.raise_for(rules.heir_refusal(user, heir, alone), code="heir")
     taken, was_operator = held_by(user, at), user.is_operator
     give_up_elsewhere(user=user, actor=actor, at=at)
     _end_memberships(user, heir, actor, at)

@@ -49,8 +49,7 @@ def set_roles(
     API token, which makes nobody a lead.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if reason := rules.people_refusal(actor, project):
-        raise PeopleRefused(reason)
+    PeopleRefused.raise_for(rules.people_refusal(actor, project))
     if roles and (reason := rules.roles_refusal(list(roles))):
         raise Refusal(reason, code="roles")
     before, wanted = roles_of(user, project), frozenset(roles)
@@ -125,8 +124,7 @@ def begin_deletion(
     rows be deleted.
     """
     project = _to_change(project_id, actor)
-    if reason := rules.deletion_refusal(project, typed):
-        raise Refusal(reason, code="name_differs")
+    Refusal.raise_for(rules.deletion_refusal(project, typed), code="name_differs")
     if ProjectDeletion.objects.filter(project=project).exists():
         raise Refusal(f"{project} is being deleted already.", code="being_deleted")
     facts = {"slug": project.slug, "name": project.name, "counts": counts}

@@ -54,8 +54,7 @@ def save_secret(*, project: Project, name: str, value: str, actor: User, at: dat
 @transaction.atomic
 def delete_secret(*, project: Project, secret_id: int, actor: User, at: datetime) -> str:
     """Delete a secret and return its name. Systems that name it are refused until it is added again."""
-    if reason := rules.secrets_refusal(actor, project):
-        raise SecretForbidden(reason, code="leads_only")
+    SecretForbidden.raise_for(rules.secrets_refusal(actor, project), code="leads_only")
     secret = get_object_or_404(Secret.objects.select_for_update(), project=project, pk=secret_id)
     record(project=project, actor=actor, action="secret.deleted", obj=secret, before={"name": secret.name}, at=at)
     secret.delete()
@@ -77,8 +76,7 @@ def reveal(project: Project, name: str) -> str:
 
 
 def _check(project: Project, name: str, value: str, actor: User) -> None:
-    if reason := rules.secrets_refusal(actor, project):
-        raise SecretForbidden(reason, code="leads_only")
+    SecretForbidden.raise_for(rules.secrets_refusal(actor, project), code="leads_only")
     if not _NAME.fullmatch(name):
         raise SecretRefused(
             "A secret's name has only lower-case letters, digits and hyphens, at most 60.", code="bad_secret_name"

@@ -3,7 +3,7 @@
 An attempt counts before the password is checked, so that many concurrent attempts do not exceed the limit. The
 message and the time it takes are the same for existing and unknown people.
 
-A browser from which the account has signed in before is counted separately (see `access.browsers`): strangers lock out
+A browser from which the account has signed in before is counted separately (see `known_device`): strangers lock out
 neither the person whose password they guess nor the colleagues who share their address.
 """
 

@@ -13,8 +13,7 @@ from apps.accounts import selectors
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.actions import invitations
 from apps.accounts.actions.projects import set_roles
-from apps.accounts.core.addresses import NoAddress, plain_address
-from apps.accounts.core.invitees import LONGEST_NAME, MOST_GUESTS, Guest
+from apps.accounts.core.addresses import LONGEST_NAME, MOST_GUESTS, Guest, NoAddress, plain_address
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, MemberRoles

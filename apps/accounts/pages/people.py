@@ -13,11 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import rules, selectors
-from apps.accounts.access.browsers import known_device
 from apps.accounts.access.pages import PersonRequest, operator_view
-from apps.accounts.access.sessions import let_in
+from apps.accounts.access.sessions import known_device, let_in
 from apps.accounts.access.single_sign_on import ID_TOKEN, farewell_url
-from apps.accounts.actions import invitations, passwords, people, projects
+from apps.accounts.actions import invitations, people, projects
 from apps.accounts.actions.leaving import leave
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.execution.leaving import held_by
@@ -41,8 +40,7 @@ from apps.common.web.requests import client_address, link_for_others, own_page, 
 @require_http_methods(["GET", "HEAD", "POST"])
 def leaving(request: PersonRequest, user_id: int) -> HttpResponse:
     user, at = get_object_or_404(User, pk=user_id), timezone.now()
-    if reason := rules.leaving_refusal(request.user, user):
-        raise PeopleRefused(reason, code="not_leaving")
+    PeopleRefused.raise_for(rules.leaving_refusal(request.user, user), code="not_leaving")
     form = _form(request, user)
     if request.method == "POST" and form.is_valid():
         leave(user_id=user.pk, actor=request.user, heir=form.cleaned_data.get("heir"), at=at)
@@ -192,7 +190,7 @@ def _everybody(request: PersonRequest, *, of: User | None = None, link: str = ""
 def reset_link(request: PersonRequest, user_id: int) -> HttpResponse:
     """Make a link with which this person chooses a new password, and show it once."""
     user = get_object_or_404(User, pk=user_id)
-    token = passwords.create_reset_link(user_id=user.pk, actor=request.user, at=timezone.now())
+    token = people.create_reset_link(user_id=user.pk, actor=request.user, at=timezone.now())
     link = link_for_others(request, reverse("accounts:reset", kwargs={"token": token}))
     return _everybody(request, of=user, link=link)
 
@@ -204,7 +202,7 @@ def forgotten(request: HttpRequest) -> HttpResponse:
     is_sent = False
     if request.method == "POST" and form.is_valid():
         try:
-            passwords.request_reset(
+            people.request_reset(
                 email=form.cleaned_data["email"],
                 link_of=lambda token: link_for_others(request, reverse("accounts:reset", kwargs={"token": token})),
                 at=timezone.now(),
@@ -227,7 +225,7 @@ def reset(request: HttpRequest, token: str) -> HttpResponse:
     form = NewPasswordForm(request.POST or None, user=found.user)
     if request.method == "POST" and form.is_valid():
         try:
-            passwords.use_reset(token=token, **form.cleaned_data, at=timezone.now())
+            people.use_reset(token=token, **form.cleaned_data, at=timezone.now())
         except Refusal:
             return _dead_link(request)
         messages.success(request, "Your password is changed, and all sessions are signed out. Sign in with it.")

@@ -23,7 +23,7 @@ from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.functions import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.judging.selectors.workload import same_answers
+from apps.judging.selectors.board import same_answers
 from apps.metrics.agreement.alpha import krippendorff_alpha
 from apps.metrics.agreement.counting import MISSING, category_counts
 from apps.metrics.agreement.label_model import AnnotatorDiagnosis, Diagnosis, Labels, diagnose

@@ -10,8 +10,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import ReviewAPIView
+from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
 from apps.calibration import actions, rules
 from apps.calibration.actions import CalibrationRefused
@@ -32,11 +32,10 @@ from apps.triples.serializers import EvidenceOut
 LOG_FILTERS = ("author", "reviewer", "reason", "category", "domain", "source", "month", "origin")
 
 
-class LogView(ProjectAPIView):
+class LogView(ReviewAPIView):
     """Every flag and drop of closed rounds that the user may see, newest first. `before` is `next` of a former page."""
 
     roles: ClassVar = {"GET": rules.PARTICIPANTS}
-    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(
         operation_id="quality_log",
@@ -57,11 +56,10 @@ def _cursor(text: str) -> rates.Cursor | None:
         raise ValidationError({"before": "This is not a cursor. Use `next` of the previous page."}) from None
 
 
-class RatesView(ProjectAPIView):
+class RatesView(ReviewAPIView):
     """Flag rates of one side: of everybody together, and of each person whose rate the user may see."""
 
     roles: ClassVar = {"GET": rules.PARTICIPANTS}
-    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(
         operation_id="quality_rates",
@@ -123,11 +121,10 @@ class CheckedOut(serializers.Serializer):
     refused = serializers.ListField(child=serializers.CharField())
 
 
-class CalibrationView(ProjectAPIView):
+class CalibrationView(ReviewAPIView):
     """A step of one calibration, for whoever may see it."""
 
     roles: ClassVar = {"POST": rules.PARTICIPANTS}
-    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE, "POST": Scope.REVIEW_WRITE}
 
 
 class CalibrationList(CalibrationView):
@@ -248,8 +245,7 @@ class ItemList(ItemView):
     @extend_schema(operation_id="calibration_items", responses=ItemsOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         calibration = self.own(number)
-        if reason := rules.answer_refusal(calibration, self.member.user):
-            raise CalibrationRefused(reason, code="no_answer")
+        CalibrationRefused.raise_for(rules.answer_refusal(calibration, self.member.user), code="no_answer")
         items = list(calibration.items.select_related("revision__triple__source").order_by("number"))
         blocks = blocks_of([item.revision for item in items])
         own = calibrations.own_verdicts(calibration, self.member.user)

@@ -276,8 +276,7 @@ def answer(request: HttpRequest, project: Project, number: int, place: int) -> H
 
 
 def _answer_screen(request: HttpRequest, item: CalibrationItem, fault: str) -> HttpResponse:
-    if reason := rules.answer_refusal(item.calibration, user_of(request)):
-        raise CalibrationRefused(reason, code="no_answer")
+    CalibrationRefused.raise_for(rules.answer_refusal(item.calibration, user_of(request)), code="no_answer")
     posted = request.POST
     values = {
         "choice": posted.get("choice", ""),

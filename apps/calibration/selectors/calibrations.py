@@ -9,8 +9,13 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding, Member
 from apps.audit.selectors.events import sealed_kind
-from apps.calibration.enums import CalibrationState
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.models import (
+    Calibration,
+    CalibrationItem,
+    CalibrationMessage,
+    CalibrationState,
+    CalibrationVerdict,
+)
 from apps.common.digests import utc_text
 from apps.review.selectors.reviews import words_payload
 from apps.triples.models import Triple

@@ -12,8 +12,13 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, members_of
 from apps.calibration import rules
 from apps.calibration.core.control_chart import Signal
-from apps.calibration.enums import CalibrationState
-from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
+from apps.calibration.models import (
+    Calibration,
+    CalibrationItem,
+    CalibrationMessage,
+    CalibrationState,
+    CalibrationVerdict,
+)
 from apps.calibration.selectors import calibrations, rates
 from apps.common.text.wording import percent
 from apps.metrics.agreement.pairs import cohen_kappa

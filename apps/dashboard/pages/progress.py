@@ -30,8 +30,8 @@ from apps.judging.core.eta import estimate as expected_end
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from apps.judging.selectors import board
+from apps.judging.selectors.board import RoundAnswers, answers_in
 from apps.judging.selectors.progress import Totals, seat_counts, stuck
-from apps.judging.selectors.workload import RoundAnswers, answers_in
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.review.enums import RateSide

@@ -27,7 +27,7 @@ from apps.goldsets.selectors import versions as goldsets
 from apps.judging.core.eta import Workload
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
-from apps.judging.selectors.workload import workloads
+from apps.judging.selectors.board import workloads
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.significance import NO_VALUE, few_words

@@ -109,8 +109,7 @@ def take_imported(*, import_id: int, order: TakeOrder, actor: User, at: datetime
     When the project has changed so that the file has mistakes now, the import becomes faulty and lists them.
     """
     item = import_reading.locked(import_id)
-    if reason := import_edition_refusal(item):
-        raise EditionRefused(reason, code="edition_refused")
+    EditionRefused.raise_for(import_edition_refusal(item), code="edition_refused")
     corpus = corpus_of(item)
     assert corpus is not None
     if item.plan["rows"] > AT_ONCE_ROWS or corpus.blocks.count() > AT_ONCE_BLOCKS:

@@ -141,8 +141,7 @@ class OfImport(EditionView):
         item = import_in(self.project, pk)
         item.project = self.project
         before = snapshot_before_import(item)
-        if reason := rules.import_refusal(item, before):
-            raise EditionRefused(reason, code="edition_refused")
+        EditionRefused.raise_for(rules.import_refusal(item, before), code="edition_refused")
         assert before is not None  # the refusal has seen it
         return planned_edition(item, before)
 
@@ -206,10 +205,8 @@ class EditionDecisions(EditionView):
         edition = self.edition(pk)
         given = given_in(request.data, DecisionsInput)
         taken = taken_event(edition.after) if edition.after else None
-        if reason := rules.take_refusal(edition.before, taken):
-            raise EditionRefused(reason, code="edition_refused")
-        if reason := rules.shown_refusal(given["mark"], edition.mark):
-            raise EditionRefused(reason, code="edition_changed")
+        EditionRefused.raise_for(rules.take_refusal(edition.before, taken), code="edition_refused")
+        EditionRefused.raise_for(rules.shown_refusal(given["mark"], edition.mark), code="edition_changed")
         choices = _choices(edition, given["decisions"])
         apply.decide(choices=choices, actor=self.member.user, at=timezone.now())
         return Response(EditionOut(self.facts(edition)).data)

@@ -130,12 +130,10 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=snapshot_id)
     project = Project.objects.select_for_update(no_key=True).get(pk=snapshot.corpus.project_id)
     before = snapshot_before(snapshot)
-    if reason := rules.take_refusal(before, taken_event(snapshot)):
-        raise EditionRefused(reason, code="edition_refused")
+    EditionRefused.raise_for(rules.take_refusal(before, taken_event(snapshot)), code="edition_refused")
     assert before is not None
     edition = between(before, snapshot)
-    if reason := rules.shown_refusal(order.shown, edition.mark):
-        raise EditionRefused(reason, code="edition_changed")
+    EditionRefused.raise_for(rules.shown_refusal(order.shown, edition.mark), code="edition_changed")
     asked: dict[str, BatchedRead[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
     found = answer_to(project, joined(asked))
     usage = usage_of(edition, rounds_on(before.corpus), found["live"])

@@ -31,7 +31,7 @@ from apps.goldsets.workflow import move
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
-from apps.judging.actions.locks import locked_rounds
+from apps.judging.actions.rounds import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources
 from apps.triples.selectors.triples import lock_accepted

@@ -8,13 +8,13 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import locked_round
+from apps.judging.actions.rounds import locked_round
 from apps.judging.core.resolution import ResolutionRule, Resolved
 from apps.judging.enums import ErrorType
 from apps.judging.models import Adjudication, Round
 from apps.judging.selectors.pairs import pair_of
 from apps.judging.selectors.placeholders import has_judged
-from apps.judging.selectors.settling import Trivial, mark_of, rule_of, trivial
+from apps.judging.selectors.propagation import Trivial, mark_of, rule_of, trivial
 from apps.retrieval.models import PoolEntry
 
 ROWS = 500
@@ -47,8 +47,7 @@ def settle_bulk(
     if rule not in IN_WORDS:
         raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
-    if refusal := rules.withdrawn_refusal(round_):
-        raise SettlingRefused(refusal, code="round_withdrawn")
+    SettlingRefused.raise_for(rules.withdrawn_refusal(round_), code="round_withdrawn")
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(message, code="other_rule_planned")

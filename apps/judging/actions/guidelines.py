@@ -31,8 +31,7 @@ def publish_guideline(
     `grades` defines each grade of the scale, lowest first. Rejects a text equal to the latest version.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if reason := guidelines.fault(grades, project.grades):
-        raise GuidelineRefused(reason, code="guideline_incomplete")
+    GuidelineRefused.raise_for(guidelines.fault(grades, project.grades), code="guideline_incomplete")
     latest = project.guidelines.order_by("-number").first()
     if latest and (latest.grades, latest.markdown) == (grades, markdown):
         raise GuidelineRefused("Nothing has changed since the latest version.", code="guideline_unchanged")

@@ -23,11 +23,9 @@ from apps.corpus.execution.freezing import snapshot_as_it_is
 from apps.corpus.imports.documents import CorpusImport, PreparedBlocks
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.import_kinds import FileToImport, kind_named
-from apps.judging.actions.locks import locked_round
-from apps.judging.actions.rounds import next_number
-from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, CollectionPart, joined
+from apps.judging.actions.rounds import locked_round, next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
-from apps.judging.execution.collection_files import Collection
+from apps.judging.execution.collection_files import CORPUS, JUDGEMENTS, QUERIES, Collection, CollectionPart, joined
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
 from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
@@ -99,8 +97,7 @@ def import_judgements(
         return ImportedRound(same, is_new=False, draft=draft)
     draft = beside_earlier(draft, project=project, snapshot=snapshot, importer=actor, choice=graded)
     standing = draft.standing or GradesHere()
-    if reason := next(iter(open_questions(standing)), None):
-        raise ImportRefused(reason, code="grades_are_here")
+    ImportRefused.raise_for(next(iter(open_questions(standing)), None), code="grades_are_here")
     if not draft.rows:
         raise ImportRefused("There is nothing to import: every pair is graded already.", code="import_empty")
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
@@ -303,8 +300,7 @@ def withdraw(item: Import, *, actor: User, at: datetime) -> None:
         ingest.remove_added(item)
         return
     rounds = [locked_round(pk) for pk in found]
-    if reason := undo_refusal(item):
-        raise import_reading.ImportRefused(reason, code="import_not_undone")
+    import_reading.ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     for round_ in rounds:
         round_.withdrawn_at = at
         round_.save(update_fields=["withdrawn_at"])

@@ -1,4 +1,7 @@
-"""Give a grade, and what the plan requires after one: the pair again, the end of a pilot, an extra judge."""
+"""Give a grade, and what the plan requires after one; and choose the keys of the judging screen.
+
+After a grade may come the pair again, the end of a pilot, or an extra judge.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,12 +19,13 @@ from apps.audit.actions import record
 from apps.common.database.statements import LARGEST_KEY, prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import NotAnnotator
+from apps.judging.actions.rounds import NotAnnotator
 from apps.judging.actions.seats import Bounds
-from apps.judging.core.answer import Answer, milliseconds, parse_spans, spans_refusal, stored
+from apps.judging.core import keymap
 from apps.judging.core.plan import Plan, seat_number
+from apps.judging.core.resolution import Answer, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
-from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, Seat
+from apps.judging.models import Adjudication, Judgement, KeyMap, PilotDecision, Round, Seat
 from apps.judging.selectors.leases import judged_by
 from apps.judging.selectors.plans import judges_left, pilot_queries, plan_of
 from apps.judging.selectors.rounds import alpha_over, answers_over, is_filled
@@ -199,8 +203,7 @@ def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer
     if not answer.spans:
         return
     ((text,),) = rows_of(cursor, TEXT, facts)
-    if reason := spans_refusal(answer.spans, text):
-        raise JudgementRefused(reason, code="evidence_outside_text")
+    JudgementRefused.raise_for(spans_refusal(answer.spans, text), code="evidence_outside_text")
 
 
 def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, context: GradeContext) -> tuple[int, int]:
@@ -288,3 +291,36 @@ def _add_judges(round_: Round, plan: Plan, query_id: int) -> None:
         for entry, grades in sorted(answers.items())
         if 1 < len(grades) < left and entry not in decided and plan.wants_extra(alpha, len(grades))
     )
+
+
+class KeysRefused(Refusal):
+    """This choice of keys is invalid. `faults` has a sentence for each act."""
+
+    faults: dict[str, str]
+
+
+@transaction.atomic
+def choose_keys(*, person: User, keys: Mapping[str, str], digits_are_free: bool = False) -> dict[str, str]:
+    """Store the keys that this person chose for acts of the judging screen, and return the key of every act.
+
+    Other acts keep their key, unless it was given to another one. No event is recorded: keys are personal, and no grade
+    depends on them.
+    """
+    person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    wanted = {name: keymap.tidy(key) for name, key in keys.items()}
+    if faults := keymap.faults(wanted, digits_are_free=digits_are_free):
+        refusal = KeysRefused(next(iter(faults.values())), code="keys_not_possible")
+        refusal.faults = faults
+        raise refusal
+    row = KeyMap.objects.filter(person=person).first()
+    used = set(wanted.values())
+    unchanged = {name: key for name, key in (row.keys if row else {}).items() if name not in wanted and key not in used}
+    chosen = unchanged | keymap.changed_keys(wanted)
+    KeyMap.objects.update_or_create(person=person, defaults={"keys": chosen})
+    return keymap.keys_of(chosen)
+
+
+@transaction.atomic
+def reset_keys(*, person: User) -> None:
+    """Give every act its default key again."""
+    KeyMap.objects.filter(person=person).delete()

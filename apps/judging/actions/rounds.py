@@ -1,20 +1,26 @@
-"""Open and close a round, and decide on its pilot."""
+"""Open and close a round, and decide on its pilot; and the rows that actions in a round lock.
 
-from collections.abc import Mapping, Sequence
+They read what they decide on after locking, never before. Grading and claiming lock the person's own place in the
+round, so that people never wait for each other. Closing a round and deciding on its pairs lock all its places and then
+the round itself, always in this order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Max
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.actions import record
-from apps.common.errors import Refusal
+from apps.common.database.statements import run
+from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
-from apps.judging.actions.locks import locked_round
 from apps.judging.core.plan import Plan, Remit
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution.jobs import create_seats, finish_opening, keep_judged_pairs, seat_counts
@@ -36,6 +42,50 @@ from apps.queries.models import Query
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.models import Pool, PoolEntry
 
+PLACE = """
+SELECT p.id FROM judging_roundannotator p
+ WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s [FOR UPDATE]
+"""
+
+
+class NotAnnotator(Forbidden):
+    """Somebody who is not an annotator of this round tried to grade in it."""
+
+    def __init__(self) -> None:
+        super().__init__("You are not an annotator in this round.", code="not_in_round")
+
+
+def lock_place(cursor: CursorWrapper, facts: Mapping[str, Any]) -> None:
+    """Lock the place of `person` in `round`, where rows are locked.
+
+    A statement of its own: a row joined to one that was waited for is as it was before the wait.
+    """
+    if connection.features.has_select_for_update:
+        run(cursor, PLACE, facts)
+
+
+def locked_place(round_id: int, annotator: User) -> RoundAnnotator:
+    """This person's place in the round, locked, with the round as it is now. Raises NotAnnotator for others."""
+    places = RoundAnnotator.objects.filter(round=round_id, annotator=annotator)
+    list(places.select_for_update().values_list("pk"))
+    place = places.select_related("round__project").first()
+    if place is None:
+        raise NotAnnotator()
+    return place
+
+
+def locked_round(round_id: int) -> Round:
+    """Lock the round and all its places until the transaction ends, and return it as it is now."""
+    return locked_rounds([round_id])[0]
+
+
+def locked_rounds(round_ids: Iterable[int]) -> list[Round]:
+    """The same for several rounds, by key. For a round without places only its own row is locked."""
+    ids = list(round_ids)
+    places = RoundAnnotator.objects.select_for_update().filter(round__in=ids).order_by("pk")
+    list(places.values_list("pk", flat=True))
+    return list(Round.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
+
 
 def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
     """The pool's entries for these known pairs; a pair that no run returned is added for the check alone.
@@ -53,14 +103,6 @@ def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
         pool.save(update_fields=["entry_count"])
         entries = {pair_of(entry): entry for entry in _entries(pool, known)}
     return [entries[pair[:2]] for pair in known]
-
-
-def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[KnownGrade]) -> None:
-    """Store the known grades of the round's checks."""
-    KnownAnswer.objects.bulk_create(
-        KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
-        for entry, pair in zip(entries, known, strict=True)
-    )
 
 
 def pair_of(entry: PoolEntry) -> tuple[int, int]:
@@ -131,7 +173,10 @@ def open_round(
         raise RoundRefused(reason, code="round_not_possible")
     checks = _checks(locked, plan, known)
     round_ = _create_round(project, actor, locked, guideline, plan, name, lease_minutes, at)
-    take_up(round_, entries_for(locked, checks), checks)
+    KnownAnswer.objects.bulk_create(
+        KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
+        for entry, pair in zip(entries_for(locked, checks), checks, strict=True)
+    )
     pairs, kept_pairs = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
     most = plan.judges if repeats else 1
@@ -251,8 +296,7 @@ def next_number(project: Project) -> int:
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Empty seats stay empty, and pairs resolve on their answers so far."""
     round_ = locked_round(round_id)
-    if reason := rules.close_refusal(round_):
-        raise RoundRefused(reason, code="round_not_closable")
+    RoundRefused.raise_for(rules.close_refusal(round_), code="round_not_closable")
     seats = Seat.objects.filter(round=round_)
     seats.filter(state=SeatState.LEASED).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
     round_.state = RoundState.CLOSED

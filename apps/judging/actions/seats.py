@@ -14,8 +14,8 @@ from apps.audit.actions import record
 from apps.common.database.statements import prepared_cursor, rows_of, run, time_value
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import NotAnnotator, lock_place, locked_place
-from apps.judging.core.seeded_order import PRIME, own_order
+from apps.judging.actions.rounds import NotAnnotator, lock_place, locked_place
+from apps.judging.core.plan import PRIME, own_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.leases import JUDGED, in_order, leases_of
@@ -217,8 +217,7 @@ def locked_context(cursor: CursorWrapper, facts: Mapping[str, Any]) -> PlaceCont
     if not rows:
         raise NotAnnotator()
     context = PlaceContext(*rows[0])
-    if reason := rules.grading_refusal(context.state):
-        raise SeatsRefused(reason, code="round_not_open")
+    SeatsRefused.raise_for(rules.grading_refusal(context.state), code="round_not_open")
     return context
 
 

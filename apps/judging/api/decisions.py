@@ -28,11 +28,10 @@ from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import settling
-from apps.judging.selectors.graders import grader_of
-from apps.judging.selectors.leases import leased_pairs
+from apps.judging.selectors import propagation
+from apps.judging.selectors.leases import grader_of, leased_pairs
 from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, voices
-from apps.judging.selectors.propagation import CarryRule, carry_of
+from apps.judging.selectors.propagation import CarryRule, carry_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, pool_in, round_in, rounds_of
 from apps.judging.serializers import (
     BlockOut,
@@ -291,9 +290,9 @@ class SettleView(LeadView):
     def _rules(self, round_: Round) -> list[dict[str, Any]]:
         undecided = adjudicable(round_, self.member.user)
         rows = []
-        for rule in settling.rules_for(round_):
-            pairs = settling.trivial_among(undecided, rule)[: settling.MOST_AT_ONCE]
-            rows.append({"rule": rule, "seen": settling.mark_of(pairs), "pairs": pairs})
+        for rule in rules_for(round_):
+            pairs = trivial_among(undecided, rule)[: propagation.MOST_AT_ONCE]
+            rows.append({"rule": rule, "seen": propagation.mark_of(pairs), "pairs": pairs})
         return rows
 
     @extend_schema(operation_id="judging_settle", request=SettleInput, responses={201: SettledOut})

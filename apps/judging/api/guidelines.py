@@ -16,7 +16,7 @@ from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging.actions.guidelines import keep_grades, pool_to_rejudge, publish_guideline
 from apps.judging.api.rounds import LeadView
 from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, as_example, as_stored
-from apps.judging.forms.guidelines import PARTS, RejudgeForm
+from apps.judging.forms.judging import PARTS, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.judging.selectors.rounds import guideline_in, guidelines_in

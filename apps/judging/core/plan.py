@@ -1,13 +1,66 @@
-"""The plan of a round: seats for each pair of a pool, shares, remits, pilot, repeated pairs and checks. No database."""
+"""The plan of a round: seats for each pair of a pool, shares, remits, pilot, repeated pairs and checks. No database.
+
+Seeded numbers and orders are the same on every machine and every database.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from apps.judging.core.resolution import ResolutionRule
-from apps.judging.core.seeded_order import seeded_number
+
+Item = TypeVar("Item")
+
+PRIME = 2_147_483_647
+_TOP = 1 << 63
+
+
+def seeded_number(seed: int, *parts: str | int) -> int:
+    """A hash of the parts under the seed, a whole number in [0, 2**63).
+
+    Parts are length-prefixed, so ("ab", "c") and ("a", "bc") differ.
+    """
+    digest = blake2b(str(seed).encode(), digest_size=8)
+    for part in parts:
+        data = str(part).encode()
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return int.from_bytes(digest.digest(), "big") % _TOP
+
+
+def shuffled(items: Iterable[Item], *, seed: int, who: str | int, key: Callable[[Item], str | int]) -> list[Item]:
+    """Items in this annotator's order: seeded, different for everyone, the same every time."""
+    return sorted(items, key=lambda item: (seeded_number(seed, who, key(item)), key(item)))
+
+
+class OwnOrder(NamedTuple):
+    """A person's order of the pairs of a query, which the database can compute as well.
+
+    `rank` squares a line over a prime field, so it looks random, is the same every time, and never leaves 63 bits.
+    """
+
+    factor: int
+    shift: int
+
+    def rank(self, entry: int) -> int:
+        """The rank of a pair; of equal ones the lower key comes first."""
+        line = ((entry % PRIME) * self.factor + self.shift) % PRIME
+        return line * line % PRIME
+
+
+def own_order(seed: int, who: int) -> OwnOrder:
+    """This person's order under the seed."""
+    factor = 1 + seeded_number(seed, "factor", who) % (PRIME - 1)
+    return OwnOrder(factor, seeded_number(seed, "shift", who) % PRIME)
+
+
+def place_in_order(query: int, entry: int, reached: int, own: OwnOrder) -> tuple[bool, int, int, int]:
+    """A key to sort a person's pairs by: queries as they reach them, going round, and within one their own order."""
+    return query <= reached, query, own.rank(entry), entry
+
 
 Remit = Mapping[str, list[str]]
 

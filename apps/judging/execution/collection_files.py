@@ -1,10 +1,10 @@
-"""The files of a collection on disk, from a folder or a zip, and reading their judgements before they are imported."""
+"""A collection: its files on disk, from a folder or a zip, their judgements before the import, and their plans."""
 
 import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import MAX_LISTED, fault
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import UnreadFile
+from apps.corpus.core.import_plans import SAMPLES, ImportPlan
 from apps.corpus.execution.document_reading import AUTO
 from apps.corpus.formats.packages.unpacking import open_package
 from apps.corpus.models import Snapshot
@@ -238,3 +239,62 @@ class CountedGrades(Mapping[str, int | None]):
 
 def _in_order(written: str) -> tuple[bool, int, str]:
     return (not is_whole(written), int(written) if is_whole(written) else 0, written)
+
+
+CORPUS, QUERIES, JUDGEMENTS = "corpus", "queries", "judgements"
+WORDS = ["new", "changed", "unchanged", "gone"]
+NOUNS = {CORPUS: ("block", "blocks"), QUERIES: ("query", "queries"), JUDGEMENTS: ("judgement", "judgements")}
+
+
+class CollectionPart(NamedTuple):
+    """One file: passages, queries, or the judgements of a split. `plan` is None while it is not read."""
+
+    kind: str
+    file: str
+    plan: ImportPlan | None
+    split: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "kind": self.kind,
+            "split": self.split,
+            "file": self.file,
+            "rows": plan.rows if plan else None,
+            "counts": plan.counts if plan else {},
+            "sentence": plan.sentence(*NOUNS[self.kind]) if plan else "",
+            "notes": plan.notes if plan else [],
+            "errors_total": plan.errors.total if plan else 0,
+        }
+
+
+def joined(parts: Sequence[CollectionPart], **more: Any) -> ImportPlan:
+    """The plan of all parts: their figures added, their mistakes one after another, each group with its file.
+
+    `more` are further values of its JSON.
+    """
+    whole = ImportPlan(WORDS)
+    for plan in (part.plan for part in parts if part.plan is not None):
+        whole.rows += plan.rows
+        for word, number in plan.counts.items():
+            whole.counts[word] += number
+        whole.samples += plan.samples[:SAMPLES]
+        whole.errors.absorb(plan.errors)
+        whole.errors.absorb_warnings(plan.errors)
+    whole.extra = {
+        "parts": [part.as_json() for part in parts],
+        "error_groups": _groups(parts, "groups"),
+        "warning_groups": _groups(parts, "warning_groups"),
+        **more,
+    }
+    return whole
+
+
+def _groups(parts: Iterable[CollectionPart], name: str) -> list[dict[str, Any]]:
+    found = [
+        {**group, "file": part.file}
+        for part in parts
+        if part.plan is not None
+        for group in getattr(part.plan.errors, name).as_json()
+    ]
+    return sorted(found, key=lambda group: -group["count"])

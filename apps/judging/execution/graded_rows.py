@@ -10,7 +10,7 @@ from typing import NamedTuple
 from apps.common.database.bulk import chunks
 from apps.common.database.scratch import AT_ONCE, Scratch
 from apps.judging.core.resolution import resolve
-from apps.judging.selectors.second_opinions import EarlierAnswer, EarlierDecision
+from apps.judging.selectors.placeholders import EarlierAnswer, EarlierDecision
 
 TABLES = """
 CREATE TABLE graded (

@@ -11,8 +11,7 @@ from apps.audit.actions import record
 from apps.common.database.bulk import insert_rows
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.judging.core.plan import Remit, Shares, fits, seat_number
-from apps.judging.core.seeded_order import seeded_number
+from apps.judging.core.plan import Remit, Shares, fits, seat_number, seeded_number
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import (

@@ -23,7 +23,7 @@ from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
 from apps.judging.formats.ratings import RatingColumns
 from apps.judging.models import Round
-from apps.judging.selectors.second_opinions import EarlierAnswer, earlier_grades, has_grades, people_behind
+from apps.judging.selectors.placeholders import EarlierAnswer, earlier_grades, has_grades, people_behind
 from apps.queries.core.naming import QueryNames
 from apps.queries.models import Query
 

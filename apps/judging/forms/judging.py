@@ -1,14 +1,17 @@
-"""Forms of judging: a grade without script, keys, and the decisions of a lead on one pair or on many."""
+"""Forms of judging: a grade without script, keys, a guideline, and the decisions of a lead on one pair or on many."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
+from django.forms import BoundField
 
 from apps.common.web.forms import KaratForm, offer
 from apps.judging.core import keymap
-from apps.judging.core.answer import Answer
+from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, GuidelineExample, as_example, as_stored
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import CantJudgeReason, ErrorType
+from apps.judging.models import Guideline
 from apps.judging.selectors.propagation import CarryRule
 
 
@@ -137,3 +140,140 @@ class AdjudicationForm(KaratForm):
         """The grade, None for "can't be judged"; call on a valid form."""
         value = self.cleaned_data["grade"]
         return None if value == self.CANT else int(value)
+
+
+PARTS = {
+    "query": ("Query", "What somebody searched for.", 500, 1),
+    "text": ("Passage", "The relevant part of the passage.", 2_000, 3),
+    "why": ("Why this grade", "Why not the grade above or below.", 500, 1),
+}
+
+
+class ExampleRow(NamedTuple):
+    """The fields of one example, and its first words to show while it is folded."""
+
+    number: int
+    fields: list[BoundField]
+    beginning: str
+    is_faulty: bool
+
+
+class GradeFields(NamedTuple):
+    """The fields of one grade. `rows` are shown, `more` are folded until they are needed."""
+
+    grade: int
+    fields: list[BoundField]
+    rows: list[ExampleRow]
+    more: list[ExampleRow]
+    written: int
+
+
+class GuidelineForm(KaratForm):
+    """The general text and, for each grade of the scale, a name, a definition and up to ten examples."""
+
+    markdown = forms.CharField(
+        label="Rules for every grade",
+        required=False,
+        max_length=20_000,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Markdown: **bold**, *emphasis*, lists, links. Shown under the grades.",
+    )
+
+    def __init__(self, *args: Any, scale: Sequence[dict[str, Any]], latest: Guideline | None, **kwargs: Any) -> None:
+        self.scale = sorted(entry["grade"] for entry in scale)
+        self.places: dict[int, int] = {}
+        known = {entry["grade"]: entry for entry in (latest.grades if latest else [])}
+        start: dict[str, str] = {"markdown": latest.markdown if latest else ""}
+        for entry in scale:
+            earlier = known.get(entry["grade"], {})
+            start[f"name_{entry['grade']}"] = earlier.get("name", entry["name"])
+            start[f"definition_{entry['grade']}"] = earlier.get("definition", "" if latest else entry.get("hint", ""))
+            start |= self._examples_of(entry["grade"], earlier.get("examples", []))
+        kwargs.setdefault("initial", start)
+        super().__init__(*args, **kwargs)
+        for grade in self.scale:
+            self._add_fields(grade)
+
+    def _examples_of(self, grade: int, examples: Sequence[str | GuidelineExample]) -> dict[str, str]:
+        self.places[grade] = max(MANY_EXAMPLES, len(examples))
+        rows = enumerate(map(as_example, examples), start=1)
+        return {_name(grade, number, part): str(value) for number, example in rows for part, value in example.items()}
+
+    def _add_fields(self, grade: int) -> None:
+        css = {"class": "input"}
+        self.fields[f"name_{grade}"] = forms.CharField(label="Name", max_length=60, widget=forms.TextInput(attrs=css))
+        self.fields[f"definition_{grade}"] = forms.CharField(
+            label="Given when", max_length=2_000, widget=forms.Textarea(attrs={"rows": 2, **css})
+        )
+        for number in range(1, self.places[grade] + 1):
+            for part, (label, help_text, limit, rows) in PARTS.items():
+                attrs = {"class": "input serif" if part == "text" else "input", "data-part": part}
+                widget = forms.Textarea(attrs={"rows": rows, **attrs}) if rows > 1 else forms.TextInput(attrs=attrs)
+                self.fields[_name(grade, number, part)] = forms.CharField(
+                    label=label, required=False, max_length=limit, widget=widget, help_text=help_text
+                )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for grade in self.scale:
+            for number in range(1, self.places[grade] + 1):
+                example = self._example(grade, number)
+                if (example["query"] or example["why"]) and not example["text"]:
+                    message = f"Example {number} of grade {grade} has no passage. Enter what the passage says."
+                    self.add_error(_name(grade, number, "text"), message)
+        return data
+
+    def _example(self, grade: int, number: int) -> GuidelineExample:
+        query, text, why = (self.cleaned_data.get(_name(grade, number, part), "").strip() for part in PARTS)
+        return GuidelineExample(query=query, text=text, why=why)
+
+    @property
+    def by_grade(self) -> list[GradeFields]:
+        """The fields of each grade, highest first; as many examples are shown as there are, and one more."""
+        return [self._grade_fields(grade) for grade in reversed(self.scale)]
+
+    def _grade_fields(self, grade: int) -> GradeFields:
+        rows = [self._row(grade, number) for number in range(1, self.places[grade] + 1)]
+        last = max((row.number for row in rows if row.beginning or row.is_faulty), default=0)
+        shown = min(last + 1, len(rows))
+        fields = [self[f"name_{grade}"], self[f"definition_{grade}"]]
+        return GradeFields(grade, fields, rows[:shown], rows[shown:], sum(bool(row.beginning) for row in rows))
+
+    def _row(self, grade: int, number: int) -> ExampleRow:
+        fields = [self[_name(grade, number, part)] for part in PARTS]
+        return ExampleRow(number, fields, fields[1].value() or "", any(field.errors for field in fields))
+
+    def grade_texts(self) -> list[GradeText]:
+        """The text of each grade, lowest first; call on a valid form."""
+        return [
+            GradeText(
+                grade=grade,
+                name=self.cleaned_data[f"name_{grade}"].strip(),
+                definition=self.cleaned_data[f"definition_{grade}"].strip(),
+                examples=self._examples(grade),
+            )
+            for grade in self.scale
+        ]
+
+    def _examples(self, grade: int) -> list[str | GuidelineExample]:
+        every = (self._example(grade, number) for number in range(1, self.places[grade] + 1))
+        return [as_stored(example) for example in every if example["text"]]
+
+
+def _name(grade: int, number: int, part: str) -> str:
+    return f"example_{grade}_{number}_{part}"
+
+
+class RejudgeForm(KaratForm):
+    """Which earlier grades to judge again, on which snapshot."""
+
+    grades = forms.TypedMultipleChoiceField(
+        coerce=int, widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one grade."}
+    )
+    snapshot = forms.TypedChoiceField(coerce=int)
+
+    def __init__(self, *args: Any, grades: Sequence[int], snapshots: Sequence[tuple[int, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "grades", [(grade, str(grade)) for grade in grades])
+        offer(self, "snapshot", snapshots)

@@ -32,8 +32,19 @@ from apps.corpus.selectors.import_kinds import (
 )
 from apps.judging.actions import imports
 from apps.judging.actions.imports import import_collection
-from apps.judging.core.collection_parts import CORPUS, JUDGEMENTS, QUERIES, WORDS, CollectionPart, joined
-from apps.judging.execution.collection_files import Collection, CountedGrades, KnownIds, PlannedReader, collection_at
+from apps.judging.execution.collection_files import (
+    CORPUS,
+    JUDGEMENTS,
+    QUERIES,
+    WORDS,
+    Collection,
+    CollectionPart,
+    CountedGrades,
+    KnownIds,
+    PlannedReader,
+    collection_at,
+    joined,
+)
 from apps.judging.execution.judgement_import import drafted
 from apps.judging.formats.judgements import parse_grade_map
 from apps.judging.imports.judgements import is_imported, parsed
@@ -109,7 +120,7 @@ class CollectionForm(CorpusTargetForm):
 
 
 class CollectionPreview:
-    """The plan of a collection in a project, part by part."""
+    """The plan of a collection in a project, part by part. Raises InputErrors for a split that is not there."""
 
     def __init__(
         self, project: Project, collection: Collection, options: Mapping[str, Any], progress: Progress
@@ -118,6 +129,8 @@ class CollectionPreview:
         self.collection = collection
         self.options = dict(options)
         self._progress = progress
+        self._corpus_options = collection.corpus_options(options)
+        self._queries_options = collection.queries_options()
         self._done = self._unknown = 0
         self._grades = CountedGrades(parse_grade_map(options["grades"]) if options["grades"] else None)
 
@@ -144,14 +157,6 @@ class CollectionPreview:
         if faulty and all(plan.fixes for plan in faulty):  # each could leave out its unknown rows, so all can
             whole.fixes.append(without_unknown(sum(plan.rows for plan in judged.values()), self._unknown))
         return whole
-
-    @property
-    def _corpus_options(self) -> dict[str, Any]:
-        return self.collection.corpus_options(self.options)
-
-    @property
-    def _queries_options(self) -> dict[str, Any]:
-        return self.collection.queries_options()
 
     def _planned(self, kind: ImportKind, path: str, chosen: dict[str, Any]) -> ImportPlan:
         before = self._done
@@ -212,13 +217,6 @@ class CollectionPreview:
         return snapshot_alike(corpus)
 
 
-def preview_collection(
-    project: Project, collection: Collection, options: Mapping[str, Any], progress: Progress = lambda done: None
-) -> ImportPlan:
-    """What importing a collection would do, with its mistakes. Raises InputErrors for a split that is not there."""
-    return CollectionPreview(project, collection, options, progress).plan()
-
-
 @register
 class CollectionImport(ImportKind):
     name = "collection"
@@ -257,7 +255,7 @@ class CollectionImport(ImportKind):
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         with _collection(file.source) as collection:
-            return preview_collection(file.project, collection, file.options, progress)
+            return CollectionPreview(file.project, collection, file.options, progress).plan()
 
     @contextmanager
     def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedBlocks]:

@@ -3,8 +3,8 @@
 Judges are A and B here.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -28,7 +28,6 @@ from apps.judging.models import Round
 from apps.judging.selectors import board
 from apps.judging.selectors.pairs import (
     JudgedPair,
-    Voice,
     adjudicable,
     adjudicated,
     left_to_another_lead,
@@ -36,8 +35,7 @@ from apps.judging.selectors.pairs import (
     voices,
 )
 from apps.judging.selectors.placeholders import has_judged
-from apps.judging.selectors.rounds import entries_in, entry_in, round_in
-from apps.judging.selectors.settling import (
+from apps.judging.selectors.propagation import (
     MOST_AT_ONCE,
     Trivial,
     deciders_of_left,
@@ -47,19 +45,11 @@ from apps.judging.selectors.settling import (
     rules_for,
     trivial_among,
 )
+from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
 
 ERROR_KEYS = "qwert"
 SHOWN = 200
-
-
-class DisputedPair(NamedTuple):
-    """An undecided pair in the list."""
-
-    pair: JudgedPair
-    entry: PoolEntry
-    place: str
-    voices: list[Voice]
 
 
 @require_safe
@@ -68,20 +58,14 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The undecided pairs of this round for this lead, and the decisions."""
     round_ = round_in(project, pk)
     pairs = adjudicable(round_, user_of(request))
-    entries = entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
-    places = places_of_pairs(entries)
-    rows = [
-        DisputedPair(pair, entries[pair.entry_id], places[pair.entry_id], voices(round_, pair))
-        for pair in pairs[:SHOWN]
-    ]
     context = {
         "round": round_,
         "withdrawn": rules.withdrawn_refusal(round_),
-        "rows": rows,
+        "rows": _rows(round_, pairs[:SHOWN]),
         "waiting": len(pairs),
         "decisions": adjudicated(round_)[:SHOWN],
         "decided": adjudicated(round_).count(),
-        "trivial": _trivial(pairs),
+        "trivial": sum(any(settled_by(rule, pair.answers) is not None for rule in ResolutionRule) for pair in pairs),
         "left": left_words(round_, user_of(request)),
         "is_open": round_.state == RoundState.OPEN,
         "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
@@ -104,15 +88,14 @@ def left_words(round_: Round, user: User) -> Left | None:
     return Left(pairs, rules.who_decides(who.names, pairs=pairs, stuck=who.stuck))
 
 
-def places_of_pairs(entries: Mapping[int, PoolEntry]) -> dict[int, str]:
-    """What to show beside the title of each pair's passage, by key of the pair."""
+def _rows(round_: Round, pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+    """Each pair with its answers, and what to show beside the title of its passage."""
+    entries = entries_in(round_, [pair.entry_id for pair in pairs])
     places = places_of(entry.version for entry in entries.values())
-    return {pk: places[entry.version.block_id] for pk, entry in entries.items()}
-
-
-def _trivial(pairs: list[JudgedPair]) -> int:
-    """How many pairs one rule or another would settle."""
-    return sum(any(settled_by(rule, pair.answers) is not None for rule in ResolutionRule) for pair in pairs)
+    shown = [(entries[pair.entry_id], pair) for pair in pairs]
+    return [
+        {"entry": one, "place": places[one.version.block_id], "voices": voices(round_, pair)} for one, pair in shown
+    ]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -193,15 +176,6 @@ RULES = {
 }
 
 
-class SettlingPair(NamedTuple):
-    """One pair as the preview shows it."""
-
-    entry: PoolEntry
-    place: str
-    voices: list[Voice]
-    grade: int
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -246,21 +220,12 @@ def _settling(
 ) -> dict[str, object]:
     listed = under[rule]
     shown = listed[:SHOWN]
-    entries = entries_in(round_, [each.pair.entry_id for each in shown])
-    places = places_of_pairs(entries)
+    rows = _rows(round_, [each.pair for each in shown])
     return {
         "round": round_,
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
-        "rows": [
-            SettlingPair(
-                entries[each.pair.entry_id],
-                places[each.pair.entry_id],
-                voices(round_, each.pair),
-                each.grade,
-            )
-            for each in shown
-        ],
+        "rows": [row | {"grade": each.grade} for row, each in zip(rows, shown, strict=True)],
         "settled": len(listed),
         "unshown": len(listed) - len(shown),
         "form": form,

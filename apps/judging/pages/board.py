@@ -1,4 +1,4 @@
-"""Pages of rounds: the list, a person's own work, and for a lead the board of a round."""
+"""Pages of rounds: the list, a person's own work, and for a lead the board of a round and names in imported ones."""
 
 from collections import Counter
 from datetime import datetime
@@ -13,10 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.common.web.requests import key_in
 from apps.judging import rules
+from apps.judging.actions.placeholders import ClaimRefused, claim_placeholder, end_claim
 from apps.judging.actions.propagation import ALONG
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import return_seats_of
@@ -25,8 +27,18 @@ from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.pages.adjudication import left_words
 from apps.judging.selectors import board, my_progress, progress
-from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
+from apps.judging.selectors.board import (
+    Answers,
+    Overlap,
+    Overlaps,
+    RoundAnswers,
+    SeatGroup,
+    Steadiness,
+    answers_in,
+    steadiness,
+)
 from apps.judging.selectors.my_progress import own_progress_in
+from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
 from apps.judging.selectors.progress import QueryProgress, left_over, places_in, to_go_by_person
 from apps.judging.selectors.rounds import (
@@ -38,7 +50,6 @@ from apps.judging.selectors.rounds import (
     round_summaries,
     rounds_of,
 )
-from apps.judging.selectors.workload import Answers, RoundAnswers, Steadiness, answers_in, steadiness
 
 
 @require_safe
@@ -210,3 +221,39 @@ def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     return redirect("judging:round", slug=project.slug, pk=pk)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def placeholders(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {"placeholders": placeholders_in(project), "people": members_of(project)}
+    return render(request, "judging/placeholders.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def join_placeholder(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Join a name to the member whom it is."""
+    placeholder = placeholder_in(project, pk)
+    member_id = key_in(request.POST.get("person", "")) or 0
+    try:
+        joined = claim_placeholder(
+            project=project, placeholder=placeholder, member_id=member_id, actor=user_of(request), at=timezone.now()
+        )
+        messages.success(request, f"{placeholder.name} is {joined.member}. The grades stay as they were given.")
+    except ClaimRefused as refusal:
+        messages.error(request, refusal.sentence)
+    return redirect("judging:placeholders", slug=project.slug)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def free_placeholder(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take back whom a name was joined to."""
+    placeholder = placeholder_in(project, pk)
+    try:
+        end_claim(project=project, placeholder=placeholder, actor=user_of(request), at=timezone.now())
+        messages.success(request, f"{placeholder.name} is only a name again.")
+    except ClaimRefused as refusal:
+        messages.error(request, refusal.sentence)
+    return redirect("judging:placeholders", slug=project.slug)

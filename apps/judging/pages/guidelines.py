@@ -22,7 +22,7 @@ from apps.judging.actions.guidelines import (
     publish_guideline,
 )
 from apps.judging.core.guidelines import few_examples, highest_first
-from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
+from apps.judging.forms.judging import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.judging.selectors.rounds import guideline_in, guidelines_in, latest_guideline, wants_first_round

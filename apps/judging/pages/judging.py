@@ -20,8 +20,7 @@ from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
 from apps.judging import rules
-from apps.judging.actions.judgements import give_judgement
-from apps.judging.actions.keys import KeysRefused, choose_keys, reset_keys
+from apps.judging.actions.judgements import KeysRefused, choose_keys, give_judgement, reset_keys
 from apps.judging.actions.seats import claim_query_seats, claim_seats, release_seats
 from apps.judging.core.eta import ticks
 from apps.judging.core.guidelines import highest_first

@@ -1,6 +1,7 @@
-"""Pages that plan a round, with the work that a plan means, and that open the rest of one after its pilot."""
+"""Pages that plan a round, that open the rest of one after its pilot, and that carry grades over to the same texts."""
 
 import secrets
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,13 +16,17 @@ from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.corpus.models import BlockVersion
 from apps.judging import rules
+from apps.judging.actions.propagation import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
 from apps.judging.actions.rounds import PilotRefused, RoundRefused, open_after_pilot, open_round
 from apps.judging.core.plan import LARGEST_SEED
+from apps.judging.forms.judging import CarryForm
 from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.models import Guideline
 from apps.judging.selectors.plans import pace_of, preview_of
-from apps.judging.selectors.rounds import latest_guideline, round_in
+from apps.judging.selectors.propagation import Carried, CarryRule, carry_of
+from apps.judging.selectors.rounds import latest_guideline, pool_in, round_in
 
 
 @require_POST
@@ -98,8 +103,8 @@ def _as_data(form: RoundForm) -> dict[str, object]:
 def _preview(form: RoundForm) -> dict[str, object]:
     if not form.is_valid() and form.errors.keys() != {NON_FIELD_ERRORS}:
         return {"preview": None, "plan_refusal": None}
-    plan = form.plan()
-    data = form.cleaned_data
+    plan, data = form.plan(), form.cleaned_data
+    leads = list(members_of(form.project, Role.LEAD).values_list("pk", flat=True))
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
     preview = preview_of(data["pool"], plan, remits, form.known_pairs())
@@ -113,10 +118,61 @@ def _preview(form: RoundForm) -> dict[str, object]:
         "share": -(-preview.judgements // people) if people else None,
         "hours": pace_of(form.project).words_for(preview.judgements),
         "plan_refusal": refusal,
-        "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
+        "plan_warning": rules.plan_warning(leads, remits.keys(), most),
         "plan": plan,
     }
 
 
-def _leads(project: Project) -> list[int]:
-    return list(members_of(project, Role.LEAD).values_list("pk", flat=True))
+SHOWN = 100
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What can be carried over in a pool, pair by pair, with one button for each rule."""
+    pool = pool_in(project, pk)
+    form = CarryForm(request.POST or None)
+    if request.method == "POST":
+        if not form.is_valid():
+            messages.error(request, "Choose what to carry over.")
+            return redirect(request.path)
+        try:
+            round_ = carry_over(
+                pool=pool,
+                rule=CarryRule(form.cleaned_data["rule"]),
+                seen=form.cleaned_data["seen"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except CarryRefused as refusal:
+            messages.error(request, refusal.sentence)
+            return redirect(request.path)
+        return redirect("judging:round", slug=project.slug, pk=round_.pk)
+    carryable = carry_of(pool)
+    every = carryable.under(CarryRule.NEAR)
+    context = {
+        "pool": pool,
+        "carryable": carryable,
+        "rows": _rows(every[:SHOWN]),
+        "every": len(every),
+        "choices": _choices(carryable.under(CarryRule.EXACT), every),
+        "most": MOST_AT_ONCE if len(every) > MOST_AT_ONCE else 0,
+    }
+    return render(request, "judging/carry.html", context)
+
+
+def _choices(exact: list[Carried], every: list[Carried]) -> list[dict[str, Any]]:
+    """The rules that carry something over; the wider one only where it carries over more."""
+    choices = []
+    if exact:
+        choices.append((CarryRule.EXACT, "Exact texts", exact))
+    if len(every) > len(exact):
+        choices.append((CarryRule.NEAR, "Exact and near texts", every))
+    return [{"rule": rule, "title": title, "pairs": len(of), "mark": mark_of(of)} for rule, title, of in choices]
+
+
+def _rows(pairs: list[Carried]) -> list[dict[str, Any]]:
+    """Each pair with both blocks."""
+    ids = {pk for pair in pairs for pk in (pair.judged, pair.entry.version_id)}
+    versions = BlockVersion.objects.select_related("block__document").in_bulk(ids)
+    return [{"pair": pair, "judged": versions[pair.judged], "other": versions[pair.entry.version_id]} for pair in pairs]

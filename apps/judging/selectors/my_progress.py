@@ -18,10 +18,10 @@ from apps.common.database.batched_reads import BatchedRead, CountOf, DistinctOf,
 from apps.judging.core.eta import minutes
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.board import checks_among, repeats_among, same_answers
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import even_share, pilot_queries, plan_of, query_in_remit, seats_at_opening
 from apps.judging.selectors.rounds import rounds_of
-from apps.judging.selectors.workload import checks_among, repeats_among, same_answers
 from apps.metrics.agreement.ratings import Rate
 from apps.retrieval.models import PoolEntry, PoolQuery
 

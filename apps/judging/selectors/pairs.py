@@ -10,8 +10,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, SmallIntegerF
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.judging.core.plan import shuffled
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
-from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
 from apps.judging.selectors.placeholders import selves_of

@@ -11,7 +11,7 @@ from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.guidelines import GradeChange, changes
-from apps.judging.core.seeded_order import seeded_number
+from apps.judging.core.plan import seeded_number
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Adjudication, Guideline, Judgement, Round
 from apps.judging.selectors.pairs import live_judgements

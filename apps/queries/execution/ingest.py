@@ -53,8 +53,7 @@ def remove_added(item: Import) -> None:
     """
     Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
     list(added_by(item).select_for_update().order_by("pk").values_list("pk"))
-    if reason := undo_refusal(item):
-        raise ImportRefused(reason, code="import_not_undone")
+    ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     added_by(item).delete()
 
 

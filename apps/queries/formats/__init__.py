@@ -1,20 +1,134 @@
-"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `read_queries` picks one by format."""
+"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `recognise` and `read_queries` pick one.
 
+TREC topics are `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, closed by `</top>`. Inner tags may stay open, as in
+most collections. The title is the query's text, the description its description, and the narrative, which defines what
+is relevant, its intent. The file is not XML: characters are not unescaped.
+"""
+
+import csv
+import json
+import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from apps.common.errors import InputError
+from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
+from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
+from apps.corpus.core.import_plans import plain_heading
+from apps.corpus.formats.smart import joined, one_line, read_records
 from apps.queries.core.naming import QueryNames
+from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
 from apps.queries.formats.records import (
+    HUB_ID,
+    KNOWN,
+    METADATA,
+    SPLIT,
     QueryRow,
     read_beir_queries,
     read_query_csv,
     read_query_lines,
     read_query_parquet,
+    rows_from,
 )
-from apps.queries.formats.topics import read_smart_queries, read_topics
+
+_TAG = re.compile(r"\s*<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
+_HEAD = {
+    "num": re.compile(r"\A\s*Number:\s*", re.IGNORECASE),
+    "title": re.compile(r"\A\s*Topic:\s*", re.IGNORECASE),
+    "desc": re.compile(r"\A\s*Description:\s*", re.IGNORECASE),
+    "narr": re.compile(r"\A\s*Narrative:\s*", re.IGNORECASE),
+}
+
+
+class Topic(NamedTuple):
+    line: int
+    parts: dict[str, list[str]]
+
+
+def read_topics(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
+    return rows_from(source, errors, _records(source, errors), _topic_row, id_field="num")
+
+
+def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    for topic in _topics(source, errors):
+        texts = {name: _text_of(name, lines) for name, lines in topic.parts.items()}
+        yield topic.line, texts
+
+
+def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
+    topic: Topic | None = None
+    part: list[str] | None = None
+    for number, line in read_lines(source):
+        rest = line
+        while tag := _TAG.match(rest):
+            closing, name, rest = bool(tag.group(1)), tag.group(2).lower(), rest[tag.end() :]
+            if name == "top" and not closing:
+                if topic:
+                    errors.add(source.error(topic.line, "top", "", "the topic is not closed by </top>"))
+                topic, part = Topic(number, {}), None
+            elif topic is None:
+                raise source.error(number, name, line, "the tag is outside a <top>")
+            elif name == "top":
+                yield topic
+                topic = part = None
+            elif closing:
+                part = None
+            elif name in topic.parts:
+                errors.add(source.error(number, name, line, f"<{name}> appears twice in one topic"))
+            else:
+                part = topic.parts.setdefault(name, [])
+        if part is not None:
+            part.append(re.sub(r"</(num|title|desc|narr)>\s*$", "", rest, flags=re.IGNORECASE))
+        elif rest.strip():
+            errors.add(source.error(number, "", rest, "text outside the fields of a topic"))
+    if topic:
+        raise source.error(topic.line, "top", "", "the topic is not closed by </top>")
+
+
+def _text_of(name: str, lines: list[str]) -> str:
+    text = _HEAD[name].sub("", "\n".join(lines), count=1) if lines else ""
+    return " ".join(text.split())
+
+
+def _topic_row(fields: Fields) -> QueryRow:
+    return QueryRow(
+        line=fields.line,
+        query_id=fields.outside_id("num"),
+        text=fields.text("title", required=True),
+        description=fields.text("desc") or None,
+        intent=fields.text("narr") or None,
+    )
+
+
+def read_smart_queries(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[QueryRow]:
+    """`.I id`, then `.W text`. `ids` is "file", or "position" with the file's number in `metadata.file_id`."""
+    records = (
+        (
+            record.line,
+            {
+                "id": record.record_id,
+                "text": one_line(record.fields.get("text", [])),
+                "description": joined(record.fields.get("title", [])),
+                "file_id": record.file_id,
+            },
+        )
+        for record in read_records(source, errors, ids=ids)
+    )
+    return rows_from(source, errors, records, _smart_row, id_field="id")
+
+
+def _smart_row(fields: Fields) -> QueryRow:
+    query_id, file_id = fields.outside_id("id"), fields.text("file_id")
+    return QueryRow(
+        line=fields.line,
+        query_id=query_id,
+        text=fields.text("text", required=True),
+        description=fields.text("description") or None,
+        metadata=None if file_id == query_id else {"file_id": file_id},
+    )
 
 
 def read_pasted(source: TableFile, errors: ErrorList, names: QueryNames) -> Iterator[QueryRow]:
@@ -94,3 +208,58 @@ def read_queries(
         yield from read_pasted(source, errors, names or QueryNames(()))
         return
     yield from _READERS[format](source, errors)
+
+
+AUTO, TABLE = "auto", "table"
+HEAD_BYTES = 16_384
+
+
+def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
+    """The format: JSON lines, topics, SMART, CSV with Karat's own columns, a list of lines, else a table.
+
+    The source is at its beginning, before and after.
+    """
+    head = source.head(HEAD_BYTES)
+    if is_parquet(head):
+        names = {"query_id" if name == HUB_ID else name for name in parquet_names(source)}
+        return PARQUET if {"query_id", "text"} <= names <= {*KNOWN, SPLIT} else TABLE
+    if is_packed_table(source):
+        return TABLE
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return LINES if is_pasted else TABLE
+    if text.startswith("{"):
+        return _json_format(lines[0])
+    if re.match(r"<top>", text, re.IGNORECASE):
+        return "trec"
+    if re.match(r"\.I\s", text):
+        return "smart"
+    names = {name.strip() for name in next(csv.reader([lines[0]]), [])}
+    if {"query_id", "text"} <= names and all(name in KNOWN or name.startswith(METADATA) for name in names):
+        return "csv"
+    return LINES if _is_list(lines, is_pasted=is_pasted) else TABLE
+
+
+def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
+    """Whether each line is a query: pasted lines with at most an id before it, or one column without a heading."""
+    first = [plain_heading(cell) for cell in lines[0].split("\t")]
+    if set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
+        return False
+    if is_pasted and all(map(_is_query, lines)):
+        return True
+    separator, _ = separator_of("\n".join(lines))
+    return separator == ONE_COLUMN
+
+
+def _is_query(line: str) -> bool:
+    """Whether a line is a query, or an id, a tab and a query."""
+    query_id, tab, rest = line.strip().partition("\t")
+    return not tab or not ("\t" in rest or " " in query_id.strip())
+
+
+def _json_format(line: str) -> str:
+    try:
+        return "beir" if "_id" in json.loads(line) else "jsonl"
+    except ValueError:
+        return "jsonl"

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
@@ -48,19 +49,11 @@ def shares(
     return result
 
 
-def tally(rows: Iterable[tuple], place: int) -> Counter[str]:
-    """Sums of the last column of rows, by the value in column `place`."""
-    counts: Counter[str] = Counter()
+def tally(rows: Iterable[tuple], *places: int) -> Counter[Any]:
+    """Sums of the last column of rows, by the value in one column, or by the values in several."""
+    value_of, counts = itemgetter(*places), Counter[Any]()
     for row in rows:
-        counts[row[place]] += row[-1]
-    return counts
-
-
-def crossed(rows: Iterable[tuple], row_place: int, column_place: int) -> Counter[tuple[str, str]]:
-    """Sums of the last column of rows, by the values in two columns."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        counts[row[row_place], row[column_place]] += row[-1]
+        counts[value_of(row)] += row[-1]
     return counts
 
 
@@ -109,7 +102,7 @@ def balance_board(project: Project) -> Balance:
         StratumBoard("Domain", "domain", shares(tally(rows, DOMAIN))),
     ]
     domains = [share.value for share in strata[2].shares]
-    cells = crossed(rows, DIFFICULTY, DOMAIN)
+    cells = tally(rows, DIFFICULTY, DOMAIN)
     table = [
         (share.value, [cells.get((share.value, domain), 0) for domain in domains], share.number)
         for share in difficulties

@@ -60,8 +60,7 @@ def propose_block(
     call returns what is being asked, whoever proposed it.
     """
     triple = locked_triple(project, triple_id)
-    if reason := rules.propose_refusal(triple, locked_roles(person, project)):
-        raise CandidateRefused(reason, code="not_proposable")
+    CandidateRefused.raise_for(rules.propose_refusal(triple, locked_roles(person, project)), code="not_proposable")
     marked = [[start, end] for start, end in spans]
     if any(not 0 <= start < end <= len(version.text) for start, end in marked):
         raise CandidateRefused("What is marked lies outside of the passage. Mark it again.", code="outside")
@@ -101,8 +100,7 @@ def _refuse_known(triple: Triple, version: BlockVersion) -> None:
 def withdraw_candidate(*, project: Project, pk: int, person: User, at: datetime) -> CandidateBlock:
     """Take back what one has proposed, while it is open. Answers given so far are kept and count no more."""
     _, candidate = _locked(project, pk)
-    if reason := rules.candidate_withdraw_refusal(candidate, person.pk):
-        raise CandidateRefused(reason, code="not_withdrawable")
+    CandidateRefused.raise_for(rules.candidate_withdraw_refusal(candidate, person.pk), code="not_withdrawable")
     return move(candidate, CandidateStep.WITHDRAW, actor=person, at=at)
 
 
@@ -144,8 +142,7 @@ def answer_candidate(
             raise CandidateRefused("This key was used for another answer.", code="key_reused")
         return sent
     _, participation = locked_with_participation(project, triple.pk, reviewer)
-    if reason := rules.answer_refusal(candidate, triple, participation):
-        raise CandidateRefused(reason, code="no_answer")
+    CandidateRefused.raise_for(rules.answer_refusal(candidate, triple, participation), code="no_answer")
     if choice not in CandidateChoice.values:
         raise CandidateRefused("An answer is “confirm” or “reject”.", code="bad_answer")
     answer = _store(candidate, reviewer, choice, note.strip(), idempotency_key, at)
@@ -191,8 +188,7 @@ def decide_candidate(*, project: Project, pk: int, lead: User, step: str, reason
     has_answered = candidate.answers.filter(reviewer=lead).exists()
     if refusal := rules.decide_refusal(candidate, triple, participation, has_answered):
         raise CandidateRefused(refusal, code="not_decidable")
-    if fault := rules.decision_fault(step, reason):
-        raise CandidateRefused(fault, code="bad_decision")
+    CandidateRefused.raise_for(rules.decision_fault(step, reason), code="bad_decision")
     reason, added = reason.strip(), None
     if step == CandidateStep.DECIDE_ADD:
         added = _add(triple, candidate, lead, at)

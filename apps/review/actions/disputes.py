@@ -55,8 +55,7 @@ def _needed(text: str, what: str) -> str:
 def post_message(*, project: Project, triple_id: int, author: User, text: str, at: datetime) -> DisputeMessage:
     """Author and flagger write to each other while a triple is disputed; each message notifies the other."""
     triple, participation = locked_with_participation(project, triple_id, author)
-    if reason := rules.message_refusal(triple, participation):
-        raise DisputeRefused(reason, code="not_yours_to_write")
+    DisputeRefused.raise_for(rules.message_refusal(triple, participation), code="not_yours_to_write")
     message = DisputeMessage.objects.create(
         triple=triple, round=triple.round, author=author, text=_needed(text, "A text"), posted_at=at
     )
@@ -68,8 +67,7 @@ def post_message(*, project: Project, triple_id: int, author: User, text: str, a
 def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: Category, at: datetime) -> Triple:
     """The flagger withdraws the flag because a policy settles it; the triple is accepted."""
     triple, participation = locked_with_participation(project, triple_id, reviewer)
-    if reason := rules.withdraw_flag_refusal(triple, participation):
-        raise DisputeRefused(reason, code="not_withdrawable")
+    DisputeRefused.raise_for(rules.withdraw_flag_refusal(triple, participation), code="not_withdrawable")
     discard_open_revision(triple)
     changes = resolve(triple, ResolutionKind.POLICY, at=at, decided_by=reviewer, category=policy.value)
     move(triple, Step.WITHDRAW_FLAG, actor=reviewer, at=at, **changes)
@@ -83,8 +81,7 @@ def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: C
 def split_triple(*, project: Project, triple_id: int, author: User, claims: list[Claim], at: datetime) -> list[Triple]:
     """Make one draft for each atomic claim, each with its own block and evidence. Returns the drafts."""
     triple, participation = locked_with_participation(project, triple_id, author)
-    if reason := rules.split_refusal(triple, participation):
-        raise DisputeRefused(reason, code="not_splittable")
+    DisputeRefused.raise_for(rules.split_refusal(triple, participation), code="not_splittable")
     if not FEWEST_CHILDREN <= len(claims) <= MOST_CHILDREN:
         raise DisputeRefused(
             f"A split makes {FEWEST_CHILDREN} to {MOST_CHILDREN} claims, not {len(claims)}.", code="claims"
@@ -117,8 +114,7 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
 def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, at: datetime) -> Triple:
     """An author drops a disputed triple. The reason is stored, and both reviewers are notified."""
     triple, participation = locked_with_participation(project, triple_id, author)
-    if refusal := rules.drop_refusal(triple, participation):
-        raise DisputeRefused(refusal, code="not_droppable")
+    DisputeRefused.raise_for(rules.drop_refusal(triple, participation), code="not_droppable")
     reason = _needed(reason, "A reason")
     discard_open_revision(triple)
     resolve(triple, ResolutionKind.DROPPED, at=at, decided_by=author, reason=reason)
@@ -133,8 +129,7 @@ def adjudicate(
 ) -> Triple:
     """A lead without a part in it decides: accepted as it is, reviewed again, or dropped. The reason is stored."""
     triple, participation = locked_with_participation(project, triple_id, lead)
-    if refusal := rules.adjudicate_refusal(triple, participation):
-        raise DisputeRefused(refusal, code="not_adjudicable")
+    DisputeRefused.raise_for(rules.adjudicate_refusal(triple, participation), code="not_adjudicable")
     reason = _needed(reason, "A reason")
     discard_open_revision(triple)
     kind = ResolutionKind.DROPPED if decision is Decision.DROP else ResolutionKind.ADJUDICATED

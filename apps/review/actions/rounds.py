@@ -56,8 +56,7 @@ def start_round(
     `afresh`: people who have not reviewed it come first, because the others know the wording. Where seats are pulled,
     only reviewers of the round before get theirs; the others are taken from the queue.
     """
-    if refusal := revoked_refusal(triple, at=at):
-        raise SubmitRefused(refusal, code="permission_revoked")
+    SubmitRefused.raise_for(revoked_refusal(triple, at=at), code="permission_revoked")
     is_by_load = not is_pulled(triple.project)
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
     if len(able) < REVIEWERS_PER_ROUND:

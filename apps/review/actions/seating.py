@@ -96,8 +96,7 @@ def _take(project: Project, triple_id: int, reviewer: User, at: datetime) -> Rev
 def give_back_seat(*, project: Project, triple_id: int, reviewer: User, at: datetime) -> ReviewSeat:
     """Return a pulled seat to the queue."""
     triple, participation = locked_with_participation(project, triple_id, reviewer)
-    if reason := rules.give_back_refusal(triple, participation, is_pulled(project)):
-        raise SeatRefused(reason, code="not_given_back")
+    SeatRefused.raise_for(rules.give_back_refusal(triple, participation, is_pulled(project)), code="not_given_back")
     assert participation.seat is not None  # checked by the rule above
     release(participation.seat, at)
     notices.seat_reassigned(participation.seat, by=reviewer, at=at)
@@ -129,8 +128,7 @@ def reseat(
 
 def _locked_for_reseating(project: Project, triple_id: int, lead: User) -> Triple:
     triple, participation = locked_with_participation(project, triple_id, lead)
-    if refusal := rules.reseat_refusal(triple, participation):
-        raise SeatRefused(refusal, code="not_reseatable")
+    SeatRefused.raise_for(rules.reseat_refusal(triple, participation), code="not_reseatable")
     return triple
 
 

@@ -60,8 +60,7 @@ def give_verdict(
     if sent is not None:
         return _same_or_refused(sent, revision_id, choice, reasons)
     seat = _seat_for(triple, participation, revision_id)
-    if reason := rules.flag_fault(choice, reasons, category, note):
-        raise VerdictRefused(reason, code="bad_verdict")
+    VerdictRefused.raise_for(rules.flag_fault(choice, reasons, category, note), code="bad_verdict")
     verdict = Verdict.objects.create(
         revision=triple.revision,
         seat=seat,
@@ -93,8 +92,7 @@ def _seat_for(triple: Triple, participation: Participation, revision_id: int) ->
     """The seat from which the person answers this revision. Raises VerdictRefused where they may not."""
     if triple.current_id != revision_id:
         raise VerdictRefused("This revision is no longer under review.", code="other_revision")
-    if reason := rules.verdict_refusal(triple, participation):
-        raise VerdictRefused(reason, code="no_verdict")
+    VerdictRefused.raise_for(rules.verdict_refusal(triple, participation), code="no_verdict")
     assert participation.seat is not None  # checked by the rule
     return participation.seat
 
@@ -145,8 +143,7 @@ def submit_triple(
     _refuse_unchanged(triple, revision, step)
     revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(answers))
     checks = checks_of(project, author, revision)
-    if sentence := stop_sentence(checks):
-        raise SubmitRefused(sentence, code="checks")
+    SubmitRefused.raise_for(stop_sentence(checks), code="checks")
     revision.warnings = as_submitted(checks)
     start_round(triple, revision, step, actor=author, at=at)
     if step is not Step.SUBMIT:
@@ -178,8 +175,7 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
     The triple's state does not change until it is submitted. A second call returns the open revision.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
-    if reason := _begin_refusal(triple, participation):
-        raise SubmitRefused(reason, code="not_revisable")
+    SubmitRefused.raise_for(_begin_refusal(triple, participation), code="not_revisable")
     revision = open_revision(triple)
     if revision is None:
         return add_revision(triple, person, snapshot, at)
@@ -213,8 +209,7 @@ def revise(
 ) -> Triple:
     """Answer a dispute with a new revision and a new round, in one step."""
     triple, participation = locked_with_participation(project, triple_id, author)
-    if reason := rules.revise_refusal(triple, participation):
-        raise SubmitRefused(reason, code="not_revisable")
+    SubmitRefused.raise_for(rules.revise_refusal(triple, participation), code="not_revisable")
     return _revise_at_once(project, triple_id, author, snapshot, wording, at)
 
 
@@ -224,8 +219,7 @@ def reword(
 ) -> Triple:
     """Answer a doubt about the question of an accepted triple with a new revision and a new round, in one step."""
     triple, participation = locked_with_participation(project, triple_id, person)
-    if reason := _reword_refusal(triple, participation):
-        raise SubmitRefused(reason, code="not_rewordable")
+    SubmitRefused.raise_for(_reword_refusal(triple, participation), code="not_rewordable")
     return _revise_at_once(project, triple_id, person, snapshot, wording, at)
 
 
@@ -252,9 +246,7 @@ def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot
     Refused when the new text does not contain all of the evidence: then it is rewritten on the bench.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
-    if reason := rules.repin_refusal(triple, participation):
-        raise SubmitRefused(reason, code="not_repinnable")
-    if reason := rules.evidence_refusal(compared(triple.revision, snapshot)):
-        raise SubmitRefused(reason, code="evidence_changed")
+    SubmitRefused.raise_for(rules.repin_refusal(triple, participation), code="not_repinnable")
+    SubmitRefused.raise_for(rules.evidence_refusal(compared(triple.revision, snapshot)), code="evidence_changed")
     begin_revision(project=project, triple_id=triple_id, person=person, snapshot=snapshot, at=at)
     return submit_triple(project=project, triple_id=triple_id, author=person, at=at)

@@ -11,8 +11,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import ReviewAPIView
+from apps.accounts.enums import Role
 from apps.common.text.blocktext import merge
 from apps.common.web.api import PAGING, body_in, body_with_key
 from apps.common.web.paging import cut, only_known, whole
@@ -137,11 +137,10 @@ def _marked(version: BlockVersion, quotes: Sequence[str], number: int) -> BlockC
 STATES = [state.value for state in CandidateState if state is not CandidateState.WITHDRAWN]
 
 
-class CandidateList(ProjectAPIView):
+class CandidateList(ReviewAPIView):
     """Passages that somebody holds for right as well, oldest first, with as much of each as you may see."""
 
     roles = {"GET": READERS}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(
         operation_id="review_candidates",
@@ -170,9 +169,7 @@ class CandidateList(ProjectAPIView):
         return Response(CandidatePageOut({"candidates": views, "next": page.next}).data)
 
 
-class OneCandidate(ProjectAPIView):
-    scopes = {"POST": Scope.REVIEW_WRITE}
-
+class OneCandidate(ReviewAPIView):
     def candidate(self, pk: int) -> CandidateBlock:
         """What is being asked about, or was. Raises Http404, for what is hidden or withdrawn too."""
         candidate = candidates_for(self.member).filter(pk=pk).first()

@@ -9,8 +9,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import ReviewAPIView
+from apps.accounts.enums import Role
 from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.review.actions.disputes import adjudicate, drop_triple, post_message, withdraw_flag
@@ -48,14 +48,13 @@ class RemindedOut(serializers.Serializer):
     left = LeftTripleOut(many=True)
 
 
-class RemindView(ProjectAPIView):
+class RemindView(ReviewAPIView):
     """Reminds the reviewers who have not answered in the open rounds of these triples, each at most once a day.
 
     The answer is the same whoever has answered.
     """
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_remind", request=RemindInput, responses=RemindedOut)
     def post(self, request: Request, slug: str) -> Response:
@@ -140,11 +139,10 @@ class OpenedRevisionOut(serializers.Serializer):
     revision = serializers.IntegerField(source="number")
 
 
-class StepView(ProjectAPIView):
+class StepView(ReviewAPIView):
     """A step on one triple. What ends a dispute is decided by the same rules as on the page of the triple."""
 
     roles: ClassVar = {"POST": READERS}
-    scopes: ClassVar = {"GET": Scope.REVIEW_WRITE, "POST": Scope.REVIEW_WRITE}
 
     def common(self, pk: int) -> dict[str, Any]:
         return {"project": self.project, "triple_id": triple_for(self.member, pk).pk, "at": timezone.now()}

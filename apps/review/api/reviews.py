@@ -8,8 +8,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
-from apps.accounts.enums import Role, Scope
+from apps.accounts.access.api import ReviewAPIView
+from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import member_user
 from apps.common.web.api import OneForm, body_in, body_with_key, given_in
@@ -39,11 +39,10 @@ from apps.triples.serializers import triple_out
 MOST_SHOWN = 1_000
 
 
-class QueueView(ProjectAPIView):
+class QueueView(ReviewAPIView):
     """Triples that need your verdict, oldest first; at most a thousand."""
 
     roles = {"GET": (Role.REVIEWER,)}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_queue", responses=QueueOut)
     def get(self, request: Request, slug: str) -> Response:
@@ -51,11 +50,10 @@ class QueueView(ProjectAPIView):
         return Response(QueueOut({"waiting": waiting}).data)
 
 
-class NextView(ProjectAPIView):
+class NextView(ReviewAPIView):
     """The next triple for you to review; `triple` is null when there is none. `after` skips one."""
 
     roles = {"GET": (Role.REVIEWER,)}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_next", parameters=[OpenApiParameter("after", int)], responses=NextOut)
     def get(self, request: Request, slug: str) -> Response:
@@ -66,11 +64,10 @@ class NextView(ProjectAPIView):
         return Response({"triple": triple_out(triple) if triple else None})
 
 
-class PullView(ProjectAPIView):
+class PullView(ReviewAPIView):
     """Take the next seat where reviewers pull theirs: your oldest unanswered one, else one in the oldest open round."""
 
     roles = {"POST": (Role.REVIEWER,)}
-    scopes = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_pull", request=None, responses=NextOut)
     def post(self, request: Request, slug: str) -> Response:
@@ -79,11 +76,10 @@ class PullView(ProjectAPIView):
         return Response({"triple": triple_out(triple) if triple else None})
 
 
-class GiveBackView(ProjectAPIView):
+class GiveBackView(ReviewAPIView):
     """Return a triple that you pulled to the queue."""
 
     roles = {"POST": (Role.REVIEWER,)}
-    scopes = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_give_back", request=None, responses={204: None})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -92,11 +88,10 @@ class GiveBackView(ProjectAPIView):
         return Response(status=204)
 
 
-class ReseatView(ProjectAPIView):
+class ReseatView(ReviewAPIView):
     """Give an unanswered seat to somebody else; without `to`, to the reviewer with the least to review."""
 
     roles = {"POST": (Role.LEAD,)}
-    scopes = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_reseat", request=ReseatInput, responses={201: ReseatedOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -117,11 +112,10 @@ class ReseatView(ProjectAPIView):
         return None if pk is None else member_user(self.project, pk)
 
 
-class BoardView(ProjectAPIView):
+class BoardView(ReviewAPIView):
     """Every triple in progress, longest wait first. `seats` is null where you have a part in the triple."""
 
     roles = {"GET": (Role.LEAD,)}
-    scopes = {"GET": Scope.REVIEW_WRITE}
     NAMES = ("state", "show", "days", "domain", "source", "author", "reviewer")
 
     @extend_schema(
@@ -141,11 +135,10 @@ class BoardView(ProjectAPIView):
         return Response(BoardOut({"rows": page.rows, "next": page.next or None}).data)
 
 
-class VerdictView(ProjectAPIView):
+class VerdictView(ReviewAPIView):
     """Confirm or flag. The idempotency key, in the body or as a header, makes it safe to send it again."""
 
     roles = {"POST": (Role.REVIEWER,)}
-    scopes = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="review_verdict", request=VerdictInput, responses={201: VerdictOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -160,11 +153,10 @@ class VerdictView(ProjectAPIView):
 WHICH = OpenApiParameter("state", str, enum=list(STATES), default=State.ACCEPTED.value)
 
 
-class TripleExport(ProjectAPIView):
+class TripleExport(ReviewAPIView):
     """The triples in one state, as entries of a gold set, streamed."""
 
     roles = {"GET": READERS}
-    scopes = {"GET": Scope.REVIEW_WRITE}
     content_negotiation_class = OneForm
 
     @extend_schema(
@@ -183,11 +175,10 @@ class TripleExport(ProjectAPIView):
         )
 
 
-class TripleExportReport(ProjectAPIView):
+class TripleExportReport(ReviewAPIView):
     """What that file leaves out, with reasons."""
 
     roles = {"GET": READERS}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(
         operation_id="triples_export_report",

@@ -22,9 +22,9 @@ from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.pages.work import WORDS, guideline_html, sections_of
 from apps.review.presenters import categories_shown, reasons_shown
-from apps.review.selectors.diffs import last_difference
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
+from apps.review.selectors.reviews import last_difference
 from apps.review.selectors.seats import is_pulled
 from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Triple
@@ -221,8 +221,7 @@ def _straight(request: HttpRequest, seat: ReviewSeat, address: str, given: Verdi
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
     participation = participation_for(triple, member_of(request))
-    if reason := rules.verdict_refusal(triple, participation):
-        raise VerdictRefused(reason, code="no_verdict")
+    VerdictRefused.raise_for(rules.verdict_refusal(triple, participation), code="no_verdict")
     posted = request.POST
     given = {
         "choice": posted.get("choice", ""),

@@ -22,9 +22,8 @@ from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import POLICIES, Category, Decision, Policy
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.selectors.candidate_blocks import doubts_about, offers_for, views_on
-from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
 from apps.review.selectors.participation import Participation, participation_in, record_of
-from apps.review.selectors.reviews import RoundView, rounds_of
+from apps.review.selectors.reviews import Blocks, RevisionDifference, RoundView, difference, rounds_of
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from apps.triples.presenters import render_bench, save_bench

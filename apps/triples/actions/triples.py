@@ -319,8 +319,7 @@ def _discard_open_revisions(triples: Sequence[Triple]) -> None:
 def withdraw_draft(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
     """The author gives up a draft; it is kept, with its wording. A candidate is rejected instead."""
     triple = locked_triple(project, triple_id)
-    if reason := rules.withdraw_refusal(author, roles_of(author, project), triple):
-        raise DraftRefused(reason, code="not_withdrawable")
+    DraftRefused.raise_for(rules.withdraw_refusal(author, roles_of(author, project), triple), code="not_withdrawable")
     return move(triple, Step.WITHDRAW, actor=author, at=at)
 
 
@@ -328,10 +327,8 @@ def withdraw_draft(*, project: Project, triple_id: int, author: User, at: dateti
 def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot: Snapshot, at: datetime) -> Triple:
     """A dropped triple starts again as a draft: a new revision, worded like the last, on `snapshot`."""
     triple = locked_triple(project, triple_id)
-    if reason := rules.reopen_refusal(author, roles_of(author, project), triple):
-        raise DraftRefused(reason, code="not_reopenable")
-    if reason := revoked_refusal(triple, at=at):
-        raise DraftRefused(reason, code="permission_revoked")
+    DraftRefused.raise_for(rules.reopen_refusal(author, roles_of(author, project), triple), code="not_reopenable")
+    DraftRefused.raise_for(revoked_refusal(triple, at=at), code="permission_revoked")
     revision = add_revision(triple, author, snapshot, at)
     return move(triple, Step.REOPEN, actor=author, at=at, current=revision, snapshot=snapshot)
 

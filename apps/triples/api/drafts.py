@@ -128,8 +128,7 @@ class WriterView(ProjectAPIView):
         revision = open_revision(triple)
         if revision is None:
             raise Http404("No revision of it is open.")
-        if reason := rules.write_refusal(self.member.user, revision):
-            raise DraftRefused(reason, code="not_editable")
+        DraftRefused.raise_for(rules.write_refusal(self.member.user, revision), code="not_editable")
         return Response(DraftOut(self._draft_out(triple, revision)).data, status=status)
 
     def _draft_out(self, triple: Triple, revision: Revision) -> dict[str, Any]:

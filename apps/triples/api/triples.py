@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.access.api import ProjectAPIView
+from apps.accounts.access.api import ProjectAPIView, ReviewAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
 from apps.common.web.api import given_in
@@ -90,11 +90,10 @@ class RetireManyView(ProjectAPIView):
             raise RetireRefused(sentence, code="not_retirable")
 
 
-class TripleList(ProjectAPIView):
+class TripleList(ReviewAPIView):
     """Triples by number, with their current wording. `next` is the `after` of the next page, or null."""
 
     roles = {"GET": READERS}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="triples_list", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
@@ -112,11 +111,10 @@ class TripleList(ProjectAPIView):
         return Response({"triples": [triple_out(triple) for triple in page[:limit]], "next": after})
 
 
-class TripleDetail(ProjectAPIView):
+class TripleDetail(ReviewAPIView):
     """One triple with its current wording."""
 
     roles = {"GET": READERS}
-    scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="triples_read", responses=TripleOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:

@@ -18,7 +18,7 @@ from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuer
 from apps.judging.formats.judgements import columns_of, read_judgements
 from apps.judging.formats.recognition import recognise as recognise_grades
 from apps.queries.formats import read_queries
-from apps.queries.formats.recognition import recognise as recognise_queries
+from apps.queries.formats import recognise as recognise_queries
 from apps.triples.formats import read_entries
 from apps.triples.formats.reading import recognise as recognise_triples
 from tests.goldsets.content import SMALL, ListContent, written

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
-from apps.judging.actions.keys import choose_keys
+from apps.judging.actions.judgements import choose_keys
 from apps.judging.actions.seats import claim_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat

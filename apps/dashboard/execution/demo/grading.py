@@ -15,8 +15,8 @@ from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.actions.seats import claim_seats
-from apps.judging.core.answer import Answer
 from apps.judging.core.plan import Plan
+from apps.judging.core.resolution import Answer
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round, Seat
 from apps.judging.selectors.pairs import adjudicable

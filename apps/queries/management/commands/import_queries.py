@@ -5,8 +5,7 @@ from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
 from apps.corpus.management.base import BAD_INPUT, ImportCommand
-from apps.queries.formats import IDS
-from apps.queries.formats.recognition import AUTO
+from apps.queries.formats import AUTO, IDS
 from apps.queries.imports import CHOICES
 from apps.queries.models import Source
 

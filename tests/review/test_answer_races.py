@@ -1,4 +1,4 @@
-"""The last answer about a further passage, on two real connections: one end, on PostgreSQL and on SQLite."""
+"""Reviewers who pull or answer at once, each over a connection of their own, on PostgreSQL and on SQLite."""
 
 import itertools
 
@@ -7,13 +7,14 @@ import pytest
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
 from apps.review.actions.candidate_blocks import withdraw_candidate
+from apps.review.actions.seating import pull_seat
 from apps.review.enums import CandidateChoice
-from apps.review.models import CandidateAnswer
+from apps.review.models import CandidateAnswer, ReviewSeat
 from apps.triples.selectors.triples import expected_blocks
 from tests.factories import AT, make_member
 from tests.races import at_once
 from tests.review.candidates import CONFIRM, fresh, make_open, propose, say
-from tests.review.factories import reload
+from tests.review.factories import make_in_review, reload
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,3 +78,27 @@ def test_what_is_withdrawn_while_the_last_answer_comes_is_one_or_the_other(proje
         )
 
         assert fresh(candidate).state == ("confirmed" if isinstance(back, Refusal) else "withdrawn")
+
+
+def test_many_who_pull_at_once_never_fill_more_than_two_seats_of_a_round(project):
+    reviewers = [make_member(project, Role.REVIEWER) for _ in range(6)]
+    project.policies |= {"review_assignment": "pull"}
+    project.save(update_fields=["policies"])
+    triples = [make_in_review(project) for _ in range(3)]
+
+    seats = at_once(*[lambda person=person: pull_seat(project=project, reviewer=person, at=AT) for person in reviewers])
+
+    assert sorted(seat.revision.triple_id for seat in seats) == sorted([triple.pk for triple in triples] * 2)
+    assert ReviewSeat.objects.filter(released_at=None).count() == 6
+
+
+def test_two_tabs_of_one_person_pull_one_seat(project):
+    project.policies |= {"review_assignment": "pull"}
+    project.save(update_fields=["policies"])
+    for _ in range(2):
+        make_in_review(project)
+    person = make_member(project, Role.REVIEWER)
+
+    at_once(*[lambda: pull_seat(project=project, reviewer=person, at=AT)] * 3)
+
+    assert ReviewSeat.objects.filter(reviewer=person).count() == 1
