@@ -38,7 +38,7 @@ from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
 from apps.queries.models import Permission, Query, Source
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions.intake import push_run, upload_run
 from apps.retrieval.actions.loading import load_snapshot

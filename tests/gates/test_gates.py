@@ -9,6 +9,8 @@ import pytest
 from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
 from apps.evaluation.models import RunNote
+from apps.gates import execution as checks
+from apps.gates import selectors as gates
 from apps.gates.actions import (
     GateRefused,
     check_cost_gates,
@@ -17,9 +19,7 @@ from apps.gates.actions import (
     retire_gate,
     revoke_badge,
 )
-from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate, GateResult
-from apps.gates.selectors import gates
 from apps.goldsets.actions.slices import add_to_slice
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.models import Notification, Outbox

@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.actions.secrets import save_secret
+from apps.gates import selectors as gates
 from apps.gates.core.decisions import GAPS
-from apps.gates.execution.checks import sentence_of
+from apps.gates.execution import sentence_of
 from apps.gates.models import Gate
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import AFTER_A_GAP, next_step
+from apps.gates.selectors import AFTER_A_GAP, next_step
 from apps.jobs.actions.notifications import SENTENCE_LENGTH, choose_mail
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.enums import MailHow

@@ -8,11 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.gates import pages as gate_pages
+from apps.gates import selectors as gates
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate, GateResult
-from apps.gates.pages import gates as gate_pages
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import AFTER_A_GAP
+from apps.gates.selectors import AFTER_A_GAP
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
 from tests.gates.factories import add_gate, url, words

@@ -12,11 +12,11 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.gates import formats
+from apps.gates import selectors as gates
 from apps.gates.actions import create_gates
 from apps.gates.core import decisions
 from apps.gates.core.rule import FAILED, PASSED, GateRule, as_facts, rule_of
 from apps.gates.models import Gate
-from apps.gates.selectors import gates
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
 from tests.factories import AT, make_member
 from tests.gates.factories import add_gate, url, words

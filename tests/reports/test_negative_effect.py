@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.audit.models import Event
 from apps.metrics.columns import Judged, Ranked, pair_keys
 from apps.metrics.measures.registry import measure_run, parse_measures
-from apps.reports.actions.analyses import measure_negatives
+from apps.reports.actions import measure_negatives
 from apps.reports.core.negatives import MEASURES, effects_of, find_hard, without_pairs
 from apps.reports.core.unjudged_priority import Top
 from apps.reports.models import NegativesReport

@@ -22,7 +22,7 @@ from apps.evaluation.presenters.score_tables import Named, block_names
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
-from apps.reports.actions.analyses import choose_first
+from apps.reports.actions import choose_first
 from apps.reports.core import bias
 from apps.reports.core.bias import LeftOutSystem, RankMove, SystemMeans
 from apps.reports.forms import BiasForm, FirstForm

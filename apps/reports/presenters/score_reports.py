@@ -19,8 +19,8 @@ from apps.evaluation.presenters.hit_comparison import HitComparison
 from apps.evaluation.presenters.hit_score_tables import HitSheet, kind_rows
 from apps.evaluation.presenters.score_tables import EvaluationSheet, fields_of, open_labels
 from apps.evaluation.selectors.evaluations import originals_in
+from apps.gates import selectors as gates
 from apps.gates.models import GateResult
-from apps.gates.selectors import gates
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, stratum_scores

@@ -14,7 +14,7 @@ from apps.evaluation.core import packing
 from apps.evaluation.pages.evaluation import Scores
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors.evaluations import RANKS_ONLY, originals_in
-from apps.gates.selectors import gates
+from apps.gates import selectors as gates
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.statistics.intervals import mean_interval

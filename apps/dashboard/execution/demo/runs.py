@@ -26,7 +26,7 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import questions_for_slices
 from apps.metrics.expected.rules import BY_GRADES, KINDS
 from apps.queries.models import Query
-from apps.reports.actions.analyses import measure_negatives
+from apps.reports.actions import measure_negatives
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
