@@ -13,11 +13,10 @@ from apps.metrics.estimate import QUESTIONS
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
-from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_weights
+from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_strata, load_weights
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
-from apps.metrics.files.strata import load_strata
 from apps.metrics.measures.entries import FACETS, GRADES, POOLED, WORDS, Measure
 from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError

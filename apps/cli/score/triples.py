@@ -28,13 +28,12 @@ from apps.metrics.expected.rules import (
     Returned,
     parse_hit_rule,
 )
+from apps.metrics.files.attributes import load_strata
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.result_checks import checked, facts_among
 from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.results import best_first, read_results
-from apps.metrics.files.run_rows import run_rows
-from apps.metrics.files.run_tables import HEADING_BYTES
-from apps.metrics.files.strata import load_strata
+from apps.metrics.files.run_tables import HEADING_BYTES, run_rows
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, with_distinct_tags

@@ -17,7 +17,7 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.returned_passages import shown_on_dev
 from apps.evaluation.presenters.score_tables import EvaluationSheet
-from apps.evaluation.selectors.comparable import RunBeside, by_share, runs_beside
+from apps.evaluation.selectors.comparisons import RunBeside, by_share, runs_beside
 from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import HitRule

@@ -31,7 +31,7 @@ from apps.retrieval.execution.run_reading import (
     reading_of,
     reading_path,
 )
-from apps.retrieval.formats.runs import RunDraft
+from apps.retrieval.formats import RunDraft
 from apps.retrieval.rules import RunRefused, check_lengths
 from apps.retrieval.selectors.runs import job_of_upload
 

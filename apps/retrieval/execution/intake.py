@@ -24,7 +24,7 @@ from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.ranking import complete_run, rankings_digest
 from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, reading_of, reading_path
-from apps.retrieval.formats.runs import RunDraft, facts_of
+from apps.retrieval.formats import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
 from apps.retrieval.selectors.runs import job_of_upload

@@ -36,13 +36,14 @@ from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
 from apps.retrieval.enums import Returns
-from apps.retrieval.formats.results import draft_from_objects, draft_from_results
-from apps.retrieval.formats.runs import (
+from apps.retrieval.formats import (
     MOST_ERRORS,
     MOST_ERRORS_STORED,
     QueryRanking,
     RunDraft,
     draft_from_lines,
+    draft_from_objects,
+    draft_from_results,
     draft_from_rows,
     draft_from_table,
 )

@@ -33,7 +33,7 @@ from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
-from apps.retrieval.formats.runs import draft_from_lines
+from apps.retrieval.formats import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice
 from apps.retrieval.selectors.snapshots import position_of_blocks
