@@ -294,7 +294,9 @@ def evaluate(
         by_grades = _graded(release, judged, answered, named, seed, confidence)
         evidence[BY_GRADES] = evidence_of(by_grades, release, fields, seed, joint)
     for rule in _text_rules(text, rules) if judged is not None and texts.can_locate(-1) else ():
-        named = _named(_by_text(wanted) if rule == text else [], rules, str(rule))
+        named = _named(
+            (wanted.by_text or parse_measures(DEFAULT_TEXT_MEASURES)) if rule == text else [], rules, str(rule)
+        )
         card = _card(release, texts.judged, texts.scored(named, rule, confidence), named, seed, confidence, rule)
         evidence[str(rule)] = evidence_of(card, release, fields, seed, joint)
         if rule == text:
@@ -338,10 +340,6 @@ def _text_rules(text: HitRule | None, rules: Sequence[GateRule]) -> list[HitRule
     """The rules by text that are measured, that of the card first, then those of gates."""
     of_gates = [parse_hit_rule(rule.hit) for rule in rules if is_by_text(rule.hit)]
     return list(dict.fromkeys([*([text] if text else []), *of_gates]))
-
-
-def _by_text(wanted: Wanted) -> Sequence[Measure]:
-    return wanted.by_text or parse_measures(DEFAULT_TEXT_MEASURES)
 
 
 def _named(measures: Sequence[Measure], rules: Sequence[GateRule], hit: str) -> dict[str, Measure]:

@@ -149,7 +149,7 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
 def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELTAS_WIDTH) -> str:
     """One bar for each query, worst first, with the line below which a drop needs an explanation."""
     left = 44.0
-    bar = bar_of(rows)
+    bar = rows[0].bar if rows[0].is_lower_better else -rows[0].bar
     spread = bounds_of([row.change for row in rows] + [-bar, bar])
     place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
     step = min(WIDEST_BAR, (width - left) / max(1, len(rows)))
@@ -161,11 +161,6 @@ def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELT
     parts += _tally_words(rows, place, left, step)
     name = f"Difference in {measure} for each of {count(len(rows))} queries, worst first"
     return drawing(right, DELTAS_HEIGHT, name, parts)
-
-
-def bar_of(rows: Sequence[QueryChange]) -> float:
-    """The change beyond which a query needs an explanation: negative, or positive where lower is better."""
-    return rows[0].bar if rows[0].is_lower_better else -rows[0].bar
 
 
 def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: float) -> list[str]:

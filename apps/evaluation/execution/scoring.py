@@ -169,10 +169,12 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     alone = [summary.interval for summary in overall]
     people = among_people(measures, judged, given, ranked, ids, scores, alone)
     evaluation.query_ids = list(judged.queries)
-    known = if_judged(measures, judged, ranked, ids, highest=_highest_grade(evaluation.version))
+    highest = max((entry["grade"] for entry in evaluation.version.manifest.get("scale", ())), default=1)
+    known = if_judged(measures, judged, ranked, ids, highest=highest)
     evaluation.counts = {
         **_counted(judged, scores[:, -1], shares),
-        **_people_counted(judged, given),
+        "people": len(given.people),
+        "shared": shared_rows(given, len(judged.grade)),
         "precision_at_recall": precision_at_recall(judged, ranked, ids),
         "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
         **(by_text.counts(measures[0]) if by_text else {}),
@@ -187,11 +189,6 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
         return save_scores(ctx, evaluation, rows, saves, {"queries": len(judged.queries)})
 
     return save
-
-
-def _highest_grade(version: Version) -> int:
-    """The highest grade of the scale that the version was frozen with."""
-    return max((entry["grade"] for entry in version.manifest.get("scale", ())), default=1)
 
 
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
@@ -237,11 +234,6 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
         "missing": len(judged.queries) - answered,
         "judged_to": [mean_of(column[column == column]) for column in shares.T],
     }
-
-
-def _people_counted(judged: Judged, given: GivenGrades) -> dict[str, int]:
-    """How many people's grades the version uses here, and how many pairs two or more of them graded."""
-    return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
 
 
 def ground_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:

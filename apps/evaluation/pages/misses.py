@@ -134,12 +134,9 @@ def say(request: HttpRequest, project: Project, pk: int, place: int) -> HttpResp
         return redirect(listed.url(place, listed.read))
     what, key, words = done
     request.session[LAST] = {"evaluation": pk, "place": place, "what": what, "pk": key, "words": words}
-    messages.info(request, f"{found.row.label}: {words}.{_at_the_end(listed, place)}")
+    end = " That was the last miss." if place == len(listed) else ""
+    messages.info(request, f"{found.row.label}: {words}.{end}")
     return redirect(listed.url(place + 1))
-
-
-def _at_the_end(listed: MissPages, place: int) -> str:
-    return " That was the last miss." if place == len(listed) else ""
 
 
 Done = tuple[str, int, str] | None

@@ -132,7 +132,7 @@ def check_open(upload: Upload) -> None:
 
 def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, system: str) -> QuerySet[Run]:
     """The runs of the system called `system` that have exactly the draft's rankings, oldest first."""
-    digest = _draft_digest(snapshot, draft)
+    digest = rankings_digest(snapshot.digest, [(one.outside_id, one.digest) for one in draft.rankings])
     runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
     return runs.order_by("pk")
 
@@ -151,10 +151,6 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
             f"Karat runs {name} itself. Choose another system for an uploaded run.", code="system_not_uploaded"
         )
     return known
-
-
-def _draft_digest(snapshot: Snapshot, draft: RunDraft) -> str:
-    return rankings_digest(snapshot.digest, [(one.outside_id, one.digest) for one in draft.rankings])
 
 
 def _store_rankings(run: Run, draft: RunDraft) -> None:

@@ -27,7 +27,7 @@ from apps.retrieval.enums import DROP, ELSEWHERE, SystemKind
 from apps.retrieval.execution.remote_queries import Trial, try_query
 from apps.retrieval.forms.remote import FORMS, LoadForm, PaceForm, RemoteForm
 from apps.retrieval.forms.runs import VALUE_LABELS, RunForm, SystemForm
-from apps.retrieval.models import LoadedIndex, System
+from apps.retrieval.models import System
 from apps.retrieval.selectors.pools import pools_in
 from apps.retrieval.selectors.question_sets import queries_in
 from apps.retrieval.selectors.runs import runs_in
@@ -246,14 +246,9 @@ def loaded_index(request: MemberRequest, project: Project, pk: int) -> HttpRespo
         "searches": [(search, label, refusals[search]) for search, label in SEARCHES.items()],
         "refusals": [*dict.fromkeys(filter(None, refusals.values()))],
         "drop_refusal": rules.drop_refusal(index),
-        "is_dropping": _is_dropping(index),
+        "is_dropping": index.job is not None and index.job.kind == DROP and index.dropped_at is None,
     }
     return render(request, "retrieval/loaded_index.html", context)
-
-
-def _is_dropping(index: LoadedIndex) -> bool:
-    """Whether its newest job drops it, or tried to."""
-    return index.job is not None and index.job.kind == DROP and index.dropped_at is None
 
 
 @require_POST
