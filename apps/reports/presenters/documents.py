@@ -28,9 +28,8 @@ from apps.gates.models import GateResult
 from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal, without_grades
 from apps.metrics.expected.rules import counts_questions
-from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, StratumScores, stratum_scores
+from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
@@ -106,12 +105,11 @@ def _closing(sheet: ComparisonSheet) -> list[str]:
 def _card(sheets: Sequence[EvaluationSheet | HitSheet], tags: Sequence[str], names: Sequence[str]) -> Scorecard:
     """The scorecard of runs on the same queries or questions, with the strata of these."""
     last, evaluation = sheets[-1], sheets[-1].evaluation
-    runs = [_scored(tag, sheet, names) for tag, sheet in zip(tags, sheets, strict=True)]
     card = Scorecard(
         measures={name: parse_measure(name) for name in names},
         queries=tuple(evaluation.query_ids),
         with_relevant=evaluation.counts.get("with_relevant", len(evaluation.query_ids)),
-        runs=runs,
+        runs=[_scored(tag, sheet, names) for tag, sheet in zip(tags, sheets, strict=True)],
         confidence=DEFAULT_CONFIDENCE,
         seed=evaluation.seed,
         visible=last.visible,
@@ -119,7 +117,8 @@ def _card(sheets: Sequence[EvaluationSheet | HitSheet], tags: Sequence[str], nam
         originals=originals_in(evaluation),
     )
     if isinstance(last, EvaluationSheet):
-        return card._replace(strata=list(_strata(last, runs, list(card.measures.values()))))
+        labels, fields = open_labels(last), fields_of(last.queries)
+        return card.by_strata(Division(words.lower(), tuple(labels[field])) for field, words in fields.items())
     by_hits = [sheet for sheet in sheets if isinstance(sheet, HitSheet)]
     return card._replace(
         strata=list(_kinds(by_hits, names)),
@@ -142,15 +141,6 @@ def _scored(tag: str, sheet: EvaluationSheet | HitSheet, names: Sequence[str]) -
     )
     people = [score.people for score in scores]
     return ScoredRun(tag, values, people=people if any(people) else (), judged=judged.summary if judged else None)
-
-
-def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun], measures: Sequence[Measure]) -> Iterator[StratumScores]:
-    """The strata of every field that divides the queries, as on the pages."""
-    values = [run.scores.values for run in runs]
-    labels = open_labels(sheet)
-    for field, words in fields_of(sheet.queries).items():
-        division = Division(words.lower(), tuple(labels[field]))
-        yield from stratum_scores(division, values, measures, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
 def _kinds(sheets: Sequence[HitSheet], names: Sequence[str]) -> Iterator[StratumScores]:
