@@ -13,9 +13,16 @@ from apps.accounts.enums import Role
 from apps.common.web.api import given_in
 from apps.common.web.forms import ChoiceField, body_fields
 from apps.common.web.paging import only_known
-from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import change_pace, create_fusion, create_remote_system, create_system
+from apps.retrieval.actions.systems import (
+    change_pace,
+    create_fusion,
+    create_loaded_system,
+    create_remote_system,
+    create_system,
+    drop_index,
+    load_snapshot,
+)
 from apps.retrieval.core.engines.remote.base import MOST_HEADERS
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.enums import SystemKind

@@ -16,9 +16,15 @@ from apps.common.web.forms import refusals_shown
 from apps.common.web.requests import page_before
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules
-from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.runs import request_run
-from apps.retrieval.actions.systems import change_pace, create_remote_system, create_system
+from apps.retrieval.actions.systems import (
+    change_pace,
+    create_loaded_system,
+    create_remote_system,
+    create_system,
+    drop_index,
+    load_snapshot,
+)
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.encoder import is_installed
 from apps.retrieval.core.engines.registry import ENGINES, parameters_of
