@@ -1,7 +1,5 @@
 """What leads and webhooks are told of a gate: what happened, of which run, on what figures, and what to do next."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
@@ -20,23 +18,19 @@ from apps.retrieval.models import System
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT
 from tests.gates.factories import add_gate
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import import_lines, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
+@rows_of_module
+def scene() -> Scene:
+    """A good run "live" and a bad run "try", both of one system."""
     made = make_scene(queries=8, test_share=0, runs={"live": dict.fromkeys(qrels_of(8), GOOD)})
     rows = [(query, block, score) for query in qrels_of(8) for block, score in BAD.items()]
     made.runs["try"] = import_lines(made.project, made.snapshot, trec(rows, "try"), system="live").run
     return made
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    """A good run "live" and a bad run "try", both of one system."""
-    return deepcopy(_scene)
 
 
 def message_of(gate: Gate) -> str:
