@@ -5,7 +5,6 @@ Also what a run by text returned for a query and what each passage earns, and th
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -50,7 +49,7 @@ class MissPages(MissList):
         if not 1 <= place <= len(self.places):
             return reverse("evaluation:evaluation", args=[slug, self.evaluation.pk])
         shown = {"measure": self.measure} | ({"rank": str(rank)} if rank > 1 else {})
-        return f"{reverse('evaluation:misses', args=[slug, self.evaluation.pk, place])}?{urlencode(shown)}"
+        return reverse("evaluation:misses", args=[slug, self.evaluation.pk, place], query=shown)
 
 
 def _whole(text: str) -> int:

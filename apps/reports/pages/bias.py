@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -200,5 +199,4 @@ def judge_first(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         actor=user_of(request),
         at=timezone.now(),
     )
-    page = reverse("judging:new-round", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'pool': pool.pk})}")
+    return redirect(reverse("judging:new-round", args=[project.slug], query={"pool": pool.pk}))
