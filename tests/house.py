@@ -103,7 +103,7 @@ OWN_PLANS = {
     },
     "cli": {
         "agree", "arguments", "client", "evaluate", "hash_texts", "pushed", "pytest_plugin", "remote", "score",
-        "scorecards", "tables", "verify", "version_files",
+        "scorecards", "tables", "verify",
     },
     "config": {
         "apps", "celery", "checks", "commandline", "database_timeouts", "doctor", "management", "move", "moved",

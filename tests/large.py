@@ -33,7 +33,7 @@ from apps.judging.models import Guideline, Judgement, Round, Seat
 from apps.metrics.expected.rules import TEXT
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission, Query, Source
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.models import Pool, Run, System

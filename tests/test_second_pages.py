@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.evaluation.pages import evaluation, trends
+from apps.gates import pages as gates
 from apps.gates.actions import create_gate
-from apps.gates.pages import gates
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.pages import versions

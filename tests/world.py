@@ -38,11 +38,10 @@ from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
 from apps.queries.models import Permission, Query, Source
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions.intake import push_run, upload_run
-from apps.retrieval.actions.loading import load_snapshot
-from apps.retrieval.actions.systems import create_remote_system
+from apps.retrieval.actions.systems import create_remote_system, load_snapshot
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.review.actions.candidate_blocks import propose_block
 from apps.review.models import CandidateBlock, ReviewSeat

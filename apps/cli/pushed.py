@@ -9,7 +9,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.metrics.files.results import ResultRow, best_first, read_results
-from apps.metrics.files.run_rows import is_table, run_rows
+from apps.metrics.files.run_tables import is_table, run_rows
 from apps.metrics.statistics.usage import Usage
 from apps.retrieval.core.ranking import as_results
 

@@ -161,15 +161,15 @@ class Karat:
         return found
 
     def _file(self) -> Path:
-        from apps.cli import version_files
+        from apps.cli.evaluate import in_tests
 
         place = _option(self._config, "karat")
-        version = version_files.reference_of(self._version) if self._version else ""
-        if not version_files.is_address(place):
-            return version_files.found_in(_from(self._config, "karat", place), version)
+        version = in_tests.reference_of(self._version) if self._version else ""
+        if not in_tests.is_address(place):
+            return in_tests.found_in(_from(self._config, "karat", place), version)
         if not version:
             pytest.fail("karat: no version: name it in the mark, or with --karat-version.", pytrace=False)
-        server, project = version_files.server_and_project(place, _option(self._config, "karat_project"))
+        server, project = in_tests.server_and_project(place, _option(self._config, "karat_project"))
         variable = _option(self._config, "karat_token_from")
         token = os.environ.get(variable, "").strip()
         if not token:
@@ -177,7 +177,7 @@ class Karat:
         from apps.cli.client.client import Client
 
         with Client(server, project, token=token) as client:
-            return version_files.pulled(client, version, self._folder())
+            return in_tests.pulled(client, version, self._folder())
 
     def _folder(self) -> Path:
         cache: pytest.Cache | None = getattr(self._config, "cache", None)

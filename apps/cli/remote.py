@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     pull.add_argument("--out", metavar="FILE", type=Path, required=True, help="the zip; replaced when it is there")
     pull.add_argument("--form", metavar="FORM", default="jsonl", help="jsonl (default), trec, beir and so on, or all")
     pull.add_argument("--split", choices=["dev", "test"], help="one split only; default: what the token may have")
-    pull.set_defaults(run=run_pull)
+    pull.set_defaults(run=partial(_reported, "pull", _pull))
 
     push = subparsers.add_parser(
         "push",
@@ -48,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     push.add_argument("--tag", metavar="TAG", required=True, help="what this run is called")
     push.add_argument("--commit", metavar="SHA", default="", help="of the system")
     push.add_argument("--score", metavar="GOLDSET/vN", help="have it scored on the dev split, and print the scores")
-    push.set_defaults(run=run_push)
+    push.set_defaults(run=partial(_reported, "push", _push))
 
 
 def _add_server(parser: argparse.ArgumentParser) -> None:
@@ -64,15 +66,7 @@ def run(args: argparse.Namespace) -> int:
     return result
 
 
-def run_pull(args: argparse.Namespace) -> int:
-    return _reported("pull", lambda client: _pull(client, args), args)
-
-
-def run_push(args: argparse.Namespace) -> int:
-    return _reported("push", lambda client: _push(client, args), args)
-
-
-def _reported(command: str, work: Any, args: argparse.Namespace) -> int:
+def _reported(command: str, work: Callable[[Client, argparse.Namespace], None], args: argparse.Namespace) -> int:
     """Do the work with a client; its errors as a line, and as an exit code."""
     token = os.environ.get(args.token_from, "")
     if not token:
@@ -80,7 +74,7 @@ def _reported(command: str, work: Any, args: argparse.Namespace) -> int:
         return BAD_INPUT
     try:
         with Client(args.server, args.project, token=token) as client:
-            work(client)
+            work(client, args)
     except KaratError as error:
         print(f"karat {command}: {error}", file=sys.stderr)
         for line in _mistakes(error):

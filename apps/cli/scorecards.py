@@ -315,7 +315,7 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         measures = _estimates(card, stratum.summaries[place])
         entry["strata"][stratum.field][stratum.name] = {"n": stratum.n, "measures": measures}
     if card.with_queries:
-        entry["per_query"] = _per_query(card, run)
+        entry["per_query"] = dict(zip(card.queries, figures(list(card.measures), run.scores.values), strict=True))
     return entry
 
 
@@ -332,10 +332,6 @@ def _located(one: ByText) -> dict[str, Any]:
 
 def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:
     return {name: one.estimate.as_json for name, one in zip(card.measures, summaries, strict=True)}
-
-
-def _per_query(card: Scorecard, run: ScoredRun) -> dict[str, Any]:
-    return dict(zip(card.queries, figures(list(card.measures), run.scores.values), strict=True))
 
 
 def _comparisons(card: Scorecard) -> dict[str, Any]:

@@ -59,7 +59,7 @@ PURE = {
     "hash-texts": Command("apps.cli.hash_texts", "hash texts for a training manifest, so that nobody has to show them"),
     "pull": Command("apps.cli.remote", "download a gold version from a server"),
     "push": Command("apps.cli.remote", "push a run to a server, and have it scored"),
-    "verify": Command("apps.cli.verify.command", "check an exported gold version against its manifest"),
+    "verify": Command("apps.cli.verify", "check an exported gold version against its manifest"),
 }
 
 # Commands that choose the data directory or the packages themselves, before Django is loaded.

@@ -15,7 +15,7 @@ class EvaluationConfig(AppConfig):
 
         fallen_in = later("apps.evaluation.selectors.slice_values.fallen_in")
         on_release(later("apps.evaluation.actions.scoring.score_on_release"))
-        on_release(later("apps.evaluation.actions.run_again.run_again_on_release"))
+        on_release(later("apps.evaluation.actions.scoring.run_again_on_release"))
         finds_for(SliceKind.CHALLENGE, later("apps.evaluation.selectors.slice_values.missed_in"))
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)

@@ -84,7 +84,7 @@ def _place_refusal(run: Run, version: Version, split: str, hit: str) -> str | No
         return own_passages_refusal(run)
     if is_by_text(hit):
         return None
-    if not VersionTriple.objects.filter(version=version, split__in=_inside(split)).exists():
+    if not VersionTriple.objects.filter(version=version, split__in=[split] if split else list(Split.values)).exists():
         return f"{version.label} has no Q&As in the {SPLIT_WORDS[split]}, so nothing can be measured on them."
     return None
 
@@ -158,10 +158,6 @@ def again_refusal(version: Version, system_ids: Collection[int], offered: Collec
     if not set(system_ids) <= set(offered):
         return f"This was requested before, or needs no new run: see the systems on the page of {version.label}."
     return None
-
-
-def _inside(split: str) -> list[str]:
-    return [split] if split else list(Split.values)
 
 
 def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:

@@ -2,8 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.evaluation.api import drops, evaluations, version_runs
-from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, returned, slices, trends
+from apps.evaluation.api import drops, evaluations
+from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, slices, trends
 
 PAIR = [
     path("", comparison.compare, name="compare"),
@@ -19,8 +19,8 @@ PAIR = [
 pages: list[URLPattern | URLResolver] = [
     path("", leaderboard.overview, name="overview"),
     path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
-    path("<int:pk>/returned/<int:query_pk>/", returned.returned, name="returned"),
-    path("<int:pk>/not-located/", returned.not_located, name="not-located"),
+    path("<int:pk>/returned/<int:query_pk>/", misses.returned, name="returned"),
+    path("<int:pk>/not-located/", misses.not_located, name="not-located"),
     path("<int:pk>/misses/<int:place>/", misses.miss, name="misses"),
     path("<int:pk>/misses/<int:place>/say/", misses.say, name="miss-note"),
     path("version/<int:version_pk>/score/", leaderboard.score, name="score"),
@@ -49,8 +49,8 @@ api: list[URLPattern | URLResolver] = [
     path("", evaluations.EvaluationList.as_view(), name="list"),
     path("<int:pk>/", evaluations.EvaluationDetail.as_view(), name="detail"),
     path("<int:pk>/misses/", drops.Misses.as_view(), name="misses"),
-    path("versions/<int:version_pk>/rest/", version_runs.ScoreRest.as_view(), name="score-rest"),
-    path("versions/<int:version_pk>/run-again/", version_runs.SystemsAgain.as_view(), name="run-again"),
+    path("versions/<int:version_pk>/rest/", evaluations.ScoreRest.as_view(), name="score-rest"),
+    path("versions/<int:version_pk>/run-again/", evaluations.SystemsAgain.as_view(), name="run-again"),
     path("compare/<int:baseline>/<int:candidate>/", include(PAIR)),
     path("ledger/<int:pk>/", evaluations.LedgerLine.as_view(), name="ledger"),
 ]

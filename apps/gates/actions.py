@@ -10,11 +10,11 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.gates import execution as checks
+from apps.gates import selectors as gates
 from apps.gates.core.rule import COST, GateRule, RuleError, as_facts, requirement, rule_of
-from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate
 from apps.gates.rules import gate_refusal
-from apps.gates.selectors import gates
 from apps.goldsets.models import GoldSet
 from apps.retrieval.models import Run, System
 from apps.retrieval.selectors.runs import run_in

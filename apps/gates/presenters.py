@@ -7,8 +7,8 @@ from django.utils.text import slugify
 
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.run_panels import Panel
+from apps.gates import selectors as gates
 from apps.gates.core.rule import GateRule
-from apps.gates.selectors import gates
 from apps.goldsets.models import GoldSet, Version
 from apps.retrieval.models import System
 from apps.retrieval.selectors.runs import run_in

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from apps.gates.api import gates as gates_api
-from apps.gates.pages import gates
+from apps.gates import api as gates_api
+from apps.gates import pages as gates
 
 pages = [
     path("", gates.gate_list, name="gates"),

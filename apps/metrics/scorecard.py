@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from apps.common.text.wording import number, percent, plural
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.estimate import QUERIES, Items
+from apps.metrics.estimate import Items
 from apps.metrics.expected.rules import TEXT, HitRule, items_of
 from apps.metrics.files.input_digests import Input
 from apps.metrics.measures.entries import Measure
@@ -87,21 +87,6 @@ class StratumScores(NamedTuple):
     name: str
     n: int
     summaries: tuple[Sequence[Summary], ...]
-
-
-def stratum_scores(
-    division: Division, runs: Sequence[Floats], measures: Sequence[Measure], *, confidence: float, with_interval: bool
-) -> list[StratumScores]:
-    """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name."""
-    labels = np.array(division.labels)
-    strata = []
-    for name in division.strata:
-        inside = labels == name
-        scores = tuple(
-            summaries(measures, values[inside], confidence=confidence, with_interval=with_interval) for values in runs
-        )
-        strata.append(StratumScores(division.field, name, int(inside.sum()), scores))
-    return sorted(strata, key=lambda stratum: -stratum.n)
 
 
 class Scorecard(NamedTuple):
@@ -192,39 +177,48 @@ class Scorecard(NamedTuple):
     def family(self) -> int:
         return sum(len(comparison.measures) for comparison in self.comparisons)
 
+    def by_strata(self, divisions: Iterable[Division]) -> Scorecard:
+        """The card with the scores of every run in each stratum of a division: largest first, then by name."""
+        measures, strata = list(self.measures.values()), list[StratumScores]()
+        for division in divisions:
+            labels = np.array(division.labels)
+            found = []
+            for name in division.strata:
+                inside = labels == name
+                scores = tuple(
+                    summaries(
+                        measures,
+                        run.scores.values[inside],
+                        confidence=self.confidence,
+                        with_interval=self.with_intervals,
+                    )
+                    for run in self.runs
+                )
+                found.append(StratumScores(division.field, name, int(inside.sum()), scores))
+            strata += sorted(found, key=lambda stratum: -stratum.n)
+        return self._replace(strata=strata)
 
-def compared_with_first(
-    runs: Sequence[ScoredRun],
-    measures: Mapping[str, Measure],
-    queries: Sequence[str],
-    *,
-    confidence: float,
-    seed: int,
-    with_intervals: bool = True,
-    strata: Ints | None = None,
-    originals: Ints | None = None,
-    items: Items = QUERIES,
-) -> list[RunComparison]:
-    """All runs but the first against it, as `comparison.compare_runs` does; columns are in the order of `measures`."""
-    from apps.metrics.comparison import RunValues, compare_runs  # not for runs that are only scored
+    def compared(self, strata: Ints | None = None) -> Scorecard:
+        """The card with all runs but the first compared with it; `strata` are as in `comparison.compare_runs`."""
+        from apps.metrics.comparison import RunValues, compare_runs  # not for runs that are only scored
 
-    first, *others = (RunValues(run.tag, run.scores.columns(measures)) for run in runs)
-    names = list(measures)
-    return compare_runs(
-        first,
-        others,
-        names,
-        queries,
-        confidence=confidence,
-        seed=seed,
-        with_intervals=with_intervals,
-        strata=strata,
-        originals=originals,
-        items=items,
-    )
+        first, *others = (RunValues(run.tag, run.scores.columns(self.measures)) for run in self.runs)
+        comparisons = compare_runs(
+            first,
+            others,
+            list(self.measures),
+            self.queries,
+            confidence=self.confidence,
+            seed=self.seed,
+            with_intervals=self.with_intervals,
+            strata=strata,
+            originals=self.originals,
+            items=self.items,
+        )
+        return self._replace(comparisons=comparisons)
 
 
-def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
+def with_distinct_tags(runs: Sequence[ScoredRun], paths: Sequence[str]) -> list[ScoredRun]:
     """The runs; those that share a tag get their file name added, or else their number."""
     shared = Counter(run.tag for run in runs)
     names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))

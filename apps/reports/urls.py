@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.reports.api import analyses as analyses_api
+from apps.reports import api as analyses_api
 from apps.reports.pages import analyses, bias, negatives, stability
 
 BIAS, STABILITY = {"pages": bias.PAGES}, {"pages": stability.PAGES}

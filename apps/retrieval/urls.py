@@ -3,22 +3,32 @@
 from django.urls import path
 
 from apps.retrieval.api.pools import PoolDetail, PoolGrow, PoolList, PoolMissing
-from apps.retrieval.api.remote import LoadedDetail, LoadedDrop, LoadedList, LoadedSystems, RemoteList, SystemPace
 from apps.retrieval.api.runs import PushDetail, RunDetail, RunList, RunReachDetail
-from apps.retrieval.api.systems import FusionList, SystemDetail, SystemList, SystemRuns
-from apps.retrieval.pages import pools, remote, runs, systems
+from apps.retrieval.api.systems import (
+    FusionList,
+    LoadedDetail,
+    LoadedDrop,
+    LoadedList,
+    LoadedSystems,
+    RemoteList,
+    SystemDetail,
+    SystemList,
+    SystemPace,
+    SystemRuns,
+)
+from apps.retrieval.pages import pools, runs, systems
 
 pages = [
     path("", systems.overview, name="overview"),
     path("all/", systems.all_runs, name="runs"),
     path("systems/new/", systems.new_system, name="new-system"),
     path("systems/fusion/", runs.new_fusion, name="new-fusion"),
-    path("systems/elsewhere/", remote.new_remote, name="new-remote"),
-    path("loaded/", remote.loaded, name="loaded"),
-    path("loaded/<int:pk>/", remote.loaded_index, name="loaded-index"),
-    path("loaded/<int:pk>/drop/", remote.drop, name="drop-loaded"),
-    path("loaded/<int:pk>/search/", remote.search, name="search-loaded"),
-    path("systems/<int:pk>/pace/", remote.pace, name="pace"),
+    path("systems/elsewhere/", systems.new_remote, name="new-remote"),
+    path("loaded/", systems.loaded, name="loaded"),
+    path("loaded/<int:pk>/", systems.loaded_index, name="loaded-index"),
+    path("loaded/<int:pk>/drop/", systems.drop, name="drop-loaded"),
+    path("loaded/<int:pk>/search/", systems.search, name="search-loaded"),
+    path("systems/<int:pk>/pace/", systems.pace, name="pace"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("run/<int:pk>/", runs.run, name="run"),
     path("run/<int:pk>/reach/", runs.reach, name="reach"),

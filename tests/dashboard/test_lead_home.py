@@ -16,7 +16,7 @@ from apps.common.database.batched_reads import answer_to
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.pages import blocking, quality, tasks
 from apps.gates.actions import create_gate
-from apps.gates.selectors.gates import gates_in, statuses
+from apps.gates.selectors import gates_in, statuses
 from apps.goldsets.actions.versions import freeze_version, release_version
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import latest_version

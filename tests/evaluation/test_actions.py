@@ -1,5 +1,3 @@
-from copy import deepcopy
-
 import pytest
 from django.db import DatabaseError, transaction
 from django.http import Http404
@@ -21,6 +19,7 @@ from apps.jobs.models import Job
 from tests.evaluation.factories import BLOCKS, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import AT, make_member
 from tests.metrics.oracle import TREC_NAMES, trec_values
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import make_snapshot
 from tests.running_jobs import run_jobs
 
@@ -218,15 +217,10 @@ def decide(scene, pair, **options):
     )
 
 
-@pytest.fixture(scope="module")
-def _pair(module_rows):
+@rows_of_module
+def pair():
     scene = make_scene()
     return scene, (score(scene, "better", measures="AP"), score(scene, "base", measures="AP"))
-
-
-@pytest.fixture
-def pair(db, _pair):
-    return deepcopy(_pair)
 
 
 def test_a_decision_on_a_drop_is_recorded_and_another_replaces_it(pair):

@@ -4,7 +4,7 @@ import pytest
 from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
-from apps.evaluation.actions.run_again import RunAgainRefused, run_again
+from apps.evaluation.actions.scoring import RunAgainRefused, run_again
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.run_again import run_again_of

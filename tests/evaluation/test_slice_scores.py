@@ -9,7 +9,7 @@ from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.evaluations import grounds_of
-from apps.gates.selectors import gates
+from apps.gates import selectors as gates
 from apps.goldsets.actions.slices import add_to_slice, make_rotating_slice
 from apps.goldsets.models import Slice
 from tests.evaluation.factories import BAD, GOOD, Scene, ask, make_scene, qrels_of, score

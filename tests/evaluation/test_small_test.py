@@ -7,8 +7,8 @@ from apps.accounts.enums import Role
 from apps.evaluation import models, rules
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.models import Evaluation
+from apps.gates import selectors as gates
 from apps.gates.actions import create_gate, make_badge
-from apps.gates.selectors import gates
 from tests.evaluation.factories import GOOD, make_scene, qrels_of, score
 from tests.factories import AT, make_member
 

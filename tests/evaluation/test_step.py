@@ -8,8 +8,8 @@ from apps.accounts.enums import Role
 from apps.evaluation.actions.scoring import EvaluationRefused, score_missing
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import sealed_words
+from apps.gates import selectors as gates
 from apps.gates.actions import create_gate
-from apps.gates.selectors import gates
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.reports.models import BiasReport
 from tests.evaluation.factories import ask, make_scene, qrels_of, score

@@ -11,7 +11,7 @@ from apps.evaluation.rules import comparison_refusal, small_test_words
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.evaluation.selectors.evaluations import values_of
-from apps.gates.selectors import gates
+from apps.gates import selectors as gates
 from apps.goldsets.actions.slices import add_to_slice
 from apps.goldsets.actions.versions import draft_version, freeze_version, release_version
 from apps.goldsets.enums import VersionState

@@ -1,7 +1,6 @@
 """Gates of the app: created, decided when a run is scored, stored once, notified when a state changes."""
 
 from collections import Counter
-from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -9,6 +8,8 @@ import pytest
 from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
 from apps.evaluation.models import RunNote
+from apps.gates import execution as checks
+from apps.gates import selectors as gates
 from apps.gates.actions import (
     GateRefused,
     check_cost_gates,
@@ -17,9 +18,7 @@ from apps.gates.actions import (
     retire_gate,
     revoke_badge,
 )
-from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate, GateResult
-from apps.gates.selectors import gates
 from apps.goldsets.actions.slices import add_to_slice
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.models import Notification, Outbox
@@ -27,23 +26,19 @@ from apps.retrieval.models import Ranking
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT, make_member
 from tests.gates.factories import add_gate
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import import_lines, make_run, trec
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
+@rows_of_module
+def scene() -> Scene:
+    """Two runs of one system on a released version: the bad "base" and, later, the good "better"."""
     made = make_scene(queries=8, test_share=0, runs={"base": dict.fromkeys(qrels_of(8), BAD)})
     run_again(made, "better", GOOD)
     return made
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    """Two runs of one system on a released version: the bad "base" and, later, the good "better"."""
-    return deepcopy(_scene)
 
 
 def run_again(scene: Scene, tag: str, found: dict) -> None:

@@ -1,7 +1,5 @@
 """Gates on measures by hits: decided on scores by the same rule, never on grades."""
 
-from copy import deepcopy
-
 import pytest
 
 from apps.evaluation.models import Evaluation
@@ -12,6 +10,7 @@ from apps.goldsets.enums import VersionState
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
+from tests.module_rows import rows_of_module
 from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_decide")]
@@ -19,14 +18,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_decide")]
 RULE = {"name": "Finds it", "figure": "Success@5", "hit": "block", "at_least": 0.6}
 
 
-@pytest.fixture(scope="module")
-def _version(module_rows):
+@rows_of_module
+def version():
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-@pytest.fixture
-def version(db, _version):
-    return deepcopy(_version)
 
 
 def gate_on(version, run, **changes):

@@ -1,16 +1,14 @@
 """What leads and webhooks are told of a gate: what happened, of which run, on what figures, and what to do next."""
 
-from copy import deepcopy
-
 import pytest
 from django.urls import reverse
 
 from apps.accounts.actions.secrets import save_secret
+from apps.gates import selectors as gates
 from apps.gates.core.decisions import GAPS
-from apps.gates.execution.checks import sentence_of
+from apps.gates.execution import sentence_of
 from apps.gates.models import Gate
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import AFTER_A_GAP, next_step
+from apps.gates.selectors import AFTER_A_GAP, next_step
 from apps.jobs.actions.notifications import SENTENCE_LENGTH, choose_mail
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.enums import MailHow
@@ -20,23 +18,19 @@ from apps.retrieval.models import System
 from tests.evaluation.factories import BAD, GOOD, Scene, add_run, make_scene, qrels_of, score
 from tests.factories import AT
 from tests.gates.factories import add_gate
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import import_lines, make_snapshot, trec
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
+@rows_of_module
+def scene() -> Scene:
+    """A good run "live" and a bad run "try", both of one system."""
     made = make_scene(queries=8, test_share=0, runs={"live": dict.fromkeys(qrels_of(8), GOOD)})
     rows = [(query, block, score) for query in qrels_of(8) for block, score in BAD.items()]
     made.runs["try"] = import_lines(made.project, made.snapshot, trec(rows, "try"), system="live").run
     return made
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    """A good run "live" and a bad run "try", both of one system."""
-    return deepcopy(_scene)
 
 
 def message_of(gate: Gate) -> str:

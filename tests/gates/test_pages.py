@@ -1,35 +1,29 @@
 """Pages and API of gates."""
 
-from copy import deepcopy
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.gates import pages as gate_pages
+from apps.gates import selectors as gates
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate, GateResult
-from apps.gates.pages import gates as gate_pages
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import AFTER_A_GAP
+from apps.gates.selectors import AFTER_A_GAP
 from tests.evaluation.factories import GOOD, Scene, make_scene, qrels_of, score
 from tests.factories import AT, make_member, make_project
 from tests.gates.factories import add_gate, url, words
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import import_lines, trec
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
+@rows_of_module
+def scene() -> Scene:
     return make_scene(queries=6, test_share=0, runs={"better": dict.fromkeys(qrels_of(6), GOOD)})
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    return deepcopy(_scene)
 
 
 def scores_url(scene: Scene, name: str, *args: object) -> str:

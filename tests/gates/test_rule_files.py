@@ -1,7 +1,6 @@
 """Gates as files: out of the app as karat eval takes them, and into it by a lead, all of a file or nothing."""
 
 import json
-from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -12,15 +11,16 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.gates import formats
+from apps.gates import selectors as gates
 from apps.gates.actions import create_gates
 from apps.gates.core import decisions
 from apps.gates.core.rule import FAILED, PASSED, GateRule, as_facts, rule_of
 from apps.gates.models import Gate
-from apps.gates.selectors import gates
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
 from tests.factories import AT, make_member
 from tests.gates.factories import add_gate, url, words
 from tests.gates.test_rule import FILE
+from tests.module_rows import rows_of_module
 
 RULES = [
     {"name": 'Say "enough"', "figure": "nDCG@10", "at_least": 0.45, "on": "interval"},
@@ -103,18 +103,13 @@ def test_a_layout_without_a_line_a_gate_is_read_and_its_mistakes_have_no_line():
 # In the app --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def _scene(module_rows) -> Scene:
+@rows_of_module
+def scene() -> Scene:
+    """Two runs on a released version whose queries are of two domains."""
     qrels = qrels_of(12)
     return make_scene(
         queries=12, test_share=0, runs={"new": dict.fromkeys(qrels, GOOD), "base": dict.fromkeys(qrels, BAD)}
     )
-
-
-@pytest.fixture
-def scene(db, _scene) -> Scene:
-    """Two runs on a released version whose queries are of two domains."""
-    return deepcopy(_scene)
 
 
 def into(scene: Scene, text: str, **options) -> list[Gate]:

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, Report, StabilityReport
 from tests.evaluation.factories import Scene
 from tests.factories import AT

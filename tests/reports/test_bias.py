@@ -24,6 +24,7 @@ from apps.reports.core.bias import (
     verdict,
     without,
 )
+from tests.reports.test_negatives import ints
 
 ALPHA, BETA = 1, 2
 P2 = parse_measures("P@2")
@@ -31,10 +32,6 @@ P2 = parse_measures("P@2")
 
 def means_under(judgements, measures, run, ids):
     return [means_of(measure_run(measures, judged, run, ids)) for judged in judgements]
-
-
-def ints(*values):
-    return np.array(values, dtype=np.int64)
 
 
 def judged(*rows):

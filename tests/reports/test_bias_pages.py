@@ -9,7 +9,7 @@ from apps.common.text.wording import signed
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.reports.actions.analyses import choose_first
+from apps.reports.actions import choose_first
 from apps.reports.models import BiasReport
 from apps.reports.selectors.analyses import families_in
 from apps.retrieval.models import Pool, PoolEntry

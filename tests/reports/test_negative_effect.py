@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.audit.models import Event
 from apps.metrics.columns import Judged, Ranked, pair_keys
 from apps.metrics.measures.registry import measure_run, parse_measures
-from apps.reports.actions.analyses import measure_negatives
+from apps.reports.actions import measure_negatives
 from apps.reports.core.negatives import MEASURES, effects_of, find_hard, without_pairs
 from apps.reports.core.unjudged_priority import Top
 from apps.reports.models import NegativesReport
@@ -17,6 +17,8 @@ from apps.reports.presenters.documents import version_report
 from apps.reports.selectors.analyses import latest_negatives
 from tests.evaluation.factories import make_scene
 from tests.factories import AT
+from tests.reports.test_negatives import unlike
+from tests.reports.test_unjudged_priority import ints
 from tests.running_jobs import run_jobs
 
 RR, P1, NDCG = parse_measures(MEASURES)
@@ -24,10 +26,6 @@ A, B, C, D = range(4)
 # The example of docs/reference/reports.md: c (0), a (3), d (nobody judged it), b (1).
 RANKING = [C, A, D, B]
 GRADES = {A: 3, B: 1, C: 0}
-
-
-def ints(values):
-    return np.array(list(values), dtype=np.int64)
 
 
 def judged_of(*queries):
@@ -49,10 +47,6 @@ def top_of(depth, *rankings):
     rank = (-score).astype(np.int64)
     high = rank < depth
     return Top(query[high], block[high], rank[high])
-
-
-def unlike(candidates, relevant):
-    return np.zeros(len(candidates), dtype=bool)
 
 
 def values_of(judged, ranked):

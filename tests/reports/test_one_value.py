@@ -21,7 +21,7 @@ from apps.evaluation.presenters import score_charts
 from apps.evaluation.serializers.evaluations import MeasureComparisonSerializer
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
+from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, LEVEL, summaries
 from apps.reports.core.document import ReportChart, Table
@@ -40,8 +40,7 @@ def comparisons(draw) -> Scorecard:
     column = st.lists(VALUES, min_size=n, max_size=n)
     runs = [run_of(tag, np.array([draw(column) for _ in MEASURES]).T) for tag in ("bm25", "dense")]
     queries = tuple(f"Q{place}" for place in range(1, n + 1))
-    found = compared_with_first(runs, MEASURES, queries, confidence=0.95, seed=20)
-    return Scorecard(MEASURES, queries, n, runs, confidence=0.95, seed=20, comparisons=found)
+    return Scorecard(MEASURES, queries, n, runs, confidence=0.95, seed=20).compared()
 
 
 def run_of(tag: str, values: np.ndarray) -> ScoredRun:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.metrics.measures.registry import parse_measure
-from apps.metrics.scorecard import Input, Scorecard, ScoredRun, compared_with_first, stratum_scores
+from apps.metrics.scorecard import Input, Scorecard, ScoredRun
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import summaries
 from apps.metrics.statistics.strata import Division
@@ -29,9 +29,7 @@ def card_of(*runs: ScoredRun, **fields) -> Scorecard:
 
 
 def compared(candidate: np.ndarray, **fields) -> Scorecard:
-    runs = [run_of("base", LOW), run_of("new", candidate)]
-    found = compared_with_first(runs, MEASURES, QUERIES, confidence=0.95, seed=20)
-    return card_of(*runs, comparisons=found, **fields)
+    return card_of(run_of("base", LOW), run_of("new", candidate), **fields).compared()
 
 
 def part(card: Scorecard, title: str) -> ReportSection:
@@ -145,9 +143,8 @@ def test_sealed_queries_are_in_no_table():
 def test_strata_are_drawn_side_by_side_on_one_scale():
     runs = [run_of("base", LOW), run_of("new", LOW + 0.1)]
     division = Division("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
-    strata = stratum_scores(division, [LOW, LOW + 0.1], list(MEASURES.values()), confidence=0.95, with_interval=True)
 
-    found = part(card_of(*runs, strata=strata), "By domain")
+    found = part(card_of(*runs).by_strata([division]), "By domain")
 
     legend, *drawings = found.blocks[0].drawings
     assert 'aria-label="From the top: base, new"' in legend
@@ -158,9 +155,8 @@ def test_strata_are_drawn_side_by_side_on_one_scale():
 
 def test_small_strata_are_counted_and_a_known_field_has_its_word():
     division = Division("query_type", tuple("lookup" if n < 3 else "how-to" for n in range(20)))
-    strata = stratum_scores(division, [LOW], list(MEASURES.values()), confidence=0.95, with_interval=True)
 
-    found = part(card_of(run_of("base", LOW), strata=strata, fewest=5), "By type")
+    found = part(card_of(run_of("base", LOW), fewest=5).by_strata([division]), "By type")
 
     assert len(found.blocks[0].drawings) == 1, "one run needs no legend"
     assert {row[0] for row in rows_of(found)} == {"how-to"}
@@ -181,8 +177,7 @@ def test_queries_needed_are_rounded_for_planning():
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_candidate_has_a_part_of_its_own(count):
     runs = [run_of("base", LOW), *(run_of(f"new{n}", LOW + 0.01 * n) for n in range(count))]
-    found = compared_with_first(runs, MEASURES, QUERIES, confidence=0.95, seed=20)
 
-    document = scored_document(card_of(*runs, comparisons=found))
+    document = scored_document(card_of(*runs).compared())
 
     assert sum(one.title.endswith("against base") for one in document.parts) == count

@@ -1,7 +1,6 @@
 """The report of a version, as a team hands it in: what is in it, how it was decided, what it lacks, and its scores."""
 
 import re
-from copy import deepcopy
 
 import pytest
 from django.db import connection
@@ -22,20 +21,16 @@ from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.test_hit_scoring import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
+from tests.module_rows import rows_of_module
 from tests.review.factories import make_disputed, reviewers_of, take_back
 
 pytestmark = pytest.mark.django_db
 NEW_IN_MANIFESTS = {"disagreements", "waiting", "checks", "unused_targets"}
 
 
-@pytest.fixture(scope="module")
-def _bench(module_rows):
+@rows_of_module
+def bench():
     return make_bench(triples=3)
-
-
-@pytest.fixture
-def bench(db, _bench):
-    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
+from apps.retrieval.core.engines import encoder
 from apps.retrieval.core.engines.remote.search import Pace
 from apps.retrieval.execution import loading
 from tests.factories import lead_of
@@ -54,3 +55,14 @@ def quick_loads(monkeypatch):
     """No pauses of seconds, and pieces of two passages."""
     monkeypatch.setattr(loading, "PACE", Pace(at_once=1, tries=3, first_wait=0.01, connect=1, read=1, whole=1))
     monkeypatch.setattr(loading, "MOST_PASSAGES", 2)
+
+
+@pytest.fixture
+def with_packages(monkeypatch):
+    """As far as making a system goes; nothing is loaded for that."""
+    monkeypatch.setattr(encoder, "PACKAGES", ())
+
+
+@pytest.fixture
+def without_packages(monkeypatch):
+    monkeypatch.setattr(encoder, "PACKAGES", ("a_package_that_is_not_there",))

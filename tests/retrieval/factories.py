@@ -16,8 +16,7 @@ from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
 from apps.retrieval.execution import intake
-from apps.retrieval.formats.results import draft_from_objects
-from apps.retrieval.formats.runs import RunDraft, draft_from_lines
+from apps.retrieval.formats import RunDraft, draft_from_lines, draft_from_objects
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.snapshots import position_of_blocks
 from apps.retrieval.selectors.systems import engines_in

@@ -32,17 +32,6 @@ def models(settings, tmp_path):
     encoder.encoder_of.cache_clear()
 
 
-@pytest.fixture
-def with_packages(monkeypatch):
-    """As far as making a system goes; nothing is loaded for that."""
-    monkeypatch.setattr(encoder, "PACKAGES", ())
-
-
-@pytest.fixture
-def without_packages(monkeypatch):
-    monkeypatch.setattr(encoder, "PACKAGES", ("a_package_that_is_not_there",))
-
-
 def new_dense(project):
     return reverse("retrieval:new-system", args=[project.slug]) + "?kind=dense"
 

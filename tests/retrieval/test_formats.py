@@ -5,7 +5,7 @@ import pytest
 
 from apps.common.files.linefiles import lines_in
 from apps.retrieval.core.ranking import unpack
-from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
+from apps.retrieval.formats import draft_from_lines, draft_from_rows
 from tests.retrieval.factories import as_rows
 
 KNOWN = {"queries": {"q1": 11, "q2": 12}, "blocks": {"a": 0, "b": 1, "c": 2}}

@@ -15,7 +15,7 @@ from apps.queries.models import Query
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.execution import intake, run_reading
 from apps.retrieval.execution.run_reading import READING, READINGS_STORED_DAYS, reading_path, tidy_readings
-from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
+from apps.retrieval.formats import draft_from_lines, draft_from_rows
 from apps.retrieval.models import Ranking, Run
 from tests.reading import plain_words
 from tests.retrieval.factories import as_rows, import_lines, make_queries

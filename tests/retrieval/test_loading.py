@@ -12,8 +12,8 @@ from apps.corpus.models import SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
 from apps.retrieval import workflow
-from apps.retrieval.actions.loading import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.actions.runs import request_run
+from apps.retrieval.actions.systems import create_loaded_system, drop_index, load_snapshot
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines import dense, encoder
 from apps.retrieval.core.engines.remote import loading

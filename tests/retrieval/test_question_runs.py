@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from copy import deepcopy
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -22,6 +21,7 @@ from apps.retrieval.selectors.question_sets import QueryChoice, queries_in
 from apps.triples.models import AskedRevision
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import Bench, draft, make_bench, make_version
+from tests.module_rows import rows_of_module
 from tests.retrieval.factories import as_upload, make_system, trec
 from tests.review.factories import make_accepted_from
 from tests.running_jobs import run_jobs
@@ -30,16 +30,11 @@ pytestmark = pytest.mark.django_db
 BOTH = QueryChoice(questions="handbook/v1")
 
 
-@pytest.fixture(scope="module")
-def _bench(module_rows) -> Bench:
+@rows_of_module
+def bench() -> Bench:
     bench = make_bench()
     make_version(VersionState.RELEASED, bench)
     return bench
-
-
-@pytest.fixture
-def bench(db, _bench) -> Bench:
-    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytrec_eval
 
 from apps.metrics.files.trec_rows import read_run_rows as rows_of
 from apps.retrieval.core.engines.registry import make
-from apps.retrieval.formats.runs import draft_from_lines
+from apps.retrieval.formats import draft_from_lines
 
 pytestmark = pytest.mark.slow
 

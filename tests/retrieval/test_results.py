@@ -259,7 +259,7 @@ def test_an_empty_file_of_results_says_so(project, snapshot, tmp_path):
 
 
 def test_the_texts_of_a_file_are_bounded(project, snapshot, tmp_path, monkeypatch):
-    monkeypatch.setattr("apps.retrieval.formats.results.MOST_LETTERS", 20)
+    monkeypatch.setattr("apps.retrieval.formats.MOST_LETTERS", 20)
     path = tmp_path / "run.jsonl"
     path.write_bytes(jsonl(*LINES).getvalue())
 

@@ -8,7 +8,7 @@ import pytest
 from apps.common.files.tabular import TableFile
 from apps.metrics.files.run_tables import columns_of
 from apps.retrieval.execution.run_reading import draft_of_file, known_ids
-from apps.retrieval.formats.runs import draft_from_table
+from apps.retrieval.formats import draft_from_table
 from tests.retrieval.factories import make_queries
 from tests.retrieval.test_formats import KNOWN, mistakes, rankings
 

@@ -21,12 +21,6 @@ ELSEWHERE = {"url": "https://search.example/find", "body": '{"q": {{query}}}', "
 CLUSTER = {"url": "https://search.example:9200", "index": "pages"}
 
 
-@pytest.fixture
-def lead(client, project):
-    client.force_login(lead_of(project))
-    return client
-
-
 def url(project, name: str, *args: object) -> str:
     return reverse(f"systems-api:{name}", args=[project.slug, *args])
 

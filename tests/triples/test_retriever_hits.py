@@ -7,7 +7,7 @@ from apps.accounts.enums import Role
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.models import Job
 from apps.queries.actions import ask_question
-from apps.retrieval.actions.loading import request_indexes
+from apps.retrieval.actions.systems import request_indexes
 from apps.triples.actions.triples import start_draft
 from apps.triples.core.checks import PASS, WARN
 from apps.triples.selectors.draft_checks import checks_of

@@ -19,10 +19,9 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tables import ITEM, QUERY
 from apps.metrics.agreement.counting import LEVELS
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
+from apps.metrics.files.attributes import Strata, load_strata
 from apps.metrics.files.labels.columns import REPEATS, ROLES, ColumnLayout, LabelLayout
-from apps.metrics.files.labels.labelling import Labelling, labelling_of, remarks_on
-from apps.metrics.files.labels.reading import misread, read_labels
-from apps.metrics.files.strata import Strata, load_strata
+from apps.metrics.files.labels.labelling import Labelling, labelling_of, misread, read_labels, remarks_on
 from apps.metrics.statistics.bootstrap import DEFAULT_SEED
 
 EXIT_OK = 0

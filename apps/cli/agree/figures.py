@@ -19,8 +19,8 @@ from apps.metrics.agreement.overall import (
 )
 from apps.metrics.agreement.results import Coefficient
 from apps.metrics.agreement.uncertainty import Settings
+from apps.metrics.files.attributes import Strata
 from apps.metrics.files.labels.labelling import Counts, Labelling
-from apps.metrics.files.strata import Strata
 
 SELF = ("percent_agreement", "cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 

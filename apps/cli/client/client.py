@@ -518,10 +518,6 @@ def _must_be_done(job: Facts) -> None:
         raise KaratError(f"{job['title']}: {job['state']}. {job['error']}".strip())
 
 
-def _as_field(value: str | int | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _import_path(found: Facts) -> str:
     return f"{IMPORTS[found['kind']]}{found['id']}/"
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from apps.cli.evaluate import options
 from apps.cli.evaluate.answers import OtherRun
-from apps.cli.evaluate.asked import asked_of
 from apps.cli.evaluate.by_text import texts_without_ids
 from apps.cli.evaluate.comment import check_comment, write_comment
 from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.misses import misses_of, write_misses
 from apps.cli.evaluate.next_steps import next_steps
 from apps.cli.evaluate.output import FORMATS, ResultSheet
-from apps.cli.evaluate.released import ReleaseSplit, read_release
+from apps.cli.evaluate.released import ReleaseSplit, asked_of, read_release
 from apps.cli.evaluate.requested import NotAnswered, from_system, some
 from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.cli.score.by_text import remarks_by_text

@@ -73,7 +73,7 @@ def comment_facts(
     if lead is None:
         return facts
     values = _values(lead.rule, scored)
-    known = _known(release)
+    known = {one.question.id: one.asked for one in release.triples} | {one.query_id: one for one in release.asked}
     nameable = {name for name in known if _may_be_named(known[name], release)}
     wrong = [one for one in values if one.query_id in nameable and _can_be_better(lead.rule, one)]
     firsts = _firsts(lead.rule, release, judged, run, scored.text_run)
@@ -85,11 +85,6 @@ def comment_facts(
 def _values(rule: GateRule, scored: Evaluated) -> list[QueryValue]:
     evidence = scored.times if rule.measure is None else scored.evidence.get(rule.hit)
     return [] if evidence is None else worst_first(rule, evidence)
-
-
-def _known(release: ReleaseSplit) -> dict[str, ReleasedQuery]:
-    """What each question of the release is asked as, by its id."""
-    return {one.question.id: one.asked for one in release.triples} | {one.query_id: one for one in release.asked}
 
 
 def _may_be_named(query: ReleasedQuery, release: ReleaseSplit) -> bool:

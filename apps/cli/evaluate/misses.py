@@ -206,13 +206,9 @@ def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
             "cutoff": side.cutoff,
             "rank": miss.rank or None,
             "expected": list(miss.expected),
-            "first": _stored(miss.first.passage),
+            "first": None if miss.first.passage is None else as_results([miss.first.passage])[0],
             **graded,
         }
-
-
-def _stored(first: Returned | None) -> dict[str, Any] | None:
-    return None if first is None else as_results([first])[0]
 
 
 def named(expected: Sequence[Mapping[str, Any]], most: int = 3) -> str:

@@ -192,17 +192,15 @@ def document_of(sheet: ResultSheet, inputs: Sequence[Input]) -> Document:
     lead = " ".join([document.lead, *(f"{measured_against(card)}: {lead_of_means(card)}" for card in others)])
     parts = [*gates_parts(map(_reported, sheet.evaluated.gates)), *_latency_parts(sheet), *document.parts]
     for card in others:
-        parts += [_on_triples(part) for part in scored_document(card._replace(inputs=[])).parts]
+        parts += [
+            part._replace(title=f"On Q&As: {part.title}") for part in scored_document(card._replace(inputs=[])).parts
+        ]
     parts += [*_miss_parts(sheet), *_step_parts(sheet)]
     if first.is_by_text:
         lead = f"{measured_against(first)}. {lead}"
     if sheet.evaluated.state:
         lead = f"{gates_words(sheet.evaluated.gates)} {lead}"
     return document._replace(parts=parts, lead=lead)
-
-
-def _on_triples(part: ReportSection) -> ReportSection:
-    return part._replace(title=f"On Q&As: {part.title}")
 
 
 def _reported(decided: DecidedRule) -> ReportedGate:

@@ -15,6 +15,7 @@ from apps.cli.score.triples import entries_in, facts_in, kinds_in, question_of, 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.tabular import TableFile
+from apps.gates.core.rule import GateRule, sample
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify
@@ -352,3 +353,21 @@ FORMS: dict[str, Callable[[ReleaseFiles], tuple[list[ReleasedQuery], list[Grade]
     "csv/judgements.csv": _from_csv,
     "beir/queries.jsonl": _from_beir,
 }
+
+
+def asked_of(release: ReleaseSplit, rules: Sequence[GateRule], *, part: str, tier: str, seed: int) -> ReleaseSplit:
+    """The release with the queries to ask: of the slice `part`, or in the smoke tier a sample and the slices that gates
+    name. Raises NotAnExport where the release has no such slice.
+    """
+    if part:
+        return release.in_slice(part)
+    if tier != "smoke":
+        return release
+    queries = [query.query_id for query in release.queries]
+    triples = [one.id for one in release.questions]
+    named = (rule.slice.value for rule in rules if rule.slice is not None and rule.slice.is_named)
+    in_slices = set().union(*(release.slices.get(name, ()) for name in named))
+    return release.only(
+        in_slices.union(queries[place] for place in sample(queries, seed=seed)),
+        in_slices.union(triples[place] for place in sample(triples, seed=seed)),
+    )

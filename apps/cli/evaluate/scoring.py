@@ -10,7 +10,7 @@ import numpy as np
 from apps.cli.evaluate.answers import SystemAnswer
 from apps.cli.evaluate.by_text import ReleaseTexts, TextRun
 from apps.cli.evaluate.released import STRATA, ReleaseSplit
-from apps.cli.score.scoring import TripleGround, card_of
+from apps.cli.score.scoring import TripleGround
 from apps.cli.score.triples import by_question, kind_divisions, names_of, with_facts
 from apps.gates.core.decisions import (
     NO_QUERIES,
@@ -37,7 +37,7 @@ from apps.metrics.files.attributes import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import DEFAULT_TEXT_MEASURES, parse_measures
-from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first, stratum_scores
+from apps.metrics.scorecard import Scorecard, ScoredRun
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, Division
@@ -124,21 +124,10 @@ def measured_on_triples(
     """The scores of the runs by this rule, also by stratum; of two runs the first is the baseline."""
     ground = TripleGround(release.questions, rule, measures)
     measured = [ground.measured(one.name, one.returned, confidence=confidence) for one in answered]
-    return card_of(
-        ground,
-        [run for run, _ in measured],
-        ground.divided(
-            [
-                *divisions_of([one.fields for one in release.triples]),
-                *kind_divisions([one.kinds for one in release.triples]),
-            ]
-        ),
-        confidence=confidence,
-        seed=seed,
-        is_compared=len(measured) > 1,
-        unreadable=sum(number for _, number in measured),
-        fewest=FEWEST_IN_STRATUM,
-    )
+    divisions = divisions_of([one.fields for one in release.triples])
+    divisions += kind_divisions([one.kinds for one in release.triples])
+    card = ground.card(measured, confidence=confidence, seed=seed)._replace(fewest=FEWEST_IN_STRATUM)
+    return card.by_strata(ground.divided(divisions)).compared()
 
 
 MILLISECONDS = 1_000
@@ -294,7 +283,9 @@ def evaluate(
         by_grades = _graded(release, judged, answered, named, seed, confidence)
         evidence[BY_GRADES] = evidence_of(by_grades, release, fields, seed, joint)
     for rule in _text_rules(text, rules) if judged is not None and texts.can_locate(-1) else ():
-        named = _named(_by_text(wanted) if rule == text else [], rules, str(rule))
+        named = _named(
+            (wanted.by_text or parse_measures(DEFAULT_TEXT_MEASURES)) if rule == text else [], rules, str(rule)
+        )
         card = _card(release, texts.judged, texts.scored(named, rule, confidence), named, seed, confidence, rule)
         evidence[str(rule)] = evidence_of(card, release, fields, seed, joint)
         if rule == text:
@@ -340,10 +331,6 @@ def _text_rules(text: HitRule | None, rules: Sequence[GateRule]) -> list[HitRule
     return list(dict.fromkeys([*([text] if text else []), *of_gates]))
 
 
-def _by_text(wanted: Wanted) -> Sequence[Measure]:
-    return wanted.by_text or parse_measures(DEFAULT_TEXT_MEASURES)
-
-
 def _named(measures: Sequence[Measure], rules: Sequence[GateRule], hit: str) -> dict[str, Measure]:
     """The measures by their names, with those of the rules of this hit rule."""
     return {str(one): one for one in [*measures, *measures_of(rule for rule in rules if rule.hit == hit)]}
@@ -375,29 +362,18 @@ def _card(
     hit: HitRule | None = None,
 ) -> Scorecard:
     """The scorecard of runs by grades; `hit` is the rule by text."""
-    named = list(measures.values())
-    values = [one.scores.values for one in runs]
-    divisions = divisions_of([query.fields for query in release.queries])
-    strata = [
-        stratum
-        for division in divisions
-        for stratum in stratum_scores(division, values, named, confidence=confidence, with_interval=True)
-    ]
-    return Scorecard(
+    card = Scorecard(
         measures=measures,
         queries=judged.queries,
         with_relevant=queries_with_relevant(judged),
         runs=runs,
         confidence=confidence,
         seed=seed,
-        strata=strata,
-        comparisons=compared_with_first(
-            runs, measures, judged.queries, confidence=confidence, seed=seed, originals=judged.originals
-        ),
         originals=judged.originals,
         fewest=FEWEST_IN_STRATUM,
         hit=hit,
     )
+    return card.by_strata(divisions_of([query.fields for query in release.queries])).compared()
 
 
 def _scored(

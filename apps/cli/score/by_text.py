@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def refuse_by_text(measures: Sequence[Measure]) -> None:
             raise MeasureError(f"{measure} cannot be measured by text: it needs {NEED_WORDS[needs[0]]}.")
 
 
-def scorecard_by_text(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
+def scorecard_by_text(args: argparse.Namespace) -> Scorecard:
     """Read the files and score them by text.
 
     Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
@@ -154,20 +154,20 @@ def scorecard_by_text(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
     paths = _paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
         numbers = Vocabulary()
-        ground = ground_of(args, remarks, numbers)
+        ground = ground_of(args, numbers)
         refuse_by_text(list(ground.measures.values()))
         with opened(args.corpus) as source:
             blocks = facts_in(source)
         if not blocks:
             raise InputError(name_of(args.corpus), None, "", "", "contains no passages.")
-        files = _Files(ground.judged, numbers, blocks, args, remarks)
+        files = _Files(ground.judged, numbers, blocks, fits_ids=args.fit_ids)
         corpus = CorpusTexts(blocks, numbers, ground.judged)
         if corpus.is_another:
             raise InputError(name_of(args.corpus), None, "block_id", next(iter(blocks)), ANOTHER_CORPUS)
         runs = [_scored(*files.read(path, is_run=is_run), rule, ground, corpus, args) for path, is_run in paths]
     runs = with_distinct_tags(runs, [path for path, _ in paths])
     card = card_by_grades(ground, runs, args, list(digests.taken()))._replace(hit=rule)
-    return weighted_card(card, args.weights, remarks)
+    return weighted_card(card, args.weights)
 
 
 def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -200,23 +200,15 @@ def _files(args: argparse.Namespace, paths: Sequence[tuple[str, bool]]) -> list[
 class _Files:
     """Reads what systems returned for the judged queries, and remarks on it."""
 
-    def __init__(
-        self,
-        judged: Judged,
-        numbers: Vocabulary,
-        blocks: Mapping[str, Returned],
-        args: argparse.Namespace,
-        remarks: TextIO,
-    ) -> None:
-        self.judged, self.numbers, self.blocks = judged, numbers, blocks
-        self.fits_ids, self.remarks = args.fit_ids, remarks
+    def __init__(self, judged: Judged, numbers: Vocabulary, blocks: Mapping[str, Returned], *, fits_ids: bool) -> None:
+        self.judged, self.numbers, self.blocks, self.fits_ids = judged, numbers, blocks, fits_ids
 
     def read(self, path: str, *, is_run: bool) -> tuple[str, str, Returns]:
         """The name of the file, that of the run, and what was returned."""
         name = name_of(path)
         tag, returned, remarks = self._run(path) if is_run else self._results(path)
         for remark in remarks:
-            print(f"{name}: {remark}", file=self.remarks)
+            print(f"{name}: {remark}", file=sys.stderr)
         return name, tag, returned
 
     def _results(self, path: str) -> tuple[str, Returns, list[str]]:
@@ -270,7 +262,7 @@ def _scored(
         rule.share,
         confidence=args.confidence,
         with_intervals=args.with_intervals,
-        strata=ground.stratified.numbers if ground.stratified else None,
+        strata=ground.within,
         rel=args.rel_level,
     )
     for remark in remarks_by_text(run, ground.measures):

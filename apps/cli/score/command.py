@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
 def _by_triples(args: argparse.Namespace) -> Scorecard:
     from apps.cli.score.triples import scorecard_of_triples  # its readers are slow to load
 
-    return scorecard_of_triples(args, sys.stderr)
+    return scorecard_of_triples(args)
 
 
 def _by_grades(args: argparse.Namespace) -> Scorecard:
@@ -188,7 +188,7 @@ def _by_grades(args: argparse.Namespace) -> Scorecard:
     if (rule is None and has_results) or (rule and rule.kind == TEXT):
         from apps.cli.score.by_text import scorecard_by_text  # builds an index
 
-        return scorecard_by_text(args, sys.stderr)
+        return scorecard_by_text(args)
     if has_results:
         raise MeasureError("--results has passages of a system's own, which are measured by text: leave out --hit.")
     if args.corpus:
@@ -196,7 +196,7 @@ def _by_grades(args: argparse.Namespace) -> Scorecard:
     if not args.runs:
         raise MeasureError("Name a run with --run, or what a system returned with --results and --corpus.")
     args.measures = args.measures or DEFAULT_MEASURES
-    return scorecard_of(args, sys.stderr)
+    return scorecard_of(args)
 
 
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import NamedTuple
 
 from apps.common.files.linefiles import name_of
-from apps.metrics.columns import Judged
-from apps.metrics.estimate import QUESTIONS
+from apps.metrics.columns import Ints, Judged
 from apps.metrics.expected.hits import find_hits
 from apps.metrics.expected.measures import measure_hits
 from apps.metrics.expected.rules import HitRule, Question, Returned
-from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_weights
+from apps.metrics.files.attributes import load_block_attributes, load_query_attributes, load_strata, load_weights
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_qrels, load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
-from apps.metrics.files.strata import load_strata
 from apps.metrics.measures.entries import FACETS, GRADES, POOLED, WORDS, Measure
 from apps.metrics.measures.measure_input import Attributes
 from apps.metrics.measures.notation import MeasureError
@@ -26,18 +25,12 @@ from apps.metrics.scorecard import (
     Input,
     Scorecard,
     ScoredRun,
-    StratumScores,
-    compared_with_first,
-    stratum_scores,
     with_distinct_tags,
 )
 from apps.metrics.scoring import RunScores, queries_with_relevant, score_run
 from apps.metrics.statistics.significance import summaries, weighted_summaries
 from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from apps.metrics.comparison import RunComparison
 
 
 class TripleGround:
@@ -69,60 +62,19 @@ class TripleGround:
         scores = RunScores(values, overall, None, answered, len(self.asked) - answered)
         return ScoredRun(tag, scores, hits.missing), hits.unreadable
 
-
-def card_of(
-    ground: TripleGround,
-    runs: Sequence[ScoredRun],
-    divisions: Sequence[Division],
-    *,
-    confidence: float,
-    seed: int,
-    with_intervals: bool = True,
-    is_compared: bool = False,
-    with_queries: bool = False,
-    unreadable: int = 0,
-    inputs: Sequence[Input] = (),
-    fewest: int = 0,
-) -> Scorecard:
-    """The scorecard of the runs, also by stratum; where they are compared, the first is the baseline."""
-    card = Scorecard(
-        measures=ground.measures,
-        queries=ground.asked,
-        with_relevant=len(ground.asked),
-        runs=runs,
-        confidence=confidence,
-        seed=seed,
-        with_intervals=with_intervals,
-        with_queries=with_queries,
-        strata=[
-            stratum
-            for division in divisions
-            for stratum in stratum_scores(
-                division,
-                [run.scores.values for run in runs],
-                list(ground.measures.values()),
-                confidence=confidence,
-                with_interval=with_intervals,
-            )
-        ],
-        inputs=inputs,
-        hit=ground.rule,
-        undefined=ground.undefined,
-        unreadable=unreadable,
-        fewest=fewest,
-    )
-    if not is_compared:
-        return card
-    compared = compared_with_first(
-        runs,
-        ground.measures,
-        ground.asked,
-        confidence=confidence,
-        seed=seed,
-        with_intervals=with_intervals,
-        items=QUESTIONS,
-    )
-    return card._replace(comparisons=compared)
+    def card(self, measured: Sequence[tuple[ScoredRun, int]], *, confidence: float, seed: int) -> Scorecard:
+        """The scorecard of runs that were `measured` with this confidence."""
+        return Scorecard(
+            measures=self.measures,
+            queries=self.asked,
+            with_relevant=len(self.asked),
+            runs=[run for run, _ in measured],
+            confidence=confidence,
+            seed=seed,
+            hit=self.rule,
+            undefined=self.undefined,
+            unreadable=sum(number for _, number in measured),
+        )
 
 
 NO_MARKS = "no grade below 0 marks what was in the pool and not judged, so infAP is no more than AP."
@@ -140,27 +92,32 @@ class ScoringGround(NamedTuple):
     divisions: tuple[Division, ...]
     stratified: Division | None
 
+    @property
+    def within(self) -> Ints | None:
+        """The number of each query's stratum within which intervals are computed."""
+        return self.stratified.numbers if self.stratified else None
 
-def scorecard_of(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
+
+def scorecard_of(args: argparse.Namespace) -> Scorecard:
     """Read the files and score them.
 
     Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
     """
     paths = _run_paths(args)
     with Digests(_files(args, paths) if args.html or args.markdown else ()) as digests:
-        ground = ground_of(args, remarks)
+        ground = ground_of(args)
         refuse_unmet((one for one in ground.measures.values() if WORDS in one.entry.needs), {GRADES}, BY_RESULTS)
         refuse_unmet(ground.measures.values(), ground.attributes.given | {GRADES, POOLED, FACETS}, MISSING_FILE)
-        runs = [_scored(path, ground, args, remarks) for path in paths]
+        runs = [_scored(path, ground, args) for path in paths]
     runs = with_distinct_tags(runs, paths)
-    return weighted_card(card_by_grades(ground, runs, args, list(digests.taken())), args.weights, remarks)
+    return weighted_card(card_by_grades(ground, runs, args, list(digests.taken())), args.weights)
 
 
 def card_by_grades(
     ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace, inputs: Sequence[Input]
 ) -> Scorecard:
     """The scorecard of runs that were scored by grades, the baseline first."""
-    return Scorecard(
+    card = Scorecard(
         measures=ground.measures,
         queries=ground.judged.queries,
         with_relevant=queries_with_relevant(ground.judged, args.rel_level),
@@ -169,21 +126,20 @@ def card_by_grades(
         seed=args.seed,
         with_intervals=args.with_intervals,
         with_queries=args.per_query,
-        strata=list(_strata(ground, runs, args)),
         stratified=ground.stratified.field if ground.stratified else "",
-        comparisons=_comparisons(ground, runs, args) if args.compare else (),
         inputs=inputs,
-    )
+    ).by_strata(ground.divisions)
+    return card.compared(ground.within) if args.compare else card
 
 
-def weighted_card(card: Scorecard, path: str | None, remarks: TextIO) -> Scorecard:
+def weighted_card(card: Scorecard, path: str | None) -> Scorecard:
     """The scorecard with the means weighted by the file at `path`; as it is without one. Raises as `load_weights`."""
     if not path:
         return card
     weights, others = load_weights(path, card.queries)
     if others:
         was = "is" if others == 1 else "are"
-        print(f"{name_of(path)}: {others:,} of its queries {was} not measured here.", file=remarks)
+        print(f"{name_of(path)}: {others:,} of its queries {was} not measured here.", file=sys.stderr)
 
     def weighed(run: ScoredRun) -> ScoredRun:
         is_shown, values = card.with_intervals, run.scores.values
@@ -214,7 +170,7 @@ def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, st
     return [(role, path) for role, path in files if path]
 
 
-def ground_of(args: argparse.Namespace, remarks: TextIO, numbers: Vocabulary | None = None) -> ScoringGround:
+def ground_of(args: argparse.Namespace, numbers: Vocabulary | None = None) -> ScoringGround:
     """Read what runs are scored against. Blocks are numbered by `numbers`, where given."""
     measures = named_measures(args.measures, rel=args.rel_level)
     needs = needs_of(measures.values())
@@ -225,13 +181,13 @@ def ground_of(args: argparse.Namespace, remarks: TextIO, numbers: Vocabulary | N
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,
     )
     if POOLED in needs and not (judged.grade < 0).any():
-        print(f"{name_of(args.qrels)}: {NO_MARKS}", file=remarks)
+        print(f"{name_of(args.qrels)}: {NO_MARKS}", file=sys.stderr)
     divisions: tuple[Division, ...] = ()
     if args.by:
         divisions, unjudged, _ = load_strata(args.by, judged.queries)
         if unjudged:
             was = "was" if unjudged == 1 else "were"
-            print(f"{name_of(args.by)}: {unjudged:,} of its queries {was} never judged.", file=remarks)
+            print(f"{name_of(args.by)}: {unjudged:,} of its queries {was} never judged.", file=sys.stderr)
     return ScoringGround(measures, judged, blocks, attributes, divisions, _stratified(args, divisions))
 
 
@@ -246,7 +202,7 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[Division]) -> Divi
     return chosen
 
 
-def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
+def _scored(path: str, ground: ScoringGround, args: argparse.Namespace) -> ScoredRun:
     judged = ground.judged
     file = load_run(path, judged, ground.blocks, fits_ids=args.fit_ids)
     scores = score_run(
@@ -257,7 +213,7 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         confidence=args.confidence,
         with_intervals=args.with_intervals,
         attributes=ground.attributes,
-        strata=ground.stratified.numbers if ground.stratified else None,
+        strata=ground.within,
         with_bounds=args.bounds,
         rel=args.rel_level,
     )
@@ -267,29 +223,5 @@ def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks:
         *remarks_on_judged(scores.judged_at_10),
         *remarks_on_depth(ground.measures, file.ranked),
     ]:
-        print(f"{file.path}: {remark}", file=remarks)
+        print(f"{file.path}: {remark}", file=sys.stderr)
     return ScoredRun(file.tag, scores, missing)
-
-
-def _strata(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
-    values = [run.scores.values for run in runs]
-    for division in ground.divisions:
-        yield from stratum_scores(
-            division,
-            values,
-            list(ground.measures.values()),
-            confidence=args.confidence,
-            with_interval=args.with_intervals,
-        )
-
-
-def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[RunComparison]:
-    return compared_with_first(
-        runs,
-        ground.measures,
-        ground.judged.queries,
-        confidence=args.confidence,
-        seed=args.seed,
-        with_intervals=args.with_intervals,
-        strata=ground.stratified.numbers if ground.stratified else None,
-    )

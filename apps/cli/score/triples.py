@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
-from apps.cli.score.scoring import TripleGround, card_of, weighted_card
+from apps.cli.score.scoring import TripleGround, weighted_card
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
@@ -28,13 +28,12 @@ from apps.metrics.expected.rules import (
     Returned,
     parse_hit_rule,
 )
+from apps.metrics.files.attributes import load_strata
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.result_checks import checked, facts_among
 from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.results import best_first, read_results
-from apps.metrics.files.run_rows import run_rows
-from apps.metrics.files.run_tables import HEADING_BYTES
-from apps.metrics.files.strata import load_strata
+from apps.metrics.files.run_tables import HEADING_BYTES, run_rows
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import named_measures
 from apps.metrics.scorecard import Scorecard, ScoredRun, with_distinct_tags
@@ -277,7 +276,7 @@ def opened(path: str) -> Iterator[TableFile]:
 WITHOUT_CORPUS = "Name the passages with --corpus corpus.jsonl, or measure with --hit block."
 
 
-def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard:
+def scorecard_of_triples(args: argparse.Namespace) -> Scorecard:
     """Read the files and measure the runs on the triples.
 
     Raises InputError and InputErrors for a file, and MeasureError for options that contradict each other.
@@ -294,23 +293,18 @@ def scorecard_of_triples(args: argparse.Namespace, remarks: TextIO) -> Scorecard
         triples = triples._replace(questions=with_texts(triples.questions, blocks))
         ground, names = TripleGround(triples.questions, rule, measures), names_of(triples.questions)
         runs = [
-            _scored(path, ground, _read(path, is_run=is_run, names=names, blocks=blocks), args, remarks)
+            _scored(path, ground, _read(path, is_run=is_run, names=names, blocks=blocks), args)
             for path, is_run in paths
         ]
     divisions = load_strata(args.by, ground.asked).divisions if args.by else ground.divided(triples.divisions)
-    card = card_of(
-        ground,
-        with_distinct_tags([run for run, _ in runs], [path for path, _ in paths]),
-        divisions,
-        confidence=args.confidence,
-        seed=args.seed,
+    card = ground.card(runs, confidence=args.confidence, seed=args.seed)
+    card = card._replace(
+        runs=with_distinct_tags(card.runs, [path for path, _ in paths]),
         with_intervals=args.with_intervals,
-        is_compared=bool(args.compare),
         with_queries=args.per_query,
-        unreadable=sum(number for _, number in runs),
         inputs=list(digests.taken()),
-    )
-    return weighted_card(card, args.weights, remarks)
+    ).by_strata(divisions)
+    return weighted_card(card.compared() if args.compare else card, args.weights)
 
 
 def hit_rule(text: str) -> HitRule:
@@ -373,12 +367,11 @@ def _scored(
     ground: TripleGround,
     answers: Answers,
     args: argparse.Namespace,
-    remarks: TextIO,
 ) -> tuple[ScoredRun, int]:
     """One run, and how many of its passages the rule cannot read."""
     if answers.unknown:
         some = ", ".join(answers.unknown[:3])
-        print(f"{name_of(path)}: {len(answers.unknown):,} of its questions are of no triple: {some}.", file=remarks)
+        print(f"{name_of(path)}: {len(answers.unknown):,} of its questions are of no triple: {some}.", file=sys.stderr)
     return ground.measured(answers.tag, answers.returned, confidence=args.confidence, with_interval=args.with_intervals)
 
 

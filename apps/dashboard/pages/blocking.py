@@ -15,7 +15,7 @@ from apps.dashboard.pages.progress import Judging
 from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
-from apps.gates.selectors.gates import GateStatus
+from apps.gates.selectors import GateStatus
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.public import waiting_for
 from apps.judging.enums import RoundState, SeatState

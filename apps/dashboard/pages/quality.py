@@ -21,7 +21,7 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters.run_again import systems_again
 from apps.evaluation.rules import ground_words
 from apps.gates.enums import GateState
-from apps.gates.selectors.gates import GateStatus
+from apps.gates.selectors import GateStatus
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions as goldsets
 from apps.judging.core.eta import Workload

@@ -32,8 +32,8 @@ from apps.dashboard.pages.drift import newest_texts, texts_key
 from apps.dashboard.pages.progress import seats_asked
 from apps.dashboard.pages.tasks import Task, grade_url, in_order, open_tasks
 from apps.dashboard.selectors.places import ProjectPlace, newest_snapshot, offers_demo, places_of
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import GateStatus
+from apps.gates import selectors as gates
+from apps.gates.selectors import GateStatus
 from apps.goldsets.selectors.versions import NewestVersions, newest_versions
 from apps.judging.models import Round
 from apps.judging.selectors.progress import Totals, newest_round

@@ -340,7 +340,11 @@ def judge_again(
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
     version = Version.objects.select_for_update().get(pk=candidate.version_id)
-    notes = [note for note in evaluations.notes_on(baseline, candidate, measure).values() if _needs_pool(note)]
+    notes = [
+        note
+        for note in evaluations.notes_on(baseline, candidate, measure).values()
+        if note.decision == RegressionNote.Decision.GRADES_WRONG and note.pool_id is None
+    ]
     if not notes:
         reason = "No query is marked to be judged again. Mark a drop as “Grades wrong” first."
         raise RejudgingRefused(reason, code="nothing_to_judge")
@@ -358,10 +362,6 @@ def judge_again(
     )
     RegressionNote.objects.filter(pk__in=[note.pk for note in notes]).update(pool=pool)
     return pool
-
-
-def _needs_pool(note: RegressionNote) -> bool:
-    return note.decision == RegressionNote.Decision.GRADES_WRONG and note.pool_id is None
 
 
 def _top_pairs(

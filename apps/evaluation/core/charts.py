@@ -149,7 +149,7 @@ def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:
 def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELTAS_WIDTH) -> str:
     """One bar for each query, worst first, with the line below which a drop needs an explanation."""
     left = 44.0
-    bar = bar_of(rows)
+    bar = rows[0].bar if rows[0].is_lower_better else -rows[0].bar
     spread = bounds_of([row.change for row in rows] + [-bar, bar])
     place = scale(spread.low, spread.high, DELTAS_HEIGHT - 26.0, 12.0)
     step = min(WIDEST_BAR, (width - left) / max(1, len(rows)))
@@ -161,11 +161,6 @@ def delta_bars(measure: str, rows: Sequence[QueryChange], *, width: float = DELT
     parts += _tally_words(rows, place, left, step)
     name = f"Difference in {measure} for each of {count(len(rows))} queries, worst first"
     return drawing(right, DELTAS_HEIGHT, name, parts)
-
-
-def bar_of(rows: Sequence[QueryChange]) -> float:
-    """The change beyond which a query needs an explanation: negative, or positive where lower is better."""
-    return rows[0].bar if rows[0].is_lower_better else -rows[0].bar
 
 
 def _delta_grid(spread: Bounds, place: Scale, left: float, right: float, bar: float) -> list[str]:
@@ -235,9 +230,7 @@ def evidence_steps(evidence: Evidence) -> list[int]:
     return sorted({*range(step, n + 1, step), n})
 
 
-def evidence_line(
-    measure: str, standing: RankedDifference, items: Items = QUERIES, *, width: float = EVIDENCE_WIDTH
-) -> str:
+def evidence_line(measure: str, standing: RankedDifference, items: Items = QUERIES) -> str:
     """The evidence by the number of queries on a scale of powers of ten, with the line from which it is settled.
 
     Grey is the evidence of that many queries, gold the strongest up to there, corrected over the list it stands in. A
@@ -254,7 +247,7 @@ def evidence_line(
     high = min(6, max(2, math.ceil(math.log10(max(drawn)))))
     decades = {float(decade): f"{10.0**decade:,.10g}" for decade in range(low, high + 1)}
     left = 16.0 + CHARACTER * max(map(len, decades.values()))
-    right, top, bottom = width - 128.0, 14.0, 190.0
+    right, top, bottom = EVIDENCE_WIDTH - 128.0, 14.0, 190.0
     last = max(steps[-1], plan.queries if plan else 0)
     across, power = scale(0, last, left, right), scale(low, high, bottom, top)
     up = [[(across(n), power(math.log10(max(value, 1e-9)))) for value, n in curve] for curve in curves]
@@ -277,7 +270,7 @@ def evidence_line(
     values = [value for value in ticks(0, last) if value == int(value)]
     parts += axis(across, values, left, right, bottom)
     name = f"Evidence for a difference in {measure} by number of {items.many}"
-    return drawing(width, bottom + 24, name, parts)
+    return drawing(EVIDENCE_WIDTH, bottom + 24, name, parts)
 
 
 def _evidence_ends(standing: RankedDifference, ends: Sequence[tuple[float, float]], right: float) -> Iterator[str]:

@@ -39,10 +39,10 @@ class Earned(TypedDict):
     lost: int
 
 
-def earned_by(covering: Covering, judged: Judged, share: float, evidence: Evidence, first: int = FIRST) -> Earned:
+def earned_by(covering: Covering, judged: Judged, share: float, evidence: Evidence) -> Earned:
     """What the first passages of each query earn. `share` and `evidence` are those of the covering."""
     earnings = covering.earnings(judged)
-    is_first = earnings.rank < first
+    is_first = earnings.rank < FIRST
     grade = earnings.grade[is_first]
     is_again = np.isin(pair_keys(earnings.query, earnings.rank)[is_first], _again(covering, share, evidence))
     return {

@@ -72,18 +72,13 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
     orders = [_rounded(one.mean(axis=0)) for one in (rest, part)]
     tau = float(kendall_taus(*(order[None] for order in orders))[0])
     spread = None
-    if _told_apart(part) >= FEWEST_FOR_A_VERDICT:
+    if int((part.max(axis=1) - part.min(axis=1) > EQUAL).sum()) >= FEWEST_FOR_A_VERDICT:
         draws = (
             _rounded(resampled_means(one, seed=one_seed, resamples=RESAMPLES))
             for one, one_seed in ((rest, seed), (part, seed + 1))
         )
         spread = tau_interval(tau, kendall_taus(*draws), widened(DEFAULT_CONFIDENCE, n))
     return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs, len(rest), tau_ap(*orders))
-
-
-def _told_apart(values: Floats) -> int:
-    """The number of questions for which not all runs have the same value."""
-    return int((values.max(axis=1) - values.min(axis=1) > EQUAL).sum())
 
 
 def _rounded(means: Floats) -> Floats:

@@ -1,13 +1,18 @@
 """Scoring runs against one split of a version: one, all stored ones, or those of systems that are run again."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
+from apps.evaluation.core.earnings import FIRST, Earned, earned_by
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.execution.hit_scoring import Save, computed_by_hits, save_scores
 from apps.evaluation.execution.listeners import Scored, on_scored
-from apps.evaluation.execution.text_scoring import TextScores
+from apps.evaluation.execution.results import VersionTexts
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.evaluations import names_of
@@ -15,7 +20,8 @@ from apps.evaluation.selectors.rankings import ScoringGround, judged_of
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
-from apps.metrics.columns import BlockIds, Floats, Judged, Result
+from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
+from apps.metrics.expected.rules import USUAL_SHARE
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
@@ -25,9 +31,69 @@ from apps.metrics.statistics.significance import mean_of, summaries
 from apps.retrieval.enums import INDEXED, RunState
 from apps.retrieval.execution.indexes import open_system
 from apps.retrieval.execution.jobs import follow_job, make_run
+from apps.retrieval.execution.passage_location import LocatedRun
 from apps.retrieval.execution.ranking import Steps
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.runs import runs_to_make
+
+MOST_LISTED = 200
+"""So many passages that were not located are listed."""
+
+SHARES = (0.5, USUAL_SHARE, 1.0)
+"""The shares of words by which a page also gives the first measure."""
+
+
+@dataclass
+class TextScores:
+    """What an evaluation by text is computed from; its passages are located once, for every share."""
+
+    evaluation: Evaluation
+    ground: ScoringGround
+
+    @cached_property
+    def texts(self) -> VersionTexts:
+        return VersionTexts(self.evaluation.version, self.ground.numbers)
+
+    @cached_property
+    def located(self) -> LocatedRun:
+        return self.texts.located(self.evaluation.run)
+
+    @property
+    def share(self) -> float:
+        assert self.evaluation.rule is not None
+        return self.evaluation.rule.share
+
+    @cached_property
+    def covering(self) -> Covering:
+        return self.texts.covering(self.located, self.share)
+
+    def counts(self, measure: Measure) -> dict[str, Any]:
+        """How many of the first passages were located, what they earn, and the measure by other shares of words."""
+        earned: Earned = earned_by(self.covering, self.ground.judged, self.share, self.texts.evidence)
+        passages = int(np.minimum(self.covering.returned, FIRST).sum())
+        return {
+            "passages": passages,
+            "located": passages - earned["lost"],
+            "lost": earned["lost"],
+            "lost_at": self._lost_at(),
+            "earn": earned,
+            "shares": [self._by_share(measure, share) for share in sorted({*SHARES, self.share})],
+        }
+
+    def _lost_at(self) -> list[tuple[str, int]]:
+        """Query and rank from 1 of the first passages that were not located, by query and rank."""
+        queries, covering = self.ground.judged.queries, self.covering
+        rows = sorted(zip(covering.lost_query.tolist(), covering.lost_rank.tolist(), strict=True))
+        return [(queries[query], rank + 1) for query, rank in rows if rank < FIRST][:MOST_LISTED]
+
+    def _by_share(self, measure: Measure, share: float) -> dict[str, float | None]:
+        judged, ids = self.ground.judged, range(self.evaluation.version.snapshot.block_count)
+        covering = self.covering if share == self.share else self.texts.covering(self.located, share)
+        values = measure_run([measure], judged, covering, ids)
+        (found,) = summaries([measure], values, originals=judged.originals)
+        low, high = found.interval or (None, None)
+        return {"share": share, "mean": found.mean, "low": low, "high": high}
+
 
 JUDGED_DEPTH = 20
 
@@ -103,10 +169,12 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     alone = [summary.interval for summary in overall]
     people = among_people(measures, judged, given, ranked, ids, scores, alone)
     evaluation.query_ids = list(judged.queries)
-    known = if_judged(measures, judged, ranked, ids, highest=_highest_grade(evaluation.version))
+    highest = max((entry["grade"] for entry in evaluation.version.manifest.get("scale", ())), default=1)
+    known = if_judged(measures, judged, ranked, ids, highest=highest)
     evaluation.counts = {
         **_counted(judged, scores[:, -1], shares),
-        **_people_counted(judged, given),
+        "people": len(given.people),
+        "shared": shared_rows(given, len(judged.grade)),
         "precision_at_recall": precision_at_recall(judged, ranked, ids),
         "if_judged": {str(measure): one._asdict() for measure, one in zip(measures, known, strict=True)},
         **(by_text.counts(measures[0]) if by_text else {}),
@@ -121,11 +189,6 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
         return save_scores(ctx, evaluation, rows, saves, {"queries": len(judged.queries)})
 
     return save
-
-
-def _highest_grade(version: Version) -> int:
-    """The highest grade of the scale that the version was frozen with."""
-    return max((entry["grade"] for entry in version.manifest.get("scale", ())), default=1)
 
 
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
@@ -171,11 +234,6 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
         "missing": len(judged.queries) - answered,
         "judged_to": [mean_of(column[column == column]) for column in shares.T],
     }
-
-
-def _people_counted(judged: Judged, given: GivenGrades) -> dict[str, int]:
-    """How many people's grades the version uses here, and how many pairs two or more of them graded."""
-    return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
 
 
 def ground_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:

@@ -4,7 +4,6 @@ import csv
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypedDict
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -310,12 +309,12 @@ def _decides(sheet: ComparisonSheet | HitComparison) -> bool:
 def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, goes_on: bool) -> str:
     """The URL after a decision: with `goes_on` the next open drop, or the table where it has no page; else the row."""
     first, second = sheet.baseline.evaluation, sheet.candidate.evaluation
-    place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": sheet.measure})
+    place, measure = [first.project.slug, first.pk, second.pk], {"measure": sheet.measure}
     following = sheet.open_after(query_id) if goes_on and isinstance(sheet, ComparisonSheet) else None
     if following:
-        return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
+        return reverse("evaluation:query", args=[*place, following.query.pk], query=measure)
     here = None if goes_on else sheet.drop_of(query_id)
-    return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.pk}' if here else 'drops'}"
+    return reverse("evaluation:compare", args=place, query=measure, fragment=f"drop-{here.pk}" if here else "drops")
 
 
 @require_POST
@@ -327,8 +326,8 @@ def plan(request: HttpRequest, project: Project, baseline: int, candidate: int) 
         raise ComparisonRefused("Give the number of queries as a whole number.", code="incomplete")
     found = plan_comparison(**_pair_of(sheet), **form.cleaned_data, member=member_of(request), at=timezone.now())
     messages.success(request, f"Planned: {found.queries:,}. Until then evidence alone decides.")
-    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
-    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
+    measure = {"measure": found.measure}
+    return redirect(reverse("evaluation:compare", args=[project.slug, baseline, candidate], query=measure))
 
 
 @require_POST
@@ -337,8 +336,8 @@ def close(request: HttpRequest, project: Project, baseline: int, candidate: int)
     sheet = requested_pair(request, project, baseline, candidate)
     close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")
-    page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
-    return redirect(f"{page}?{urlencode({'measure': sheet.measure})}")
+    measure = {"measure": sheet.measure}
+    return redirect(reverse("evaluation:compare", args=[project.slug, baseline, candidate], query=measure))
 
 
 @require_POST
@@ -370,7 +369,7 @@ def _pair_of(sheet: ComparisonSheet | HitComparison) -> ComparedRuns:
 
 
 def _to_round(project: Project, pool: Pool) -> HttpResponse:
-    return redirect(f"{reverse('judging:new-round', args=[project.slug])}?{urlencode({'pool': pool.pk})}")
+    return redirect(reverse("judging:new-round", args=[project.slug], query={"pool": pool.pk}))
 
 
 @require_safe

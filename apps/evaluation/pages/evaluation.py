@@ -20,7 +20,7 @@ from apps.common.drawing.charts import DrawnEstimate, svg, tag, title, whisker
 from apps.common.text.wording import interval, signed
 from apps.common.web.requests import keys_in
 from apps.evaluation import rules
-from apps.evaluation.actions import run_again as actions
+from apps.evaluation.actions import scoring as actions
 from apps.evaluation.core.basis import basis_words
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.core.robustness import PairedRuns, RobustnessGap, paired_variants, robustness_gaps

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
@@ -369,7 +368,6 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
     )
     if all(evaluation.is_scored for evaluation in requested):
         messages.info(request, "These runs are scored already.")
-    page = reverse("evaluation:overview", args=[project.slug])
     ground = {"version": version.pk, "split": values["split"], "hit": hit}
     ground |= {"slice": values["slice"]} if values["slice"] else {}
-    return redirect(f"{page}?{urlencode(ground)}")
+    return redirect(reverse("evaluation:overview", args=[project.slug], query=ground))

@@ -1,8 +1,10 @@
-"""Why was it missed? The questions without a hit within the cutoff, one a page, and what the reader says about each."""
+"""Why was it missed? The questions without a hit within the cutoff, one a page, and what the reader says about each.
+
+Also what a run by text returned for a query and what each passage earns, and the passages that were not located.
+"""
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,13 +16,18 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
+from apps.evaluation.core.basis import rule_name
 from apps.evaluation.core.misses import finding
 from apps.evaluation.models import Evaluation
 from apps.evaluation.presenters.misses import MissList, MissRefused, propose
+from apps.evaluation.presenters.returned_passages import ReturnedPassages, lost_passages, shown_on_dev
+from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.evaluations import evaluations_with_values
 from apps.evaluation.selectors.misses import Miss
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
+from apps.goldsets.models import VersionQuery
 from apps.review.actions.candidate_blocks import note_miss, withdraw_candidate, withdraw_note
 from apps.review.enums import NoteKind
 from apps.triples.rules import READERS
@@ -42,7 +49,7 @@ class MissPages(MissList):
         if not 1 <= place <= len(self.places):
             return reverse("evaluation:evaluation", args=[slug, self.evaluation.pk])
         shown = {"measure": self.measure} | ({"rank": str(rank)} if rank > 1 else {})
-        return f"{reverse('evaluation:misses', args=[slug, self.evaluation.pk, place])}?{urlencode(shown)}"
+        return reverse("evaluation:misses", args=[slug, self.evaluation.pk, place], query=shown)
 
 
 def _whole(text: str) -> int:
@@ -126,12 +133,9 @@ def say(request: HttpRequest, project: Project, pk: int, place: int) -> HttpResp
         return redirect(listed.url(place, listed.read))
     what, key, words = done
     request.session[LAST] = {"evaluation": pk, "place": place, "what": what, "pk": key, "words": words}
-    messages.info(request, f"{found.row.label}: {words}.{_at_the_end(listed, place)}")
+    end = " That was the last miss." if place == len(listed) else ""
+    messages.info(request, f"{found.row.label}: {words}.{end}")
     return redirect(listed.url(place + 1))
-
-
-def _at_the_end(listed: MissPages, place: int) -> str:
-    return " That was the last miss." if place == len(listed) else ""
 
 
 Done = tuple[str, int, str] | None
@@ -197,3 +201,51 @@ def _undo(request: HttpRequest, listed: MissPages) -> int:
     undo(project=listed.member.project, pk=last["pk"], person=listed.member.user, at=timezone.now())
     messages.info(request, "Undone.")
     return int(last["place"])
+
+
+@require_safe
+@member_view()
+def returned(request: HttpRequest, project: Project, pk: int, query_pk: int) -> HttpResponse:
+    """The first passages for one query of dev beside the passages of ours that they touch; `j` and `k` go on."""
+    sheet = _by_text(request, project, pk)
+    if sheet is None:
+        return redirect("evaluation:evaluation", slug=project.slug, pk=pk)
+    queries = shown_on_dev(sheet)
+    place = next((place for place, query in enumerate(queries) if query.pk == query_pk), None)
+    if place is None:
+        raise Http404("No such query here.")
+    context = {
+        **_by_text_context(sheet),
+        "query": queries[place],
+        "passages": ReturnedPassages(sheet.evaluation, queries[place]).passages,
+        "before": _at(queries, place - 1),
+        "after": _at(queries, place + 1),
+    }
+    return render(request, "evaluation/returned.html", context)
+
+
+@require_safe
+@member_view()
+def not_located(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The passages of a run that are in no document of the snapshot, as far as the reader may see them."""
+    sheet = _by_text(request, project, pk)
+    if sheet is None:
+        return redirect("evaluation:evaluation", slug=project.slug, pk=pk)
+    context = {**_by_text_context(sheet), "sheet": sheet, "lost": lost_passages(sheet)}
+    return render(request, "evaluation/not_located.html", context)
+
+
+def _by_text(request: HttpRequest, project: Project, pk: int) -> EvaluationSheet | None:
+    (evaluation,) = evaluations_with_values(project, pk)
+    if not (evaluation.is_scored and evaluation.is_by_text):
+        return None
+    return EvaluationSheet(evaluation, member_of(request))
+
+
+def _by_text_context(sheet: EvaluationSheet) -> dict[str, Any]:
+    evaluation = sheet.evaluation
+    return {"evaluation": evaluation, "rule": evaluation.rule, "rule_name": rule_name(evaluation.hit)}
+
+
+def _at(queries: list[VersionQuery], place: int) -> VersionQuery | None:
+    return queries[place] if 0 <= place < len(queries) else None

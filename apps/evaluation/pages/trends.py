@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple, Self
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -411,8 +410,7 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     runs = "run is" if len(queued) == 1 else "runs are"
     words = f"{len(queued):,} {runs} being scored on {version.label}." if queued else "Every run is scored already."
     messages.info(request, words)
-    page = reverse("evaluation:trend", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'version': version.pk, **ground})}")
+    return redirect(reverse("evaluation:trend", args=[project.slug], query={"version": version.pk, **ground}))
 
 
 @require_safe

@@ -303,7 +303,9 @@ class RunResults:
         if self.run.returns_passages:
             keys = [one.query_id for one in listed]
             own = dict(returned_of(self.run, keys, with_text=True, depth=self.most))
-            return lambda query_id, grades: _own_lines(own.get(query_id, []))
+            return lambda query_id, grades: [
+                Result(rank, None, None, None, one) for rank, one in enumerate(own.get(query_id, []), 1)
+            ]
         tops = {one.query_id: run_again.top_of(one, self.most) for one in listed}
         blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
         return lambda query_id, grades: _lines(tops.get(query_id, []), blocks, grades)
@@ -324,10 +326,6 @@ class RunResults:
 
 def _lines(top: list[PlacedBlock], blocks: dict[int, Named], grades: dict[int, int]) -> list[Result]:
     return [Result(one.rank, one.score, grades.get(one.position), blocks[one.position]) for one in top]
-
-
-def _own_lines(passages: list[Returned]) -> list[Result]:
-    return [Result(rank, None, None, None, one) for rank, one in enumerate(passages, 1)]
 
 
 def results_panel(request: MemberRequest, run: Run) -> RunPanel:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -17,7 +16,7 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.presenters.returned_passages import shown_on_dev
 from apps.evaluation.presenters.score_tables import EvaluationSheet
-from apps.evaluation.selectors.comparable import RunBeside, by_share, runs_beside
+from apps.evaluation.selectors.comparisons import RunBeside, by_share, runs_beside
 from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import HitRule
@@ -122,11 +121,8 @@ class TextPage:
         if not passages:
             return "The run returned nothing for these queries."
         words = f"{percent(located / passages, 1)} located: {located:,} of {passages:,} returned passages."
-        return (
-            f"{words} {self._lost} and {_counts(self.counts['lost'])} as not relevant."
-            if self.counts["lost"]
-            else words
-        )
+        count = "counts" if self.counts["lost"] == 1 else "count"
+        return f"{words} {self._lost} and {count} as not relevant." if self.counts["lost"] else words
 
     @property
     def word_measures(self) -> list[str]:
@@ -217,15 +213,14 @@ class TextPage:
     def _compared(self, beside: RunBeside) -> ComparedRow:
         own, other = self.evaluation, beside.evaluation
         slug, version = own.project.slug, own.version.label
-        score = f"{reverse('evaluation:overview', args=[slug])}?" + urlencode(
-            {"version": own.version_id, "split": own.split, "hit": own.hit, "run": beside.run.pk}
-        )
-        score += "#score-runs"
+        asked = {"version": own.version_id, "split": own.split, "hit": own.hit, "run": beside.run.pk}
+        score = reverse("evaluation:overview", args=[slug], query=asked, fragment="score-runs")
         if other is None:
             return ComparedRow(
                 beside, "not measured", False, f"not measured on {version}", f"Score on {version}", score
             )
-        measured = f"{_measured(other)}, {other.version.label}"
+        by = rule_name(other.hit) if other.is_by_text else "by id"
+        measured = f"{by}, {other.version.label}"
         if other.version_id != own.version_id:
             why = f"other version: it is measured on {other.version.label}"
             return ComparedRow(beside, measured, False, why, f"Score on {version}", score)
@@ -251,16 +246,8 @@ _UNGRADED = (
 )
 
 
-def _counts(number_of: int) -> str:
-    return "counts" if number_of == 1 else "count"
-
-
 def _is_of_words(name: str) -> bool:
     return WORDS in parse_measure(name).entry.needs
-
-
-def _measured(evaluation: Evaluation) -> str:
-    return rule_name(evaluation.hit) if evaluation.is_by_text else "by id"
 
 
 def without_words(names: Sequence[str]) -> list[str]:

@@ -82,11 +82,9 @@ class ScoredRuns(NamedTuple):
         return self.measures[0] if self.measures else ""
 
 
-def scored_runs(
-    version: Version, split: str, measure: str = "", hit: str = BY_GRADES, part: SlicePart | None = None
-) -> ScoredRuns:
+def scored_runs(version: Version, split: str, measure: str = "", hit: str = BY_GRADES) -> ScoredRuns:
     """Everything scored on one split of the version, without runs that lack the main measure."""
-    measures, runs = ranked_runs(evaluations_on(version, split, hit, part), measure)
+    measures, runs = ranked_runs(evaluations_on(version, split, hit), measure)
     return ScoredRuns(measures, [ranked for ranked in runs if measures[0] in ranked.scores] if measures else [])
 
 

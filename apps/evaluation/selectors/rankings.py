@@ -54,9 +54,9 @@ def version_queries(version: Version, split: str) -> list[VersionQuery]:
     return sorted(rows, key=lambda row: row.outside_id.encode())
 
 
-def without_relevant(version: Version, rel: int = 1) -> set[int]:
-    """Keys of the version's queries without a block graded `rel` or more."""
-    relevant = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
+def without_relevant(version: Version) -> set[int]:
+    """Keys of the version's queries without a block graded 1 or more."""
+    relevant = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=1)
     return set(VersionQuery.objects.filter(~Exists(relevant), version=version).values_list("pk", flat=True))
 
 

@@ -123,13 +123,10 @@ def missed_in(version: Version) -> list[FoundQuestion]:
     return [one for one in found if one.name not in bare]
 
 
-def _basis(hit: str) -> str:
-    return "by Q&As" if counts_questions(hit) else measured_words(hit)
-
-
 def _missed(hit: str, runs: dict[int, dict[str, float]]) -> list[FoundQuestion]:
     names = sorted({name for values in runs.values() for name in values}, key=str.encode)
-    why = f"None of {len(runs):,} runs found anything right, {_basis(hit)}."
+    basis = "by Q&As" if counts_questions(hit) else measured_words(hit)
+    why = f"None of {len(runs):,} runs found anything right, {basis}."
     return [FoundQuestion(name, why) for name in names if _found_nothing([runs[run].get(name) for run in runs])]
 
 

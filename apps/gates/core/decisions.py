@@ -159,14 +159,14 @@ def worst_state(states: Iterable[str]) -> str:
     return next(state for state in (FAILED, UNKNOWN, NOTHING, PASSED) if state in present)
 
 
-def joint_confidence(rules: Sequence[GateRule], confidence: float = DEFAULT_CONFIDENCE) -> float:
+def joint_confidence(rules: Sequence[GateRule]) -> float:
     """The confidence of each interval so that all of those that decide one of these rules hold together.
 
     Bonferroni's inequality (Dunn, JASA 56, 1961): they share the chance of an error. Rules on the figure itself take no
     part.
     """
     deciding = sum(rule.is_against_baseline or rule.on == INTERVAL for rule in rules)
-    return 1.0 - (1.0 - confidence) / max(1, deciding)
+    return 1.0 - (1.0 - DEFAULT_CONFIDENCE) / max(1, deciding)
 
 
 def state_that_counts(rule: GateRule, state: str) -> str:

@@ -62,11 +62,6 @@ CELLS_AT_ONCE = 1_000_000
 Figures = list[Coefficient]
 
 
-def percents(tables: Counts, confidence: float) -> Figures:
-    """Percent agreement of each table, with Wilson's interval."""
-    return [percent_agreement(table, confidence=confidence) for table in tables]
-
-
 def kappas(tables: Counts, weights: Floats, name: str, confidence: float) -> Figures:
     """Cohen's kappa of each table; tables by categories by categories."""
     reasons = pair_reasons(tables)
@@ -386,7 +381,7 @@ def _figures_of(
     if is_resampled and settings.resamples:
         return [table_figures(table, scale, settings) for table in tables]
     sums = tables.sum(axis=(1, 2)).tolist()
-    columns = {"percent_agreement": percents(tables, settings.confidence)}
+    columns = {"percent_agreement": [percent_agreement(table, confidence=settings.confidence) for table in tables]}
     for key, kind in KAPPAS.items():
         name, reason = kappa_name(kind), _kappa_reason(kind, scale)
         if reason:

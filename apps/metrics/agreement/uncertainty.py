@@ -314,7 +314,7 @@ def _over_items(sample: Sample, estimator: Estimator, drawn: Floats | None, conf
     )
     if drawn is None or plain.value is None or plain.method == FULL:
         return plain
-    interval = interval_with(plain.value, drawn, _reading_share(sample.n, confidence))
+    interval = interval_with(plain.value, drawn, widened(confidence, sample.n) if sample.n > 1 else confidence)
     return replace(plain, interval=interval, method=BOOTSTRAP if interval else NONE)
 
 
@@ -432,11 +432,6 @@ def interval_of_all(point: Point, n: int, confidence: float) -> tuple[float, flo
     """The interval where all of `n` items or clusters agree, at least one."""
     bounds = wilson(n, n, confidence) or (0.0, 1.0)
     return max(-1.0, (bounds[0] - point.expected) / (1 - point.expected)), 1.0
-
-
-def _reading_share(n: int, confidence: float) -> float:
-    """The confidence for the percentiles of the resampled values of n items: widened."""
-    return widened(confidence, n) if n > 1 else confidence
 
 
 def _standard_error(sample: Sample, estimator: Estimator) -> float:

@@ -53,12 +53,8 @@ def covering(
         returned.rank[is_lost],
         pieces,
         sizes,
-        _in_order(returned, located.words),
+        located.words[returned.text[np.lexsort((returned.rank, returned.query))]],
     )
-
-
-def _in_order(returned: ReturnedTexts, words: Ints) -> Ints:
-    return words[returned.text[np.lexsort((returned.rank, returned.query))]]
 
 
 def _pieces(returned: ReturnedTexts, located: Located) -> Pieces:

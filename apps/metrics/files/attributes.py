@@ -1,4 +1,4 @@
-"""Attributes, times and domains of blocks and queries, which some measures need, and ids that fit nearly.
+"""Attributes, times and domains of blocks and queries, which some measures need, strata, and ids that fit nearly.
 
 They come from two tables, separated by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the
 other names that `apps.common.files.tables` accepts:
@@ -7,6 +7,9 @@ other names that `apps.common.files.tables` accepts:
   (`type`, `source`, …);
 - queries: a column `query`, and `time` and `domain` where they are known.
 - weights: the columns `query` and `weight`.
+
+A table of strata has a column `query` or `item`, and every other column is a way to divide them: `query,stratum` or
+`item,domain,difficulty`. A query appears once; an empty cell, and a query that is not in the file, is in no stratum.
 
 A time is a date or a date with a time of day in ISO 8601, UTC unless it has a zone. An empty cell is an unknown value.
 """
@@ -30,6 +33,7 @@ from apps.common.files.tables import BLOCK, QUERY, opened
 from apps.common.files.tabular import read_csv
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.measures.measure_input import UNKNOWN, Attribute, BlockAttributes, QueryAttributes
+from apps.metrics.statistics.strata import Division
 from apps.metrics.vocabulary import Ids, Vocabulary
 
 ADVICE = "--fit-ids reads them so."
@@ -209,3 +213,32 @@ def _scattered(values: Sequence[Any], numbers: Ints, missing: Any) -> NDArray[An
     column = np.full(int(numbers.max()) + 1, missing)
     column[numbers] = values
     return column
+
+
+class Strata(NamedTuple):
+    """The divisions of a file. `unknown` are its ids that are not among the given ones; it lacks `unnamed` of these."""
+
+    divisions: tuple[Division, ...]
+    unknown: int
+    unnamed: int
+
+
+def load_strata(
+    path: str | Path, ids: Sequence[str], *, names: tuple[str, ...] = QUERY, of: str = "judged queries"
+) -> Strata:
+    """The strata of these queries or items, whose column has one of the `names`; `of` says in errors what they are.
+
+    Raises InputErrors for rows without an id or with a repeated one, and InputError for a file without rows, without
+    another column, or without any of the ids.
+    """
+    errors = ErrorList(MOST_LISTED)
+    rows = {row.id: row.cells for row in rows_of(path, names, errors)}
+    if errors:
+        raise all_of(errors)
+    fields = list(next(iter(rows.values())))
+    if not fields:
+        raise InputError(name_of(path), 1, "", "", f"has no column besides {names[0]}, such as stratum.")
+    if not set(ids) & rows.keys():
+        raise InputError(name_of(path), None, names[0], "", f"names none of the {of}.")
+    divisions = [Division(field, tuple(rows[one][field] if one in rows else "" for one in ids)) for field in fields]
+    return Strata(tuple(divisions), len(rows.keys() - set(ids)), len(set(ids) - rows.keys()))

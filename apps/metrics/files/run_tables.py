@@ -4,6 +4,8 @@ Separated by tabs, commas or semicolons. It has a column of queries, one of pass
 each under one of its usual names in whatever case; other columns are ignored, apart from the tag.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tables import BLOCK, DELIMITERS, QUERY
 from apps.common.files.tabular import TableFile, read_rows
-from apps.metrics.files.trec_rows import TrecRunRow
+from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 
 NAMES = {
     "query": QUERY,
@@ -104,3 +106,24 @@ def _number(source: TableFile, line: int, field: str, text: str) -> float:
     if not math.isfinite(value):
         raise source.error(line, field, text, f"'{text}' is not a finite number.")
     return value
+
+
+def is_table(source: TableFile) -> bool:
+    """Whether a run is a table with a heading. The source is at its beginning, before and after."""
+    return columns_of(source.head(HEADING_BYTES)) is not None
+
+
+def run_rows(source: TableFile, errors: ErrorList) -> Iterator[TrecRunRow]:
+    """The rows in file order; those with a mistake are added to `errors` and left out. The source is at its start."""
+    table = columns_of(source.head(HEADING_BYTES))
+    if table is None:
+        yield from parse_run(_lines_of(source), source.name, errors=errors)
+    else:
+        yield from (row for _, row in rows_of(source, *table, errors, tag=tag_of_name(source.name)))
+
+
+def _lines_of(source: TableFile) -> Iterator[bytes]:
+    number = 1
+    while line := source.read_line(number):
+        yield line
+        number += 1

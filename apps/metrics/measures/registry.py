@@ -10,7 +10,7 @@ from contextlib import suppress
 import numpy as np
 
 from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
-from apps.metrics.measures import diversity, facets, graded, incomplete, sets, words
+from apps.metrics.measures import diversity, facets, graded, sets, words
 from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, POOLED, REGISTRY, WORDS, Entry, Measure
 from apps.metrics.measures.measure_input import BLOCKS, TIMES, Attributes, Pass
 from apps.metrics.measures.notation import (
@@ -110,7 +110,7 @@ NEEDED = (
     ),
 )
 
-FAMILIES = (sets.ENTRIES, incomplete.ENTRIES, graded.ENTRIES, facets.ENTRIES, diversity.ENTRIES, words.ENTRIES, NEEDED)
+FAMILIES = (sets.ENTRIES, graded.ENTRIES, facets.ENTRIES, diversity.ENTRIES, words.ENTRIES, NEEDED)
 REGISTRY.update((entry.name, entry) for family in FAMILIES for entry in family)
 _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 

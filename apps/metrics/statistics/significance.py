@@ -20,10 +20,10 @@ from apps.metrics.statistics.bootstrap import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     RESAMPLES,
+    on_grid,
     percentile_interval,
     resampled_means,
 )
-from apps.metrics.statistics.exact_sums import on_grid
 from apps.metrics.statistics.intervals import (
     Floats,
     Interval,

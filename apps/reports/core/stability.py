@@ -141,17 +141,12 @@ def order_under(
         return Order([], None, None, [], 0)
     means = [(one.mean or 0.0, one.interval) for one in summaries([measure] * runs, after, confidence=confidence)]
     old, new = _rounded(before.mean(axis=0)), _rounded(np.array([mean for mean, _ in means]))
-    draws = _draws(before, after, seed, resamples) if n > 1 else None
+    draws = _rounded(resampled_means(np.hstack((before, after)), seed=seed, resamples=resamples)) if n > 1 else None
     share = confidence if draws is None else widened(confidence, n)
     tau = kendall_taus(old[None], new[None])[0]
     spread = None if draws is None else tau_interval(tau, kendall_taus(draws[:, :runs], draws[:, runs:]), share)
     swaps = _swaps(old, new, before, after, confidence)
     return Order(means, None if np.isnan(tau) else float(tau), spread, swaps, n, tau_ap(old, new))
-
-
-def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
-    """Resampled means: the runs under the released grades, then under the others."""
-    return _rounded(resampled_means(np.hstack((before, after)), seed=seed, resamples=resamples))
 
 
 def _rounded(means: Floats) -> Floats:
@@ -177,11 +172,12 @@ def _gap(change: Floats, confidence: float) -> Gap:
 
 def facts_of(order: Order) -> dict[str, Any]:
     """The order as values for JSON; `order_from` is the inverse."""
-    return {**order._asdict(), "swaps": [_swap_facts(swap) for swap in order.swaps]}
-
-
-def _swap_facts(swap: Swap) -> dict[str, Any]:
-    return {**swap._asdict(), "before": swap.before._asdict(), "after": swap.after._asdict()}
+    return {
+        **order._asdict(),
+        "swaps": [
+            {**swap._asdict(), "before": swap.before._asdict(), "after": swap.after._asdict()} for swap in order.swaps
+        ],
+    }
 
 
 def order_from(facts: dict[str, Any]) -> Order:

@@ -18,7 +18,7 @@ from apps.evaluation.presenters.score_tables import conventions_of
 from apps.evaluation.presenters.version_choice import requested_version
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, scorable_versions
-from apps.reports.actions.analyses import request_report
+from apps.reports.actions import request_report
 from apps.reports.models import Report
 from apps.reports.presenters.documents import (
     FORMS,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -22,7 +21,7 @@ from apps.evaluation.presenters.score_tables import Named, block_names
 from apps.evaluation.selectors.rankings import UNJUDGED_AT
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
-from apps.reports.actions.analyses import choose_first
+from apps.reports.actions import choose_first
 from apps.reports.core import bias
 from apps.reports.core.bias import LeftOutSystem, RankMove, SystemMeans
 from apps.reports.forms import BiasForm, FirstForm
@@ -200,5 +199,4 @@ def judge_first(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         actor=user_of(request),
         at=timezone.now(),
     )
-    page = reverse("judging:new-round", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'pool': pool.pk})}")
+    return redirect(reverse("judging:new-round", args=[project.slug], query={"pool": pool.pk}))

@@ -14,7 +14,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.goldsets.rules import blind_refusal
 from apps.goldsets.selectors.versions import frozen_in, seen_by
-from apps.reports.actions.analyses import measure_negatives
+from apps.reports.actions import measure_negatives
 from apps.reports.forms import NegativesForm
 from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives

@@ -24,14 +24,12 @@ from apps.retrieval.execution.intake import ImportedRun, check_open, facts_of_up
 from apps.retrieval.execution.run_reading import (
     check_tag,
     draft_of_file,
-    draft_of_results,
-    draft_of_rows,
+    draft_of_objects,
     draft_of_text,
     is_read_at_once,
     reading_of,
     reading_path,
 )
-from apps.retrieval.formats.runs import RunDraft
 from apps.retrieval.rules import RunRefused, check_lengths
 from apps.retrieval.selectors.runs import job_of_upload
 
@@ -77,8 +75,13 @@ def push_run(
     at: datetime,
 ) -> ImportedRun | Job:
     """Import a run that a client sends as text, rows or results: now with `at_once`, otherwise by the job returned."""
+    sent = rows if results is None else results
+    form = "trec" if sent is None else "rows" if results is None else "results"
     if at_once:
-        draft = _pushed_draft(trec, rows, results, details["tag"], project, snapshot)
+        if sent is None:
+            draft = draft_of_text(trec, project=project, snapshot=snapshot)
+        else:
+            draft = draft_of_objects(form, sent, tag=details["tag"], project=project, snapshot=snapshot)
         return import_run(
             project=project,
             snapshot=snapshot,
@@ -90,9 +93,7 @@ def push_run(
             at=at,
             **details,
         )
-    forms = {"rows": rows, "results": results}
-    form = next((form for form, sent in forms.items() if sent is not None), "trec")
-    body = trec if form == "trec" else json.dumps(forms[form])
+    body = trec if sent is None else json.dumps(sent)
     options = {**details, "usage": usage, "form": form}
     with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
         upload = _store_upload(project, snapshot, stored, options, actor, at)
@@ -183,16 +184,6 @@ def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
         raise RunRefused("A job is working on this file. Wait for it, or cancel it first.", code="upload_busy")
     transaction.on_commit(remover(reading_path(upload)), robust=True)
     return discard_upload(upload_id=upload.pk, actor=actor, at=at)
-
-
-def _pushed_draft(
-    trec: str, rows: list[Any] | None, results: list[Any] | None, tag: str, project: Project, snapshot: Snapshot
-) -> RunDraft:
-    if results is not None:
-        return draft_of_results(results, tag=tag, project=project, snapshot=snapshot, name="results")
-    if rows is None:
-        return draft_of_text(trec, project=project, snapshot=snapshot, name="trec")
-    return draft_of_rows(rows, tag=tag, project=project, snapshot=snapshot, name="rows")
 
 
 def _store_upload(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db import transaction
 
@@ -58,20 +57,14 @@ def request_run(
     return run
 
 
-class AddedRuns(NamedTuple):
-    """Runs for a job to make, and those of the systems that they fuse, which it makes before them."""
-
-    runs: list[Run]
-    components: list[Run]
-
-
 @transaction.atomic
 def add_runs_again(
     former: Sequence[Run], snapshot: Snapshot, query_ids: Sequence[int], *, note: str, actor: User, at: datetime
-) -> AddedRuns:
+) -> tuple[list[Run], list[Run]]:
     """Create runs of the same systems on another snapshot, each as deep as the former one. Raises RunRefused.
 
-    The caller queues their job. Fused runs come last, so that a run before them is not made a second time for them.
+    Returns them, and those of the systems that they fuse, which a job makes before them; the caller queues that job.
+    Fused runs come last, so that a run before them is not made a second time for them.
     """
     runs: list[Run] = []
     components: list[Run] = []
@@ -83,7 +76,7 @@ def add_runs_again(
         components += add_components(run, query_ids, actor, at, among=[*runs, *components])
         runs.append(run)
     lock_queries(query_ids, at=at)
-    return AddedRuns(runs, components)
+    return runs, components
 
 
 def add_components(

@@ -58,9 +58,9 @@ def allocate(method: str, candidates: Union, known: KnownCandidates, budget: Bud
     return choose(candidates, known, budget, np.random.default_rng(seed))
 
 
-def fused_scores(candidates: Union, constant: float = FUSION_CONSTANT) -> Floats:
+def fused_scores(candidates: Union) -> Floats:
     """For each pair the sum of 1 / (constant + rank): reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009)."""
-    return np.add.reduceat(1.0 / (constant + candidates.rank), candidates.offsets[:-1])
+    return np.add.reduceat(1.0 / (FUSION_CONSTANT + candidates.rank), candidates.offsets[:-1])
 
 
 def _by_fused_rank(candidates: Union, known: KnownCandidates, budget: Budget, rng: np.random.Generator) -> Ints:

@@ -24,7 +24,7 @@ from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.ranking import complete_run, rankings_digest
 from apps.retrieval.execution.run_reading import NUMBERED, add_run, add_system, reading_of, reading_path
-from apps.retrieval.formats.runs import RunDraft, facts_of
+from apps.retrieval.formats import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
 from apps.retrieval.selectors.runs import job_of_upload
@@ -132,7 +132,7 @@ def check_open(upload: Upload) -> None:
 
 def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, system: str) -> QuerySet[Run]:
     """The runs of the system called `system` that have exactly the draft's rankings, oldest first."""
-    digest = _draft_digest(snapshot, draft)
+    digest = rankings_digest(snapshot.digest, [(one.outside_id, one.digest) for one in draft.rankings])
     runs = Run.objects.filter(project=project, system__name=system, snapshot=snapshot, digest=digest)
     return runs.order_by("pk")
 
@@ -151,10 +151,6 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
             f"Karat runs {name} itself. Choose another system for an uploaded run.", code="system_not_uploaded"
         )
     return known
-
-
-def _draft_digest(snapshot: Snapshot, draft: RunDraft) -> str:
-    return rankings_digest(snapshot.digest, [(one.outside_id, one.digest) for one in draft.rankings])
 
 
 def _store_rankings(run: Run, draft: RunDraft) -> None:

@@ -55,7 +55,7 @@ class SamplingFrame(NamedTuple):
 def add_samples(pool: Pool, query_ids: Sequence[int], plan: PoolPlan, runs: Sequence[Run], versions: Ints) -> None:
     """Sample the blocks that each query still lacks under the plan. Blocks sampled before stay."""
     counts, pooled = _stored(pool, query_ids, versions)
-    high = found_anywhere(runs, query_ids, far_down(pool.depth)) if plan.easy else {}
+    high = found_anywhere(runs, query_ids, max(FAR_DOWN, 10 * pool.depth)) if plan.easy else {}
     edge = edge_of(plan, query_ids)
     added: list[PoolEntry] = []
     for query in query_ids:
@@ -78,11 +78,6 @@ def _sample(stratum: str, frame: SamplingFrame, blocks: int, count: int, rng: np
         return sample(np.setdiff1d(frame.edge, frame.pooled, assume_unique=True), count, rng)
     without = {ALL: NOTHING, REST: frame.edge, EASY: frame.high}[stratum]
     return sample_outside(np.union1d(frame.pooled, without), blocks, count, rng)
-
-
-def far_down(depth: int) -> int:
-    """The rank below which blocks can be easy negatives: ten times the pool's depth, at least 100."""
-    return max(FAR_DOWN, 10 * depth)
 
 
 def edge_of(plan: PoolPlan, query_ids: Sequence[int]) -> dict[int, Ints]:
@@ -187,7 +182,7 @@ def collect_pairs(
         spend(ctx, pool, runs, query_ids, plan, write)
     parts, sampled = [], Counter[str]()
     for part in chunks(query_ids, POOLED_AT_ONCE):
-        union = None if plan.has_budget else union_of(runs, part, pool.depth)
+        union = None if plan.has_budget else pooling.union(found_blocks(runs, part, pool.depth), pool.depth)
         with ctx.chunk(f"pool:{part[0]}") as fresh:
             if fresh and union is not None:
                 write(pool, part, union, versions)
@@ -200,11 +195,6 @@ def collect_pairs(
         on_part(len(part))
     summary = summary_of(parts, runs)
     return {**summary, "sampled": dict(sampled)} if plan.has_sampled else summary
-
-
-def union_of(runs: Sequence[Run], query_ids: Sequence[int], depth: int) -> pooling.Union:
-    """The union of the runs' top `depth` for the queries, with the runs and ranks of each pair."""
-    return pooling.union(found_blocks(runs, query_ids, depth), depth)
 
 
 def stored_union(pool: Pool, query_ids: Sequence[int]) -> pooling.Union:

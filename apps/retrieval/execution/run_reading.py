@@ -36,13 +36,14 @@ from apps.metrics.files.result_tables import are_results
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
 from apps.retrieval.enums import Returns
-from apps.retrieval.formats.results import draft_from_objects, draft_from_results
-from apps.retrieval.formats.runs import (
+from apps.retrieval.formats import (
     MOST_ERRORS,
     MOST_ERRORS_STORED,
     QueryRanking,
     RunDraft,
     draft_from_lines,
+    draft_from_objects,
+    draft_from_results,
     draft_from_rows,
     draft_from_table,
 )
@@ -310,10 +311,7 @@ def tidy_readings(at: datetime) -> None:
 def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
     if (form := upload.options.get("form")) in ("rows", "results"):
         sent = _reported(json.loads(upload.file_here().read_bytes()), progress)
-        tag = upload.options["tag"]
-        if form == "results":
-            return draft_of_results(sent, tag=tag, project=upload.project, snapshot=snapshot, name="results")
-        return draft_of_rows(sent, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
+        return draft_of_objects(form, sent, tag=upload.options["tag"], project=upload.project, snapshot=snapshot)
     return draft_of_file(
         upload.file_here(), project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
     )
@@ -339,20 +337,20 @@ def draft_of_file(
         return draft_from_lines(_reported(lines_in(stream, shown), progress), shown, **known_ids(project, snapshot))
 
 
-def draft_of_text(text: str, *, project: Project, snapshot: Snapshot, name: str) -> RunDraft:
-    """The run in a text of TREC's six columns. Errors name it `name` and count its lines from 1."""
+def draft_of_text(text: str, *, project: Project, snapshot: Snapshot) -> RunDraft:
+    """The run in a text of TREC's six columns. Errors name it `trec` and count its lines from 1."""
     lines = text.removeprefix("\ufeff").encode().split(b"\n")
-    return draft_from_lines(lines, name, **known_ids(project, snapshot))
+    return draft_from_lines(lines, "trec", **known_ids(project, snapshot))
 
 
-def draft_of_rows(rows: Iterable[Any], *, tag: str, project: Project, snapshot: Snapshot, name: str) -> RunDraft:
-    """The run in objects with query_id, block_id and score. Errors name them `name` and count them from 1."""
-    return draft_from_rows(rows, tag, name, **known_ids(project, snapshot))
+def draft_of_objects(form: str, objects: Iterable[Any], *, tag: str, project: Project, snapshot: Snapshot) -> RunDraft:
+    """The run in objects: with query_id, block_id and score for the form `rows`, and as lines of `results` have them.
 
-
-def draft_of_results(objects: Iterable[Any], *, tag: str, project: Project, snapshot: Snapshot, name: str) -> RunDraft:
-    """The run in objects as lines of results have them. Errors name them `name` and count them from 1."""
-    return draft_from_objects(objects, tag, name, **known_queries(project), facts_of=partial(facts_of, snapshot))
+    Errors name them by the form and count them from 1.
+    """
+    if form == "results":
+        return draft_from_objects(objects, tag, form, **known_queries(project), facts_of=partial(facts_of, snapshot))
+    return draft_from_rows(objects, tag, form, **known_ids(project, snapshot))
 
 
 class KnownQueries(TypedDict):

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.text import capfirst
 
 from apps.accounts.models import Project
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules
@@ -98,12 +98,13 @@ class PoolForm(SamplingForm, QueryChoiceForm):
 
     def __init__(self, *args: Any, project: Project, snapshot: Snapshot | None, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
-        self._field("snapshot").queryset = snapshots_in(project)
-        self._field("systems").queryset = engines_in(project)
-        if self._field("systems").queryset.exists():
+        systems = engines_in(project)
+        offer_rows(self, "snapshot", snapshots_in(project))
+        offer_rows(self, "systems", systems)
+        if systems.exists():
             del self.fields["built_in"]
         if snapshot is not None:
-            self._field("runs").queryset = complete_runs_on(snapshot)
+            offer_rows(self, "runs", complete_runs_on(snapshot))
 
     @property
     def is_advanced(self) -> bool:
@@ -148,17 +149,16 @@ class GrowForm(SamplingForm):
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         runs = pool_runs(pool)
-        fields: dict[str, Any] = self.fields
-        fields["systems"].queryset = engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
-        fields["runs"].queryset = complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
-        fields["depth"].initial = pool.depth
+        offer_rows(self, "systems", engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs]))
+        offer_rows(self, "runs", complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs]))
+        self.fields["depth"].initial = pool.depth
         plan = plan_of(pool.plan)
         if not plan.has_budget:
-            del fields["pairs"]
+            del self.fields["pairs"]
         else:
-            fields["pairs"].help_text = "Per query." if plan.each else "In all queries together."
+            self.fields["pairs"].help_text = "Per query." if plan.each else "In all queries together."
         if plan.random and not plan.edge:
-            del fields["edge"]
+            del self.fields["edge"]
 
     @property
     def sampling_fields(self) -> list[forms.BoundField]:

@@ -6,7 +6,7 @@ from django import forms
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import secrets_in
-from apps.common.web.forms import KaratForm, offer
+from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.core.engines.remote.base import AUTHS
@@ -124,11 +124,10 @@ class RemoteForm(AuthForm, PaceForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
-        fields: dict[str, Any] = self.fields
-        fields["snapshot"].queryset = snapshots = snapshots_in(project)
-        fields["snapshot"].required = snapshots.exists()
-        first = queries_in(project).values_list("text", flat=True).first()
-        fields["question"].initial = first or ""
+        snapshots = snapshots_in(project)
+        offer_rows(self, "snapshot", snapshots)
+        self.fields["snapshot"].required = snapshots.exists()
+        self.fields["question"].initial = queries_in(project).values_list("text", flat=True).first() or ""
 
     @property
     def own_fields(self) -> list[forms.BoundField]:
@@ -236,6 +235,5 @@ class LoadForm(AuthForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
-        fields: dict[str, Any] = self.fields
-        fields["snapshot"].queryset = snapshots_in(project)
-        fields["vectors"].queryset = dense_systems_in(project)
+        offer_rows(self, "snapshot", snapshots_in(project))
+        offer_rows(self, "vectors", dense_systems_in(project))

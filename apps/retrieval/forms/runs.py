@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 
 from apps.accounts.models import Project
 from apps.common.text.wording import plural
-from apps.common.web.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.metrics.statistics.usage import EXAMPLE, NAMES, Usage, UsageError, usage_of_words
@@ -108,13 +108,10 @@ class QueryChoiceForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
-        self._field("source").queryset = Source.objects.filter(project=project).order_by("name")
+        offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         for name, empty_label in (("domain", "All domains"), ("query_type", "All types")):
             values = query_strata(project, name)
-            self._field(name).choices = [("", empty_label), *((value, value) for value in values)]
-
-    def _field(self, name: str) -> Any:
-        return self.fields[name]
+            offer(self, name, [("", empty_label), *((value, value) for value in values)])
 
     @property
     def choice_fields(self) -> list[forms.BoundField]:
@@ -203,8 +200,7 @@ class FusionForm(KaratForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        fields: dict[str, Any] = self.fields
-        fields["systems"].queryset = System.objects.filter(project=project).order_by("name")
+        offer_rows(self, "systems", System.objects.filter(project=project).order_by("name"))
 
 
 class RunForm(QueryChoiceForm):
@@ -226,9 +222,9 @@ class RunForm(QueryChoiceForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
-        self._field("snapshot").queryset = snapshots_in(project)
+        offer_rows(self, "snapshot", snapshots_in(project))
         sets = [(one.key, capfirst(one.name)) for one in question_sets(project)]
-        self._field("questions").choices = [("", "All queries, or those of the filters below"), *sets]
+        offer(self, "questions", [("", "All queries, or those of the filters below"), *sets])
 
     @property
     def choice(self) -> QueryChoice:

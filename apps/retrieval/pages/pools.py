@@ -1,7 +1,6 @@
 """The pages of pools, with the chart of their sizes."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.forms import ModelMultipleChoiceField
@@ -31,6 +30,7 @@ from apps.retrieval.forms.pools import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
 from apps.retrieval.selectors.pools import (
+    MissingEstimate,
     entries_of,
     estimate_pool,
     is_withdrawn,
@@ -319,22 +319,12 @@ def _how(pool: Pool) -> str:
     return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 
 
-class MissedFigures(NamedTuple):
-    """The estimate on a pool's page: relevant blocks outside the pool, and the pool's recall in percent."""
-
-    counts: dict[str, Any]
-    blocks: BoundedFigure | None
-    share: BoundedFigure | None
-    at: datetime
-
-
-def _missed(pool: Pool) -> MissedFigures | None:
-    """The last estimate; None when none was made since the pool was built or grown."""
+def _missed(pool: Pool) -> MissingEstimate | None:
+    """The last estimate, with the recall in percent."""
     found = missing_estimate(pool)
-    if found is None:
-        return None
-    share = BoundedFigure(*(part * 100 for part in found.share)) if found.share else None
-    return MissedFigures(found.counts, found.blocks, share, found.at)
+    if found is None or found.share is None:
+        return found
+    return found._replace(share=BoundedFigure(*(part * 100 for part in found.share)))
 
 
 def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:

@@ -283,7 +283,7 @@ def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     run_file = upload_in(project, pk)
     discard_run_file(upload_id=run_file.pk, actor=request.user, at=timezone.now())
     if request.POST.get("another") == "yes":
-        return redirect(f"{reverse('retrieval:upload', args=[project.slug])}?again={run_file.pk}")
+        return redirect(reverse("retrieval:upload", args=[project.slug], query={"again": run_file.pk}))
     return redirect("retrieval:overview", slug=project.slug)
 
 

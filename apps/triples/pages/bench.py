@@ -19,7 +19,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, live_queries, narrowed
-from apps.retrieval.actions.loading import request_indexes
+from apps.retrieval.actions.systems import request_indexes
 from apps.triples import rules
 from apps.triples.forms import BenchForm, SentBlock, changed
 from apps.triples.models import Triple

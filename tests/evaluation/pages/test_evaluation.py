@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from apps.evaluation.core import packing
 from apps.evaluation.pages.evaluation import Scores
 from apps.evaluation.presenters.score_tables import EvaluationSheet
 from apps.evaluation.selectors.evaluations import RANKS_ONLY, originals_in
-from apps.gates.selectors import gates
+from apps.gates import selectors as gates
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.statistics.intervals import mean_interval
@@ -22,6 +21,7 @@ from apps.retrieval.models import Pool
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import make_member
 from tests.gates.factories import add_gate
+from tests.module_rows import rows_of_module
 from tests.reading import words
 
 pytestmark = pytest.mark.django_db
@@ -46,15 +46,10 @@ def make_worded(clean):
     return make_scene(qrels=qrels, runs={"r": results}, metadata=metadata)
 
 
-@pytest.fixture(scope="module")
-def _worded(module_rows):
-    return make_worded(CLEAN)
-
-
-@pytest.fixture
-def worded(db, _worded):
+@rows_of_module
+def worded():
     """Six queries, each also with typos and in lower case. The run fails on typos alone."""
-    return deepcopy(_worded)
+    return make_worded(CLEAN)
 
 
 def test_variants_of_a_question_count_as_one_in_scores_comparisons_and_gates(worded):

@@ -16,17 +16,6 @@ def nothing_loaded():
     encoder.encoder_of.cache_clear()
 
 
-@pytest.fixture
-def without_packages(monkeypatch):
-    monkeypatch.setattr(encoder, "PACKAGES", ("a_package_that_is_not_there",))
-
-
-@pytest.fixture
-def with_packages(monkeypatch):
-    """As far as making a system goes; nothing is loaded for that."""
-    monkeypatch.setattr(encoder, "PACKAGES", ())
-
-
 def engine_in(folder, **values):
     return Dense(folder, sha256_of(folder), **values)
 

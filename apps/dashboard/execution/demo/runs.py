@@ -26,14 +26,14 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import questions_for_slices
 from apps.metrics.expected.rules import BY_GRADES, KINDS
 from apps.queries.models import Query
-from apps.reports.actions.analyses import measure_negatives
+from apps.reports.actions import measure_negatives
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import request_run
 from apps.retrieval.actions.systems import create_system
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
-from apps.retrieval.formats.runs import draft_from_lines
+from apps.retrieval.formats import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice
 from apps.retrieval.selectors.snapshots import position_of_blocks

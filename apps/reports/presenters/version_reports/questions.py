@@ -244,13 +244,10 @@ def _of_grades(facts: Mapping[str, Any]) -> Iterator[Block]:
     )
     if differing:
         rows = [
-            [_steps(int(distance)), count(n), percent(n / differing, 0)] for distance, n in facts["by_distance"].items()
+            [f"{int(distance):,} apart", count(n), percent(n / differing, 0)]
+            for distance, n in facts["by_distance"].items()
         ]
         yield Table("How far grades differed", ["Highest and lowest grade", "Pairs", "Share"], rows)
-
-
-def _steps(distance: int) -> str:
-    return f"{distance:,} apart"
 
 
 def _of_verdicts(facts: Mapping[str, Any]) -> Iterator[Block]:

@@ -12,7 +12,7 @@ from apps.corpus.management.base import BAD_INPUT
 from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
 from apps.retrieval.execution.intake import ImportedRun, UnknownIds
-from apps.retrieval.formats.runs import RunDraft
+from apps.retrieval.formats import RunDraft
 from apps.retrieval.management.base import SnapshotCommand
 
 

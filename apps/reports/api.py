@@ -20,7 +20,7 @@ from apps.evaluation.serializers.drops import ChosenPoolOut
 from apps.goldsets.access import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.rules import blind_refusal
-from apps.reports.actions.analyses import choose_first, measure_negatives, request_report
+from apps.reports.actions import choose_first, measure_negatives, request_report
 from apps.reports.models import BiasReport, NegativesReport, Report, StabilityReport
 from apps.reports.presenters import documents
 from apps.reports.presenters.documents import FORMS, HTML

@@ -16,7 +16,7 @@ from apps.gates.enums import Tier
 from apps.gates.formats import LONGEST_FILE
 from apps.gates.models import Gate
 from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
-from apps.gates.selectors.gates import rule_of, slices_of
+from apps.gates.selectors import rule_of, slices_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
 from apps.metrics.expected.rules import BY_GRADES, TEXT

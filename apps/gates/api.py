@@ -16,13 +16,13 @@ from apps.common.web.api import OneForm, given_in
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
+from apps.gates import selectors as gates
 from apps.gates.core.decisions import GAPS
 from apps.gates.core.rule import as_facts
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
 from apps.gates.presenters import file_response, planned_in
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import GateStatus, badge_of, next_step
+from apps.gates.selectors import GateStatus, badge_of, next_step
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import gold_set_in
 from apps.retrieval.selectors.systems import system_in

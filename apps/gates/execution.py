@@ -27,12 +27,12 @@ from apps.evaluation.selectors import rankings
 from apps.evaluation.selectors.evaluations import names_of
 from apps.evaluation.selectors.expected import HitTable, flags_of
 from apps.evaluation.selectors.rankings import ScoringGround
+from apps.gates import selectors as gates
 from apps.gates.core import decisions
 from apps.gates.core.rule import GateRule, measures_of, sample
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import Gate, GateResult
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import Next, next_step
+from apps.gates.selectors import Next, next_step
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import slices

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from apps.cli.verify import command
+from apps.cli import verify as command
 from apps.goldsets.formats.folder import write_folder
 from tests.goldsets.content import FACTS, SMALL
 

@@ -23,17 +23,17 @@ from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.presenters.score_charts import head_cell
 from apps.evaluation.presenters.score_tables import shallow_words
 from apps.gates import actions
+from apps.gates import execution as checks
+from apps.gates import selectors as gates
 from apps.gates.core import rule
 from apps.gates.core.badge import badge as drawn
 from apps.gates.core.decisions import bound_of, formatted_value
 from apps.gates.core.rule import COST, GateRule, range_fault, unit
 from apps.gates.enums import GateState
-from apps.gates.execution import checks
-from apps.gates.forms.gates import BoundForm, GateFileForm, GateForm
+from apps.gates.forms import BoundForm, GateFileForm, GateForm
 from apps.gates.models import Gate, GateResult
 from apps.gates.presenters import file_response, planned_in
-from apps.gates.selectors import gates
-from apps.gates.selectors.gates import GateStatus, next_step
+from apps.gates.selectors import GateStatus, next_step
 from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
 from apps.goldsets.selectors.versions import gold_set_in, gold_sets_of
