@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from apps.jobs.api import jobs as jobs_api
-from apps.jobs.api import notifications as notifications_api
+from apps.jobs import api as views
 from apps.jobs.pages import jobs, notifications, webhooks
 
 pages = [
@@ -22,12 +21,12 @@ pages = [
 ]
 
 api = [
-    path("", jobs_api.JobList.as_view(), name="jobs"),
-    path("deliveries/", jobs_api.DeliveryList.as_view(), name="deliveries"),
-    path("deliveries/<int:pk>/send-again/", jobs_api.DeliverySendAgain.as_view(), name="send-again"),
-    path("<int:pk>/", jobs_api.JobDetail.as_view(), name="job"),
-    path("<int:pk>/cancel/", jobs_api.JobCancel.as_view(), name="job-cancel"),
-    path("<int:pk>/retry/", jobs_api.JobRetry.as_view(), name="job-retry"),
+    path("", views.JobList.as_view(), name="jobs"),
+    path("deliveries/", views.DeliveryList.as_view(), name="deliveries"),
+    path("deliveries/<int:pk>/send-again/", views.DeliverySendAgain.as_view(), name="send-again"),
+    path("<int:pk>/", views.JobDetail.as_view(), name="job"),
+    path("<int:pk>/cancel/", views.JobCancel.as_view(), name="job-cancel"),
+    path("<int:pk>/retry/", views.JobRetry.as_view(), name="job-retry"),
 ]
 
 mail_pages = [path("profile/mail/", notifications.mail_choice, name="choice")]
@@ -45,7 +44,7 @@ server_webhook_pages = [
 ]
 
 notification_api = [
-    path("", notifications_api.NotificationList.as_view(), name="list"),
-    path("read-all/", notifications_api.NotificationReadAll.as_view(), name="read-all"),
-    path("<int:pk>/read/", notifications_api.NotificationRead.as_view(), name="read"),
+    path("", views.NotificationList.as_view(), name="list"),
+    path("read-all/", views.NotificationReadAll.as_view(), name="read-all"),
+    path("<int:pk>/read/", views.NotificationRead.as_view(), name="read"),
 ]

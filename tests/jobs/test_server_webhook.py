@@ -15,7 +15,7 @@ from apps.jobs.actions.webhooks import (
     try_server_webhook,
     try_webhook,
 )
-from apps.jobs.execution.webhooks import post_to_operators
+from apps.jobs.execution.outbox import post_to_operators
 from apps.jobs.models import Outbox
 from apps.jobs.pages.webhooks import PAGE_SIZE
 from tests.factories import AT, lead_of, make_member, make_project, make_user

@@ -19,8 +19,8 @@ from apps.common.discovery import later
 from apps.common.errors import Refusal
 from apps.jobs.enums import DeliveryKind, JobState, ServerEvent
 from apps.jobs.execution.context import JobContext, JobFailed
+from apps.jobs.execution.outbox import post_to_operators
 from apps.jobs.execution.periodic import periodic_task
-from apps.jobs.execution.webhooks import post_to_operators
 from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors.job_kinds import job_kind
 

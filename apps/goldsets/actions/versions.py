@@ -30,7 +30,7 @@ from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources

@@ -26,7 +26,7 @@ from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep, ServerEvent, WebhookEvent
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_operators, post_to_webhooks
+from apps.jobs.execution.outbox import post_to_operators, post_to_webhooks
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
 

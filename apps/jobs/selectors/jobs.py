@@ -1,4 +1,4 @@
-"""Reads jobs, by project, and notifications, by project and person."""
+"""Reads jobs, webhooks and their deliveries, by project, and notifications, by project and person."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,8 @@ from apps.accounts.selectors import Holding
 from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.common.database.statements import LARGEST_KEY
 from apps.jobs.core.progress import spoken
-from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
+from apps.jobs.enums import DeliveryKind
+from apps.jobs.models import Job, MailChoice, Notification, Outbox, Webhook, WorkerBeat
 from apps.jobs.selectors.hidden_objects import hidden_for
 
 
@@ -128,3 +129,40 @@ def _below(rows: QuerySet[Notification], pk: int | None) -> QuerySet[Notificatio
 def mail_choice_of(person: User) -> MailChoice:
     """The person's choice, or the unsaved default."""
     return MailChoice.objects.filter(person=person).first() or MailChoice(person=person)
+
+
+def webhooks_in(project: Project) -> QuerySet[Webhook]:
+    """The webhooks of the project, also those that are switched off, oldest first."""
+    return Webhook.objects.filter(project=project, ended_at=None).select_related("created_by").order_by("pk")
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    webhook = webhooks_in(project).select_related("project").filter(pk=pk).first()
+    if webhook is None:
+        raise Http404("No such webhook.")
+    return webhook
+
+
+def deliveries_in(project: Project) -> QuerySet[Outbox]:
+    """The messages to webhooks of the project, whatever became of them; newest first."""
+    return Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+
+
+def delivery_in(project: Project, pk: int) -> Outbox:
+    return _found(deliveries_in(project), pk)
+
+
+def deliveries_to_operators() -> QuerySet[Outbox]:
+    """The messages to the webhook of the server, newest first."""
+    return Outbox.objects.filter(project=None, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+
+
+def delivery_to_operators(pk: int) -> Outbox:
+    return _found(deliveries_to_operators(), pk)
+
+
+def _found(rows: QuerySet[Outbox], pk: int) -> Outbox:
+    delivery = rows.filter(pk=pk).first()
+    if delivery is None:
+        raise Http404("No such message.")
+    return delivery
