@@ -9,7 +9,7 @@ class CalibrationConfig(AppConfig):
         from apps.accounts.execution.leaving import on_leaving
         from apps.calibration.selectors import calibrations
         from apps.common.discovery import later
-        from apps.jobs.selectors.hidden_objects import add_hidden
+        from apps.jobs.selectors.jobs import add_hidden
         from apps.review.selectors.participation import add_blinding
 
         calibrations.register()

@@ -16,7 +16,7 @@ from apps.goldsets.enums import VersionState
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.execution.sweep import close_abandoned
 from apps.jobs.models import Job, Outbox
-from apps.jobs.selectors import hidden_objects
+from apps.jobs.selectors import jobs
 from apps.queries.actions import revoke_permission
 from apps.review.actions.reminding import escalate
 from apps.triples.models import Triple
@@ -118,7 +118,7 @@ def test_of_a_long_review_nothing_is_told_whatever_one_reviewer_answered(team):
 
 def test_a_dispute_that_somebody_reviews_again_blindly_is_not_told(team, monkeypatch):
     first, second = make_disputed(team), make_disputed(team)
-    monkeypatch.setattr(hidden_objects, "_hidden", [lambda person: Triple.objects.filter(pk=first.pk).values("pk")])
+    monkeypatch.setattr(jobs, "_hidden", [lambda person: Triple.objects.filter(pk=first.pk).values("pk")])
 
     escalate(project=team, at=LATER)
 

@@ -13,7 +13,7 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.enums import LOAD_DEMO
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job, Notification
-from apps.jobs.selectors.hidden_objects import hidden_for
+from apps.jobs.selectors.jobs import hidden_for
 
 
 class ProjectPlace(NamedTuple):
