@@ -3,7 +3,7 @@
 from django.urls import path
 
 from apps.jobs import api as views
-from apps.jobs.pages import jobs, notifications, webhooks
+from apps.jobs.pages import jobs, webhooks
 
 pages = [
     path("", jobs.job_list, name="list"),
@@ -29,12 +29,12 @@ api = [
     path("<int:pk>/retry/", views.JobRetry.as_view(), name="job-retry"),
 ]
 
-mail_pages = [path("profile/mail/", notifications.mail_choice, name="choice")]
+mail_pages = [path("profile/mail/", jobs.mail_choice, name="choice")]
 
 notification_pages = [
-    path("", notifications.notification_list, name="list"),
-    path("read/", notifications.read_all, name="read-all"),
-    path("<int:pk>/open/", notifications.open_one, name="open"),
+    path("", jobs.notification_list, name="list"),
+    path("read/", jobs.read_all, name="read-all"),
+    path("<int:pk>/open/", jobs.open_one, name="open"),
 ]
 
 server_webhook_pages = [

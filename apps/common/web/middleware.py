@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from apps.common.errors import PROBLEM_TYPE, problem_facts
 from apps.common.web.body_limits import DISK_RESERVE, KEPT_IN_MEMORY, most_bytes_at, too_large_in_words
-from apps.common.web.current_work import new_request_id, reset_request_id, set_request_id
+from apps.common.web.logs import new_request_id, reset_request_id, set_request_id
 
 API = "/api/"
 Handler = Callable[[HttpRequest], HttpResponse]

@@ -23,7 +23,7 @@ from apps.common.hooks import NextStep
 from apps.common.web import requests
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.pages.paths import path
-from apps.dashboard.selectors.places import demo_asked
+from apps.dashboard.selectors import demo_asked
 from apps.evaluation.selectors.run_again import evaluations_of, versions_on_snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version

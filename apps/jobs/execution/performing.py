@@ -21,7 +21,7 @@ from django.urls import reverse
 from apps.common.database.functions import from_now
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.buckets import BucketAway
-from apps.common.web.current_work import reset_request_id, set_request_id
+from apps.common.web.logs import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep, ServerEvent, WebhookEvent
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached
