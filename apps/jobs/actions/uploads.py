@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
@@ -110,10 +110,7 @@ def discard_upload(*, upload_id: int, actor: User | None, at: datetime) -> Uploa
 
 def upload_in(project: Project, pk: int) -> Upload:
     """The upload, when it belongs to this project; Http404 otherwise."""
-    try:
-        return Upload.objects.get(project=project, pk=pk)
-    except Upload.DoesNotExist:
-        raise Http404("No such file.") from None
+    return get_object_or_404(Upload, project=project, pk=pk)
 
 
 def shown_name(name: str) -> str:

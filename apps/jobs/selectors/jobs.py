@@ -7,27 +7,21 @@ from typing import Any, NamedTuple
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding
 from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.common.database.statements import LARGEST_KEY
+from apps.common.discovery import Registered
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.models import Job, MailChoice, Notification, Outbox, Webhook, WorkerBeat
 
-Hidden = Callable[[User], QuerySet]
-_hidden: list[Hidden] = []
-"""Through these, apps above hide notifications from a person for some time: people who review a past triple again,
-blindly, must not read its earlier verdicts in an old notification.
+hidden_objects: Registered[Callable[[User], QuerySet]] = Registered()
+"""Each selects the ids (`Notification.about`) that are hidden from a person right now: people who review a past triple
+again, blindly, must not read its earlier verdicts in an old notification.
 """
-
-
-def add_hidden(select: Hidden) -> Hidden:
-    """`select(person)` selects the ids (`Notification.about`) that are hidden from the person right now."""
-    if select not in _hidden:
-        _hidden.append(select)
-    return select
 
 
 def hidden_for(person: User) -> Q:
@@ -38,7 +32,7 @@ def hidden_for(person: User) -> Q:
 def hidden_by_id(person: User, column: str) -> Q:
     """The rows whose `column` is an id hidden from the person, as a condition."""
     condition = Q(pk__in=[])
-    for select in _hidden:
+    for select in hidden_objects:
         condition |= Q(**{f"{column}__in": select(person)})
     return condition
 
@@ -60,10 +54,7 @@ def jobs_in(project: Project) -> QuerySet[Job]:
 
 def job_in(project: Project, pk: int) -> Job:
     """The job, when it belongs to this project; Http404 otherwise."""
-    try:
-        return jobs_in(project).get(pk=pk)
-    except Job.DoesNotExist:
-        raise Http404("No such job.") from None
+    return get_object_or_404(jobs_in(project), pk=pk)
 
 
 def worker_last_seen() -> int | None:
@@ -162,10 +153,7 @@ def webhooks_in(project: Project) -> QuerySet[Webhook]:
 
 
 def webhook_in(project: Project, pk: int) -> Webhook:
-    webhook = webhooks_in(project).select_related("project").filter(pk=pk).first()
-    if webhook is None:
-        raise Http404("No such webhook.")
-    return webhook
+    return get_object_or_404(webhooks_in(project).select_related("project"), pk=pk)
 
 
 def deliveries_in(project: Project) -> QuerySet[Outbox]:
@@ -174,7 +162,7 @@ def deliveries_in(project: Project) -> QuerySet[Outbox]:
 
 
 def delivery_in(project: Project, pk: int) -> Outbox:
-    return _found(deliveries_in(project), pk)
+    return get_object_or_404(deliveries_in(project), pk=pk)
 
 
 def deliveries_to_operators() -> QuerySet[Outbox]:
@@ -183,11 +171,4 @@ def deliveries_to_operators() -> QuerySet[Outbox]:
 
 
 def delivery_to_operators(pk: int) -> Outbox:
-    return _found(deliveries_to_operators(), pk)
-
-
-def _found(rows: QuerySet[Outbox], pk: int) -> Outbox:
-    delivery = rows.filter(pk=pk).first()
-    if delivery is None:
-        raise Http404("No such message.")
-    return delivery
+    return get_object_or_404(deliveries_to_operators(), pk=pk)

@@ -73,14 +73,16 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_blinded(client, p
     triple = make_disputed(project, author=ann)
     confirmer, flagger = reviewers_of(triple)
     blinded = Triple.objects.filter(pk=triple.pk).values("pk")
-    monkeypatch.setattr(jobs, "_hidden", [lambda person: blinded if person == confirmer else blinded.filter(pk=None)])
+    monkeypatch.setattr(
+        jobs, "hidden_objects", [lambda person: blinded if person == confirmer else blinded.filter(pk=None)]
+    )
     client.force_login(confirmer)
     home = reverse("notifications:list", args=(project.slug,))
 
     hidden = client.get(home).content.decode()
     mail_what_is_due(AT)
     bodies = {row.payload["to"][0]: row.payload["body"] for row in Outbox.objects.all()}
-    monkeypatch.setattr(jobs, "_hidden", [])
+    monkeypatch.setattr(jobs, "hidden_objects", [])
 
     assert "You confirmed" not in hidden
     assert "You confirmed" not in bodies.get(confirmer.email, "")
