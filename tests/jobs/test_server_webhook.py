@@ -68,8 +68,7 @@ def test_a_message_that_failed_is_sent_again_to_the_address_that_is_set_now(clie
     assert before == {"state": "failed", "tries": 12, "delivery": str(delivery.delivery_id)}
 
 
-def test_messages_of_projects_are_not_among_them(client, operator):
-    project = make_project()
+def test_messages_of_projects_are_not_among_them(client, operator, project):
     webhook, _ = add_webhook(project=project, url="https://ci.example/", actor=lead_of(project), at=AT)
     theirs = try_webhook(webhook=webhook, at=AT)
 
