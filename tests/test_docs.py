@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.text.terms import TERMS
+from apps.common.templatetags.karat import TERMS
 from apps.config import commandline
 from apps.dashboard.pages.manual import manual_page
 from apps.dashboard.pages.shell import HELP

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from apps.common.text.terms import TERMS
+from apps.common.templatetags.karat import TERMS
 from apps.dashboard.pages.shell import HELP
 
 
