@@ -51,11 +51,11 @@ def percent(share: float | None, places: int = 1) -> str:
     return f"{number(share * 100, places)}\N{NO-BREAK SPACE}%"
 
 
-def percent_interval(bounds: Sequence[float | None] | None) -> str:
+def percent_interval(bounds: Sequence[float | None] | None, places: int = 0) -> str:
     """`(0.06, 0.19)` → "6 to 19 %"; no interval is "no interval"."""
     if not bounds or bounds[0] is None or bounds[1] is None:
         return "no interval"
-    return f"{number(bounds[0] * 100, 0)} to {percent(bounds[1], 0)}"
+    return f"{number(bounds[0] * 100, places)} to {percent(bounds[1], places)}"
 
 
 def count(value: int | None) -> str:
