@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from django.test import Client
+
     from apps.accounts.models import Project
     from tests.jobs.workers import Workers
     from tests.s3 import There
@@ -110,6 +112,14 @@ def project(db) -> "Project":
     from tests.factories import make_project
 
     return make_project()
+
+
+@pytest.fixture
+def lead_signed_in(project: "Project", client: "Client") -> None:
+    """The lead of the project is signed in."""
+    from tests.factories import lead_of
+
+    client.force_login(lead_of(project))
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ OWN_PLANS = {
         "scorecards", "tables", "verify",
     },
     "config": {
-        "apps", "celery", "checks", "commandline", "database_timeouts", "doctor", "management", "move", "moved",
+        "apps", "celery", "commandline", "database_timeouts", "doctor", "management", "move", "moved",
         "own_addresses", "restore", "secrets", "settings", "supervisor",
         "up", "upgrade", "urls", "web_server", "wsgi",
     },

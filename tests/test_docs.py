@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.text.terms import TERMS
+from apps.common.templatetags.karat import TERMS
 from apps.config import commandline
 from apps.dashboard.pages.manual import manual_page
-from apps.dashboard.pages.page_help import HELP
+from apps.dashboard.pages.shell import HELP
 from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
 from tests.house import LADDER

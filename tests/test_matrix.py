@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from apps.accounts.actions.secrets import reveal
-from apps.dashboard.pages.page_help import HELP
+from apps.dashboard.pages.shell import HELP
 from tests.endpoints import ENDPOINTS, MEMBERS, STANDINGS
 from tests.fast_client import Asker, without_words
 from tests.world import OF_PROJECTS, ROUTES, SECRET, arguments_of, is_of_the_api, namespaces

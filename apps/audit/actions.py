@@ -17,7 +17,7 @@ from apps.audit.execution.signed_checkpoints import ChainHead
 from apps.audit.execution.verification import first_break
 from apps.audit.models import Chain, Event
 from apps.common.errors import IllegalStep
-from apps.common.web.current_work import current_request_id
+from apps.common.web.logs import current_request_id
 
 LABEL_LENGTH = 200
 

@@ -24,8 +24,8 @@ from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.execution.periodic import periodic_task
-from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.review.enums import RateSide
 from apps.review.rules import flag_fault
 

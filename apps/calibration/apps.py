@@ -9,10 +9,10 @@ class CalibrationConfig(AppConfig):
         from apps.accounts.execution.leaving import on_leaving
         from apps.calibration.selectors import calibrations
         from apps.common.discovery import later
-        from apps.jobs.selectors.hidden_objects import add_hidden
+        from apps.jobs.selectors.jobs import hidden_objects
         from apps.review.selectors.participation import add_blinding
 
         calibrations.register()
         add_blinding(later("apps.calibration.selectors.calibrations.blinded_among"))
-        add_hidden(later("apps.calibration.selectors.calibrations.blinded_triples"))
+        hidden_objects.add(later("apps.calibration.selectors.calibrations.blinded_triples"))
         on_leaving(later("apps.calibration.selectors.calibrations.held_calibrations"))

@@ -1,6 +1,7 @@
-"""Exceptions for what Karat refuses: an action (Refusal) and an input file (InputError)."""
+"""Exceptions for what Karat refuses: an action (Refusal) and an input file (InputError); the fields of a problem."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 class Refusal(Exception):
@@ -69,3 +70,10 @@ class InputErrors(Exception):
         self.errors = errors
         self.capped = capped or unlisted > 0
         self.unlisted = unlisted
+
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+def problem_facts(*, status: int, title: str, detail: str, code: str) -> dict[str, Any]:
+    return {"type": f"urn:karat:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}

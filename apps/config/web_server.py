@@ -21,7 +21,7 @@ from waitress.wasyncore import loop
 
 from apps.common.web import request_counts
 from apps.common.web.body_limits import FRAMING_BYTES
-from apps.config.checks import startup_messages
+from apps.config.apps import startup_messages
 from apps.config.database_timeouts import keep_open, wait_as_a_web_server
 from apps.config.wsgi import application
 

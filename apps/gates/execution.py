@@ -41,7 +41,7 @@ from apps.jobs.actions.notifications import SENTENCE_LENGTH, notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.context import JobContext
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Result
 from apps.metrics.expected.rules import counts_questions, items_of

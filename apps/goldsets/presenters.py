@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
+from apps.common.discovery import Registered
 from apps.common.errors import Forbidden
 from apps.goldsets import rules
 from apps.goldsets.access import log_names, open_test
@@ -145,17 +146,9 @@ class VersionPanel(NamedTuple):
     panel: Any
 
 
-MakePanel = Callable[[Version], VersionPanel | None]
-_panels: list[MakePanel] = []
-
-
-def on_version_page(panel: MakePanel) -> MakePanel:
-    """Register a panel; None where it has nothing to show."""
-    if panel not in _panels:
-        _panels.append(panel)
-    return panel
+on_version_page: Registered[Callable[[Version], VersionPanel | None]] = Registered()
+"""Panels of apps above; None where one has nothing to show."""
 
 
 def panels_of(version: Version) -> list[VersionPanel]:
-    """The panels in the order of registration."""
-    return [made for panel in _panels if (made := panel(version))]
+    return [made for panel in on_version_page if (made := panel(version))]

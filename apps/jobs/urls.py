@@ -2,9 +2,8 @@
 
 from django.urls import path
 
-from apps.jobs.api import jobs as jobs_api
-from apps.jobs.api import notifications as notifications_api
-from apps.jobs.pages import jobs, notifications, webhooks
+from apps.jobs import api as views
+from apps.jobs.pages import jobs, webhooks
 
 pages = [
     path("", jobs.job_list, name="list"),
@@ -22,20 +21,20 @@ pages = [
 ]
 
 api = [
-    path("", jobs_api.JobList.as_view(), name="jobs"),
-    path("deliveries/", jobs_api.DeliveryList.as_view(), name="deliveries"),
-    path("deliveries/<int:pk>/send-again/", jobs_api.DeliverySendAgain.as_view(), name="send-again"),
-    path("<int:pk>/", jobs_api.JobDetail.as_view(), name="job"),
-    path("<int:pk>/cancel/", jobs_api.JobCancel.as_view(), name="job-cancel"),
-    path("<int:pk>/retry/", jobs_api.JobRetry.as_view(), name="job-retry"),
+    path("", views.JobList.as_view(), name="jobs"),
+    path("deliveries/", views.DeliveryList.as_view(), name="deliveries"),
+    path("deliveries/<int:pk>/send-again/", views.DeliverySendAgain.as_view(), name="send-again"),
+    path("<int:pk>/", views.JobDetail.as_view(), name="job"),
+    path("<int:pk>/cancel/", views.JobCancel.as_view(), name="job-cancel"),
+    path("<int:pk>/retry/", views.JobRetry.as_view(), name="job-retry"),
 ]
 
-mail_pages = [path("profile/mail/", notifications.mail_choice, name="choice")]
+mail_pages = [path("profile/mail/", jobs.mail_choice, name="choice")]
 
 notification_pages = [
-    path("", notifications.notification_list, name="list"),
-    path("read/", notifications.read_all, name="read-all"),
-    path("<int:pk>/open/", notifications.open_one, name="open"),
+    path("", jobs.notification_list, name="list"),
+    path("read/", jobs.read_all, name="read-all"),
+    path("<int:pk>/open/", jobs.open_one, name="open"),
 ]
 
 server_webhook_pages = [
@@ -45,7 +44,7 @@ server_webhook_pages = [
 ]
 
 notification_api = [
-    path("", notifications_api.NotificationList.as_view(), name="list"),
-    path("read-all/", notifications_api.NotificationReadAll.as_view(), name="read-all"),
-    path("<int:pk>/read/", notifications_api.NotificationRead.as_view(), name="read"),
+    path("", views.NotificationList.as_view(), name="list"),
+    path("read-all/", views.NotificationReadAll.as_view(), name="read-all"),
+    path("<int:pk>/read/", views.NotificationRead.as_view(), name="read"),
 ]

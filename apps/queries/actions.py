@@ -18,7 +18,7 @@ from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import free_ids

@@ -12,7 +12,7 @@ class TriplesConfig(AppConfig):
         from apps.queries.selectors import count_triples_with
         from apps.retrieval.selectors.question_sets import names_of_queries
 
-        after_freezing(later("apps.triples.actions.triples.compare_with_snapshot"))
+        after_freezing.add(later("apps.triples.actions.triples.compare_with_snapshot"))
         rests_on_permissions(later("apps.triples.actions.triples.TriplesOnPermissions"))
         count_triples_with(later("apps.triples.selectors.triples.counts_by_source"))
         names_of_queries.add(later("apps.triples.selectors.triples.asked_by_label"))

@@ -10,7 +10,7 @@ from apps.audit.actions import record
 from apps.audit.execution import notify_sealer, tasks
 from apps.audit.models import Event
 from apps.common.hooks import load_celery
-from apps.common.web.current_work import reset_request_id, set_request_id
+from apps.common.web.logs import reset_request_id, set_request_id
 from tests.audit.factories import make_event
 from tests.factories import AT, lead_of, make_project
 

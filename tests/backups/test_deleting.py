@@ -16,8 +16,8 @@ from apps.audit.execution.verification import verify_chain
 from apps.audit.models import Chain, Event
 from apps.backups.actions.projects import delete_project
 from apps.backups.enums import DELETE_PROJECT
-from apps.backups.execution import deleting
-from apps.backups.execution.deleting import finish_deletions
+from apps.backups.execution import jobs
+from apps.backups.execution.jobs import finish_deletions
 from apps.backups.selectors.project_rows import PROJECTS, count_rows, project_tables
 from apps.common.errors import Refusal
 from apps.gates.models import Badge
@@ -133,9 +133,9 @@ def test_a_lead_or_an_operator_deletes_it_once_by_its_name_and_nobody_else(world
 
 def test_a_job_that_was_killed_goes_on_where_it_stopped(world, lead, monkeypatch):
     """At each of its parts in turn, for as long as there are parts."""
-    monkeypatch.setattr(deleting, "AT_ONCE", 100_000)
+    monkeypatch.setattr(jobs, "AT_ONCE", 100_000)
     deletion = delete(world.project, lead)
-    change = deleting._change
+    change = jobs._change
 
     def stops_after(allowed: int):
         def part(*arguments):
@@ -148,10 +148,10 @@ def test_a_job_that_was_killed_goes_on_where_it_stopped(world, lead, monkeypatch
         return part
 
     for allowed in (0, 3, 17, 40, 80):
-        monkeypatch.setattr(deleting, "_change", stops_after(allowed))
+        monkeypatch.setattr(jobs, "_change", stops_after(allowed))
         run_jobs()
         finish_deletions(timezone.now())
-    monkeypatch.setattr(deleting, "_change", change)
+    monkeypatch.setattr(jobs, "_change", change)
     run_jobs()
 
     deletion.refresh_from_db()
@@ -166,12 +166,12 @@ def test_an_attempt_that_failed_is_on_the_page_of_the_server_until_one_succeeds(
     client.force_login(make_user(is_operator=True))
     delete(world.project, lead)
     assert "No project is left half deleted." in page()
-    change = deleting._change
+    change = jobs._change
 
     def fails(*arguments):
         raise JobFailed("The disk is full")
 
-    monkeypatch.setattr(deleting, "_change", fails)
+    monkeypatch.setattr(jobs, "_change", fails)
     run_jobs()
     told = f"Deleting {world.project.name} failed: The disk is full. It is closed to everybody, and a worker tries"
     assert told in page()
@@ -179,7 +179,7 @@ def test_an_attempt_that_failed_is_on_the_page_of_the_server_until_one_succeeds(
     finish_deletions(timezone.now())
     assert told in page()
 
-    monkeypatch.setattr(deleting, "_change", change)
+    monkeypatch.setattr(jobs, "_change", change)
     run_jobs()
     assert "No project is left half deleted." in page()
 

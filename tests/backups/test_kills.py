@@ -153,7 +153,7 @@ import django
 django.setup()
 from django.db import connection
 from django.utils import timezone
-from apps.backups.execution.deleting import finish_deletions
+from apps.backups.execution.jobs import finish_deletions
 from apps.jobs.execution.performing import perform
 from apps.jobs.models import Job
 

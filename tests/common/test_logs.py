@@ -12,10 +12,17 @@ from django.utils.module_loading import import_string
 
 from apps.accounts.enums import Role
 from apps.common.web import logs
-from apps.common.web.current_work import reset_request_id, set_request_id
-from apps.common.web.logs import JsonLines, Lines, formatter, log_what_python_prints, without_secrets
+from apps.common.web.logs import (
+    JsonLines,
+    Lines,
+    formatter,
+    log_what_python_prints,
+    reset_request_id,
+    set_request_id,
+    without_secrets,
+)
 from apps.common.web.tokens import new_link_token, new_token
-from tests.factories import make_member, make_project
+from tests.factories import make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +40,7 @@ def log():
     logger.removeHandler(handler)
 
 
-def test_a_refusal_for_a_role_brings_no_traceback_into_the_log(client, log):
-    project = make_project()
+def test_a_refusal_for_a_role_brings_no_traceback_into_the_log(client, log, project):
     client.force_login(make_member(project, Role.VIEWER))
 
     assert client.get(f"/p/{project.slug}/settings/").status_code == 403
@@ -109,8 +115,7 @@ def test_an_exception_is_text_within_its_line(told):
     assert told[0]["exception"].endswith("ValueError: a slip")
 
 
-def test_lines_of_a_request_name_it_and_its_project(client, told, monkeypatch):
-    project = make_project()
+def test_lines_of_a_request_name_it_and_its_project(client, told, monkeypatch, project):
     client.force_login(make_member(project, Role.VIEWER))
 
     answer = client.get(f"/p/{project.slug}/settings/")

@@ -50,8 +50,7 @@ def test_a_list_finds_what_is_in_it_and_excludes_it_whatever_its_length_and_type
 
 
 @pytest.mark.django_db
-def test_many_values_of_every_kind_of_column_are_one_parameter_on_sqlite():
-    project = make_project()
+def test_many_values_of_every_kind_of_column_are_one_parameter_on_sqlite(project):
     numbers, texts = range(1, MANY), [f"Q{n}" for n in range(MANY)]
     lists = [
         Query.objects.filter(pk__in=numbers),

@@ -7,25 +7,38 @@ from hypothesis import strategies as st
 from apps.common.text.worddiff import Piece, word_diff
 from tests.growth import MOST, time_for_eight_times
 
+SIGNS = {"same": "", "del": "-", "ins": "+"}
 TEXTS = st.text(alphabet="ab c,.\n", max_size=40)
 
 
-def test_a_changed_phrase_reads_as_one_change():
-    pieces = word_diff("told at once", "told thirty days ahead")
-
-    assert pieces == [Piece("same", "told "), Piece("del", "at once"), Piece("ins", "thirty days ahead")]
-
-
-def test_two_equal_texts_have_no_change():
-    assert word_diff("The same words.", "The same words.") == [Piece("same", "The same words.")]
-
-
-def test_two_empty_texts_have_no_pieces():
-    assert word_diff("", "") == []
-
-
-def test_a_hyphenated_figure_is_one_word():
-    assert word_diff("AES-256", "AES-256-GCM") == [Piece("del", "AES-256"), Piece("ins", "AES-256-GCM")]
+@pytest.mark.parametrize(
+    ("old", "new", "pieces"),
+    [
+        pytest.param("", "", [], id="two empty texts have no pieces"),
+        pytest.param("The same words.", "The same words.", ["The same words."], id="two equal texts have no change"),
+        pytest.param("AES-256", "AES-256-GCM", ["-AES-256", "+AES-256-GCM"], id="a hyphenated figure is one word"),
+        pytest.param(
+            "told at once",
+            "told thirty days ahead",
+            ["told ", "-at once", "+thirty days ahead"],
+            id="a changed phrase is one change",
+        ),
+        pytest.param(
+            "Report within 72 hours of it.",
+            "Report not later than 24 working days of it.",
+            ["Report ", "-within 72 hours", "+not later than 24 working days", " of it."],
+            id="equal text between longer changes belongs to the change",
+        ),
+        pytest.param(
+            "Keep it.\nTest it each month.\nEnd.",
+            "Keep it.\nTest it each week.\nEnd.",
+            ["Keep it.\nTest it each ", "-month", "+week", ".\nEnd."],
+            id="lines are compared before words",
+        ),
+    ],
+)
+def test_a_change_reads_as_people_would_tell_it(old, new, pieces):
+    assert [SIGNS[piece.kind] + piece.text for piece in word_diff(old, new)] == pieces
 
 
 @given(TEXTS, TEXTS)
@@ -41,28 +54,6 @@ def test_neighbouring_pieces_are_of_different_kinds(old, new):
     kinds = [piece.kind for piece in word_diff(old, new)]
 
     assert all(left != right for left, right in itertools.pairwise(kinds))
-
-
-def test_equal_text_between_longer_changes_belongs_to_the_change():
-    pieces = word_diff("Report within 72 hours of it.", "Report not later than 24 working days of it.")
-
-    assert pieces == [
-        Piece("same", "Report "),
-        Piece("del", "within 72 hours"),
-        Piece("ins", "not later than 24 working days"),
-        Piece("same", " of it."),
-    ]
-
-
-def test_lines_are_compared_before_words():
-    pieces = word_diff("Keep it.\nTest it each month.\nEnd.", "Keep it.\nTest it each week.\nEnd.")
-
-    assert pieces == [
-        Piece("same", "Keep it.\nTest it each "),
-        Piece("del", "month"),
-        Piece("ins", "week"),
-        Piece("same", ".\nEnd."),
-    ]
 
 
 def test_too_many_words_to_compare_are_shown_as_replaced():

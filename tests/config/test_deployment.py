@@ -237,7 +237,7 @@ def test_one_of_several_hosts_does_not_go_on_with_keys_of_its_own(tmp_path, vari
 
 def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path):
     script = (
-        "import django; django.setup(); from apps.config.checks import startup_messages; "
+        "import django; django.setup(); from apps.config.apps import startup_messages; "
         "print(*startup_messages(), sep='\\n')"
     )
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_ALLOWED_HOSTS": "*"}

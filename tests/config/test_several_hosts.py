@@ -19,7 +19,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Import
 from apps.goldsets.enums import VersionState
 from apps.jobs.actions.jobs import enqueue, retry_job
-from apps.jobs.execution.shared_files import UNNAMED_FOR, remove_unnamed
+from apps.jobs.actions.uploads import UNNAMED_FOR, remove_unnamed
 from apps.jobs.models import Job, Upload, WorkerBeat
 from apps.retrieval.enums import INDEX
 from apps.retrieval.execution.indexes import digest_of_index, name_of

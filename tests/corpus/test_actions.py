@@ -17,7 +17,7 @@ from apps.corpus.formats import read_blocks
 from apps.corpus.models import Block, BlockVersion, Document, Snapshot, SnapshotDocument
 from apps.corpus.selectors.snapshots import difference
 from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,9 +31,7 @@ def texts_of(corpus) -> dict[str, str]:
     return dict(current.values_list("outside_id", "current__text"))
 
 
-def test_create_corpus_takes_its_slug_from_the_name_once():
-    project = make_project()
-
+def test_create_corpus_takes_its_slug_from_the_name_once(project):
     corpus = corpora.create_corpus(project=project, name="Staff handbook", actor=lead_of(project), at=AT)
 
     assert (corpus.slug, corpus.name) == ("staff-handbook", "Staff handbook")

@@ -10,21 +10,14 @@ from apps.corpus.models import Block, BlockVersion
 from apps.jobs.models import Upload
 from apps.queries.models import Query
 from tests.corpus.factories import make_snapshot
-from tests.factories import lead_of, make_project
+from tests.factories import lead_of
 from tests.queries.factories import make_source
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 
 ROWS = [{"block_id": name, "document_id": "d1", "text": f"Text of {name}."} for name in ("b1", "b2")]
 FILE = "\n".join(json.dumps(row) for row in ROWS).encode()
 SEARCHES = b"Search;Level\nkey rotation;easy\nwho opens the archive;hard\n"
-
-
-@pytest.fixture
-def project(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    return project
 
 
 def url(project, name: str, *args, of: str = "corpus") -> str:

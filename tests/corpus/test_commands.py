@@ -82,16 +82,14 @@ def test_options_that_do_not_fit_end_with_code_2(capsys, blocks, options, said):
     assert caught.value.returncode == 2
 
 
-def test_only_a_lead_can_be_the_one_who_does_it(capsys, blocks):
-    project = make_project()
+def test_only_a_lead_can_be_the_one_who_does_it(capsys, blocks, project):
     reviewer = make_member(project, "reviewer")
 
     with pytest.raises(CommandError, match="is not a lead"):
         import_corpus(capsys, project, blocks, user=reviewer.email)
 
 
-def test_import_queries_with_a_source(capsys, tmp_path):
-    project = make_project()
+def test_import_queries_with_a_source(capsys, tmp_path, project):
     source = make_source(project, name="Log")
     path = tmp_path / "q.csv"
     path.write_text("query_id,text\nQ1,one\n")
@@ -162,8 +160,7 @@ def test_a_folder_is_imported_and_what_stays_unread_is_named(capsys, folder):
     assert ids() == {"index", "deploy/pin", "deploy/pin#pin"}
 
 
-def test_a_nightly_job_reads_as_the_corpus_was_read_until_somebody_says_otherwise(capsys, folder):
-    project = make_project()
+def test_a_nightly_job_reads_as_the_corpus_was_read_until_somebody_says_otherwise(capsys, folder, project):
     import_documents(folder, project=project, recipe="whole", base_url="https://docs.example.org")
     addresses = Block.objects.filter(outside_id="deploy/pin").values_list("current__metadata", flat=True)
 
@@ -176,8 +173,7 @@ def test_a_nightly_job_reads_as_the_corpus_was_read_until_somebody_says_otherwis
     assert addresses.get() == {}
 
 
-def test_files_of_a_named_ending_are_read_as_text_now_and_next_time(capsys, folder):
-    project = make_project()
+def test_files_of_a_named_ending_are_read_as_text_now_and_next_time(capsys, folder, project):
     (folder / "site.yaml").write_text("port: 80\n")
     import_documents(folder, project=project)
     assert "(site.yaml); --also-text yaml reads them as text\n" in capsys.readouterr().err
@@ -276,8 +272,7 @@ def test_the_kind_can_be_named(folder):
     assert Block.objects.get().current.text == "# Guide\n\nHello."
 
 
-def test_files_without_a_document_of_the_corpus_empty_it_only_in_words(folder, tmp_path):
-    project = make_project()
+def test_files_without_a_document_of_the_corpus_empty_it_only_in_words(folder, tmp_path, project):
     import_documents(folder, project=project)
     before = ids()
     other = tmp_path / "menu.md"

@@ -8,7 +8,7 @@ from apps.corpus.actions.imports import change_options, confirm_import
 from apps.corpus.models import Block, Corpus, Import
 from tests.common.workbooks import workbook
 from tests.corpus.factories import make_document_import
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 
 pytestmark = pytest.mark.django_db
 
@@ -94,9 +94,7 @@ def test_a_first_row_that_looks_like_headings_can_be_said_to_be_data():
     assert now() == sorted(TEXTS)
 
 
-def test_pasted_cells_keep_their_first_row(client):
-    project = make_project()
-    client.force_login(lead_of(project))
+def test_pasted_cells_keep_their_first_row(client, project, lead_signed_in):
     form = {"format": "auto", "ids": "file", "mode": "replace", "corpus": "+", "pasted": lines(ROWS, "\t").decode()}
 
     client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
@@ -107,8 +105,7 @@ def test_pasted_cells_keep_their_first_row(client):
     assert now() == sorted(TEXTS)
 
 
-def test_the_shell_says_what_the_first_row_is_now_and_next_time(tmp_path, capsys):
-    project = make_project()
+def test_the_shell_says_what_the_first_row_is_now_and_next_time(tmp_path, capsys, project):
     file = tmp_path / "a.csv"
     file.write_bytes(lines([["Nummer", "Titel", "Inhalt"], *ROWS], ","))
 

@@ -14,9 +14,9 @@ from apps.corpus.selectors.import_kinds import kind_named
 from apps.queries.models import Query
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.corpus.formats.documents.pdfs import make_pdf
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 
 SITE = {"docs/a.md": "# A\n\nText of A.\n\n## B\n\nText of B.\n", "docs/c.md": "# C\n\nText of C.\n"}
 ADDRESS = "https://docs.example.org/"
@@ -27,13 +27,6 @@ PICTURES = {
     "a.webp": b"RIFF\x24\0\0\0WEBPVP8 ",
     "a.csv": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
 }
-
-
-@pytest.fixture
-def project(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    return project
 
 
 def upload(client, project, content: bytes | str, filename: str, *, kind: str = "corpus", **form) -> Import:

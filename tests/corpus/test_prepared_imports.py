@@ -126,8 +126,7 @@ def test_what_another_import_changed_meanwhile_is_seen():
     assert texts_now(corpus) == {"b1": "one", "b9": "neun"}
 
 
-def test_the_corpus_that_somebody_made_meanwhile_is_filled():
-    project = make_project()
+def test_the_corpus_that_somebody_made_meanwhile_is_filled(project):
     first, other = (start(project, rows([(name, "d", name, "")]), corpus="+", mode="merge") for name in ("b1", "b2"))
 
     meanwhile(first, lambda: confirm(other))
@@ -136,8 +135,7 @@ def test_the_corpus_that_somebody_made_meanwhile_is_filled():
     assert texts_now(corpus) == {"b1": "b1", "b2": "b2"}
 
 
-def test_passages_of_another_project_take_keys_meanwhile():
-    project = make_project()
+def test_passages_of_another_project_take_keys_meanwhile(project):
     item = start(project, rows([("b1", "d", "one", "")]), corpus="+")
 
     meanwhile(item, make_corpus)

@@ -42,9 +42,7 @@ def upload_file(client, project, content: bytes, filename: str = "blocks.jsonl",
 
 
 @pytest.mark.parametrize(("role", "is_offered"), [(Role.LEAD, True), (Role.ANNOTATOR, False)])
-def test_an_empty_project_says_what_to_do_and_offers_a_lead_the_import(client, role, is_offered):
-    project = make_project()
-
+def test_an_empty_project_says_what_to_do_and_offers_a_lead_the_import(client, role, is_offered, project):
     answer = signed_in(client, project, role).get(reverse("corpus:list", args=[project.slug]))
 
     assert "No corpus yet" in answer.text
@@ -73,10 +71,7 @@ def test_a_corpus_without_a_snapshot_leads_to_its_first_one(client):
         ("corpus.jsonl", "beir", ""),
     ],
 )
-def test_a_file_named_as_another_form_is_not_read_line_by_line(client, filename, form, said):
-    project = make_project()
-    signed_in(client, project)
-
+def test_a_file_named_as_another_form_is_not_read_line_by_line(client, filename, form, said, project, lead_signed_in):
     answer = upload_file(client, project, b'{"block_id": "a", "document_id": "d", "text": "x"}', filename, format=form)
 
     assert answer.status_code == (400 if said else 302)
@@ -84,8 +79,7 @@ def test_a_file_named_as_another_form_is_not_read_line_by_line(client, filename,
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count):
-    project = make_project()
+def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert_num_queries, count, project):
     for _ in range(count):
         make_snapshot(project)
     signed_in(client, project)
@@ -272,10 +266,7 @@ def test_a_redacted_text_shows_the_reason_and_no_text(client):
     assert "secret words" not in answer.text
 
 
-def test_an_import_is_shown_before_it_is_applied(client):
-    project = make_project()
-    signed_in(client, project)
-
+def test_an_import_is_shown_before_it_is_applied(client, project, lead_signed_in):
     answer = upload_file(client, project, lines(TEXTS))
     page = client.get(answer.url)
 
@@ -292,9 +283,7 @@ def test_an_import_is_shown_before_it_is_applied(client):
     assert (item.state, item.result["counts"]["new"]) == (ImportState.APPLIED, 3)
 
 
-def test_the_same_file_again_says_that_it_changes_nothing(client):
-    project = make_project()
-    signed_in(client, project)
+def test_the_same_file_again_says_that_it_changes_nothing(client, project, lead_signed_in):
     upload_file(client, project, lines(TEXTS))
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
 
@@ -303,9 +292,7 @@ def test_the_same_file_again_says_that_it_changes_nothing(client):
     assert "This file changes nothing: all 3 passages in it are here already." in client.get(answer.url).text
 
 
-def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
-    project = make_project()
-    signed_in(client, project)
+def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client, project, lead_signed_in):
     answer = upload_file(client, project, b'{"block_id": "b1", "document_id": "d1"}\nnot json\n', filename="=x.jsonl")
 
     page = client.get(answer.url)
@@ -321,9 +308,7 @@ def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
     assert mistakes.text.splitlines()[2].startswith("'=x.jsonl,2,,not json,this is not JSON")
 
 
-def test_one_mistake_in_many_lines_is_one_message(client):
-    project = make_project()
-    signed_in(client, project)
+def test_one_mistake_in_many_lines_is_one_message(client, project, lead_signed_in):
     answer = upload_file(client, project, b"# Access\n\nKeys are rotated.\n" * 40)
 
     page = client.get(answer.url)
@@ -334,9 +319,7 @@ def test_one_mistake_in_many_lines_is_one_message(client):
     assert "lines 1, 3, 4, 6, 7 and more" in page.text
 
 
-def test_the_stored_file_is_read_again_with_other_options(client):
-    project = make_project()
-    signed_in(client, project)
+def test_the_stored_file_is_read_again_with_other_options(client, project, lead_signed_in):
     answer = upload_file(client, project, b".I 1\n.W\nKeys are rotated.\n", filename="texts.jsonl")
     item = Import.objects.get()
     url = reverse("corpus:import-options", args=[project.slug, item.pk])
@@ -356,9 +339,7 @@ def test_the_stored_file_is_read_again_with_other_options(client):
     assert (event.before["format"], event.after["format"]) == ("jsonl", "smart")
 
 
-def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(client):
-    project = make_project()
-    signed_in(client, project)
+def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(client, project, lead_signed_in):
     upload_file(client, project, b"not json", name="Staff handbook", mode="merge")
     item = Import.objects.get()
 
@@ -373,9 +354,7 @@ def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(cli
 
 
 @pytest.mark.parametrize(("kind", "again", "status"), [("queries", "own", 200), ("corpus", "999999", 404)])
-def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, again, status):
-    project = make_project()
-    signed_in(client, project)
+def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, again, status, project, lead_signed_in):
     upload_file(client, project, lines(TEXTS), name="Staff handbook")
     again = Import.objects.get().pk if again == "own" else again
 
@@ -436,10 +415,7 @@ def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
         ({"format": "auto", "recipe": "chapters"}, "chapters is not a recipe"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(client, options, said):
-    project = make_project()
-    signed_in(client, project)
-
+def test_options_that_do_not_fit_are_refused(client, options, said, project, lead_signed_in):
     answer = upload_file(client, project, lines(TEXTS), **options)
 
     assert answer.status_code == 400
@@ -447,9 +423,7 @@ def test_options_that_do_not_fit_are_refused(client, options, said):
     assert Import.objects.count() == 0
 
 
-def test_an_unknown_kind_of_import_is_not_found(client):
-    project = make_project()
-
+def test_an_unknown_kind_of_import_is_not_found(client, project):
     answer = signed_in(client, project).get(reverse("corpus:import-new", args=[project.slug, "nonsense"]))
 
     assert answer.status_code == 404
@@ -463,10 +437,9 @@ def upload_documents(client, project, *files: SimpleUploadedFile, **options):
     return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
 
 
-def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_documents(client):
-    project = make_project()
-    signed_in(client, project)
-
+def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_documents(
+    client, project, lead_signed_in
+):
     answer = upload_documents(
         client, project, SimpleUploadedFile("a.md", MARKDOWN), SimpleUploadedFile("b.md", b"# B\n\nMore.\n")
     )
@@ -481,9 +454,7 @@ def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_d
     assert "Import 3 passages" in page
 
 
-def test_two_files_of_one_name_are_refused(client):
-    project = make_project()
-    signed_in(client, project)
+def test_two_files_of_one_name_are_refused(client, project, lead_signed_in):
     twice = [SimpleUploadedFile("a.md", MARKDOWN), SimpleUploadedFile("a.md", MARKDOWN)]
 
     answer = upload_documents(client, project, *twice)
@@ -492,10 +463,7 @@ def test_two_files_of_one_name_are_refused(client):
 
 
 @pytest.mark.parametrize(("pasted", "said"), [("# Keys\n\nRotated.", ""), (" ", "Choose a file, or paste text below.")])
-def test_a_pasted_text_is_a_document(client, pasted, said):
-    project = make_project()
-    signed_in(client, project)
-
+def test_a_pasted_text_is_a_document(client, pasted, said, project, lead_signed_in):
     answer = upload_documents(client, project, pasted=pasted)
 
     if said:
@@ -505,9 +473,7 @@ def test_a_pasted_text_is_a_document(client, pasted, said):
         assert (item.upload.filename, item.plan["rows"], item.options["name"]) == ("pasted.md", 1, "Pasted")
 
 
-def test_a_new_corpus_is_called_after_its_file_and_gets_a_number_when_that_is_taken(client):
-    project = make_project()
-    signed_in(client, project)
+def test_a_new_corpus_is_called_after_its_file_and_gets_a_number_when_that_is_taken(client, project, lead_signed_in):
     for _ in range(2):
         upload_documents(client, project, SimpleUploadedFile("site-docs.md", MARKDOWN))
         item = Import.objects.order_by("pk").last()
@@ -516,9 +482,7 @@ def test_a_new_corpus_is_called_after_its_file_and_gets_a_number_when_that_is_ta
     assert [corpus.name for corpus in Corpus.objects.order_by("pk")] == ["Site docs", "Site docs 2"]
 
 
-def test_the_preview_of_documents_counts_the_passages_of_each_recipe(client):
-    project = make_project()
-    signed_in(client, project)
+def test_the_preview_of_documents_counts_the_passages_of_each_recipe(client, project, lead_signed_in):
     answer = upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
     item = Import.objects.get()
     options = reverse("corpus:import-options", args=[project.slug, item.pk])
@@ -544,9 +508,7 @@ satisfies:
 """
 
 
-def test_files_with_passages_of_their_own_are_named_beside_the_choices(client):
-    project = make_project()
-    signed_in(client, project)
+def test_files_with_passages_of_their_own_are_named_beside_the_choices(client, project, lead_signed_in):
     files = [
         SimpleUploadedFile("backups/component.yaml", COMPONENT),
         SimpleUploadedFile("a.md", MARKDOWN),
@@ -559,9 +521,7 @@ def test_files_with_passages_of_their_own_are_named_beside_the_choices(client):
     assert '<li dir="auto">component</li>' in page
 
 
-def test_the_button_counts_what_is_new_and_leaves_out_what_is_here(client):
-    project = make_project()
-    signed_in(client, project)
+def test_the_button_counts_what_is_new_and_leaves_out_what_is_here(client, project, lead_signed_in):
     upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
     confirm_import(import_id=Import.objects.get().pk, actor=lead_of(project), at=AT)
     corpus = Corpus.objects.get()
@@ -576,9 +536,7 @@ def test_the_button_counts_what_is_new_and_leaves_out_what_is_here(client):
     assert "Import 1 passage<" in client.get(again.url).text
 
 
-def test_a_choice_that_leads_away_from_the_preview_opens_the_whole_page(client):
-    project = make_project()
-    signed_in(client, project)
+def test_a_choice_that_leads_away_from_the_preview_opens_the_whole_page(client, project, lead_signed_in):
     answer = upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
     item = Import.objects.get()
     options = reverse("corpus:import-options", args=[project.slug, item.pk])
@@ -591,10 +549,7 @@ def test_a_choice_that_leads_away_from_the_preview_opens_the_whole_page(client):
     assert "2 passages" in client.post(fix, {"fix": "format:markdown"}, follow=True).text
 
 
-def test_a_zip_given_as_jsonl_is_one_button_away(client):
-    project = make_project()
-    signed_in(client, project)
-
+def test_a_zip_given_as_jsonl_is_one_button_away(client, project, lead_signed_in):
     answer = upload_documents(client, project, SimpleUploadedFile("a.zip", zipped({"a.md": MARKDOWN})), format="jsonl")
 
     assert "Read each as what it is" in client.get(answer.url).text

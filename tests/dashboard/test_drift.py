@@ -4,7 +4,6 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
 from apps.accounts.actions.projects import set_roles
@@ -22,11 +21,6 @@ from tests.running_jobs import run_jobs
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 WEEK = timedelta(weeks=1)
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache():
-    cache.clear()
 
 
 def judge_over_weeks(*, weeks=5, queries=24, people=2, again=1.0, second_look=lambda week, grade: grade, **more):

@@ -2,8 +2,7 @@ import json
 
 from django.http import Http404
 
-from apps.common.errors import Refusal
-from apps.common.web.problem_json import CONTENT_TYPE
+from apps.common.errors import PROBLEM_TYPE, Refusal
 from apps.common.web.problems import problem_handler
 from apps.dashboard.pages.errors import forbidden, not_found
 
@@ -11,7 +10,7 @@ from apps.dashboard.pages.errors import forbidden, not_found
 def test_an_unknown_address_of_the_api_is_returned_as_a_problem(rf):
     answer = not_found(rf.get("/api/nowhere/"), Http404())
 
-    assert (answer.status_code, answer["Content-Type"]) == (404, CONTENT_TYPE)
+    assert (answer.status_code, answer["Content-Type"]) == (404, PROBLEM_TYPE)
     assert json.loads(answer.content) == {
         "type": "urn:karat:problem:not_found",
         "title": "Not found",
@@ -27,4 +26,4 @@ def test_both_ways_to_a_problem_give_the_same_facts(rf):
 
     assert inside is not None
     assert inside.data.keys() == outside.keys()
-    assert inside.content_type == CONTENT_TYPE
+    assert inside.content_type == PROBLEM_TYPE

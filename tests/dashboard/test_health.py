@@ -10,12 +10,6 @@ pytestmark = pytest.mark.django_db
 ENGINE = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
-@pytest.fixture
-def monitor(settings) -> dict[str, str]:
-    settings.HEALTH_TOKEN = "sesame-open-3"
-    return {"Authorization": "Bearer sesame-open-3"}
-
-
 @pytest.mark.parametrize("word", [None, "Bearer sesame", "Basic sesame-open-3", "Bearer", ""])
 def test_strangers_get_ok_and_nothing_else(client, monitor, word):
     answer = client.get("/healthz", headers={"Authorization": word} if word is not None else {})

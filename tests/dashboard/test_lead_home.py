@@ -5,7 +5,6 @@ from copy import deepcopy
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
 from apps.accounts.actions.projects import set_roles
@@ -37,11 +36,6 @@ from tests.review.factories import make_triple
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache():
-    cache.clear()
 
 
 def page_of(client, project, user=None):

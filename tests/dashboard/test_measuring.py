@@ -13,7 +13,7 @@ from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import measure_daily, request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.storage import KINDS, ProjectSize
 from apps.dashboard.execution.jobs import measure
-from apps.dashboard.selectors.server import largest_projects, measurements
+from apps.dashboard.selectors import largest_projects, measurements
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.retrieval.core.engines.store import stored_indexes
@@ -120,8 +120,7 @@ def test_figures_are_cleared_and_computed_again_when_needed(operator, settings, 
     assert last.measured.sizes["figures"] == 300, "what is not a figure stays"
 
 
-def test_indexes_that_rest_are_cleared_and_those_in_use_stay(operator):
-    project = make_project()
+def test_indexes_that_rest_are_cleared_and_those_in_use_stay(operator, project):
     snapshot = make_snapshot(project)
     open_system(make_system(project), snapshot)
     in_a_week = timezone.now() + timedelta(days=8)

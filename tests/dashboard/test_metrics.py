@@ -241,8 +241,7 @@ def test_when_the_database_is_away_what_the_processes_know_is_still_there(monito
     assert "karat_jobs" not in "".join(found)
 
 
-def test_they_name_no_person_and_no_project(monitor):
-    project = make_project()
+def test_they_name_no_person_and_no_project(monitor, project):
     person = make_member(project, "lead")
     person.name, person.email = "Ottoline Quennell", "ottoline@example.org"
     person.save()

@@ -13,7 +13,7 @@ from apps.accounts.enums import Scope
 from apps.jobs.actions import uploads
 from apps.judging.actions.seats import claim_seats
 from tests.accounts.test_outages import nothing_can_be_written
-from tests.factories import lead_of, make_project, make_user
+from tests.factories import make_user
 from tests.judging.factories import make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -65,9 +65,7 @@ def test_a_fragment_gets_the_plain_words(client, person):
     assert answer.content.decode().startswith("The server's disk is full")
 
 
-def test_an_upload_for_which_the_disk_has_no_room_is_refused_in_words(client, monkeypatch):
-    project = make_project()
-    client.force_login(lead_of(project))
+def test_an_upload_for_which_the_disk_has_no_room_is_refused_in_words(client, monkeypatch, project, lead_signed_in):
     client.raise_request_exception = False
 
     def no_room(target: Any, pieces: Any) -> None:

@@ -1,7 +1,6 @@
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
@@ -19,11 +18,6 @@ from tests.review.factories import answer, answer_both, make_in_review, make_tri
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache():
-    cache.clear()
 
 
 def as_lead(project):

@@ -16,12 +16,6 @@ PAST = "DELETE FROM django_migrations WHERE app = 'backups' AND name = '0001_ini
 
 
 @pytest.fixture
-def monitor(settings) -> dict[str, str]:
-    settings.HEALTH_TOKEN = "sesame-open-3"
-    return {"Authorization": "Bearer sesame-open-3"}
-
-
-@pytest.fixture
 def worker() -> str:
     sweep.beat("one")
     return "one"

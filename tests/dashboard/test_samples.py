@@ -77,8 +77,7 @@ def test_the_corpus_samples_are_recognised(name, rows):
         ("demo-passages.jsonl", "demo-queries.csv", "demo-judgements.txt", "qrels", 163),
     ],
 )
-def test_passages_queries_and_judgements_fit_together(passages, queries, judgements, format, graded):
-    project = make_project()
+def test_passages_queries_and_judgements_fit_together(passages, queries, judgements, format, graded, project):
     imported(project, "corpus", passages, **(CORPUS | {"format": "jsonl"}))
     corpus = Corpus.objects.get()
     snapshot = corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT)

@@ -7,10 +7,10 @@ from apps.audit.models import Event
 from apps.common.errors import Forbidden
 from apps.dashboard.actions.projects import ScaleRefused, change_scale
 from apps.triples.core.checks import ALWAYS_STOPS, CAN_WARN
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import judge_all, make_round, people_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 VALUES = {
     "copied_run_limit": 8,
     "near_duplicate_limit": 0.9,
@@ -38,13 +38,6 @@ SCALE = [{"grade": 0, "name": "No", "hint": ""}, {"grade": 1, "name": "Yes", "hi
 
 def url(project):
     return reverse("dashboard:settings", kwargs={"slug": project.slug})
-
-
-@pytest.fixture
-def project(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    return project
 
 
 def test_name_and_every_policy_are_on_the_page_and_saved_and_others_stay(client, project):

@@ -6,17 +6,10 @@ from django.urls import reverse
 from apps.audit.models import Event
 from apps.dashboard.api.settings import SettingsInput
 from apps.dashboard.forms import SettingsForm
-from tests.factories import lead_of, make_project
+from tests.factories import lead_of
 from tests.judging.factories import judge_all, make_round, people_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    return project
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 
 
 def read(client, project, **headers):

@@ -55,6 +55,11 @@ def editions(db, _editions):
     return deepcopy(_editions)
 
 
+@pytest.fixture
+def lead_is_in(client, editions):
+    client.force_login(lead_of(editions.project))
+
+
 def drafted(editions, snapshot=None, rounds=None, gold_set=None):
     gold_set = gold_set or editions.project.gold_sets.first() or make_gold_set(editions.project)
     return draft_version(
@@ -69,6 +74,14 @@ def drafted(editions, snapshot=None, rounds=None, gold_set=None):
 def frozen(editions, **inputs):
     version = drafted(editions, **inputs)
     return freeze_version(version_id=version.pk, actor=lead_of(editions.project), at=AT)
+
+
+def judged_again(editions):
+    """A round on everything of the second edition, whose every pair is judged."""
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, grade_of)
+    return second
 
 
 def pairs_by_reason(losses):
@@ -129,9 +142,7 @@ def test_pairs_and_queries_of_the_version_before_are_missed_too(editions):
 
 
 def test_a_pair_that_a_round_reused_is_missing_without_the_round_that_graded_it(editions):
-    pool = pool_of_everything(editions.project, editions.autumn)
-    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
-    judge_all(second, editions.judge, grade_of)
+    second = judged_again(editions)
 
     alone = gather(drafted(editions, rounds=[second]))
     discard_draft(version_id=alone.version.pk, actor=lead_of(editions.project), at=AT)
@@ -146,9 +157,7 @@ def test_a_pair_that_a_round_reused_is_missing_without_the_round_that_graded_it(
 
 
 def test_a_pair_that_was_judged_on_both_texts_is_missed_once_for_the_reason_that_can_be_mended(editions):
-    pool = pool_of_everything(editions.project, editions.autumn)
-    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
-    judge_all(second, editions.judge, grade_of)
+    second = judged_again(editions)
     frozen(editions, rounds=[editions.first, second])
 
     found = gather(drafted(editions))
@@ -220,9 +229,8 @@ def test_the_list_of_a_frozen_version_is_fixed(editions):
         version.losses.update(sentence="nothing was lost")
 
 
-def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editions):
+def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editions, lead_is_in):
     version = drafted(editions)
-    client.force_login(lead_of(editions.project))
 
     text = client.get(page(version, "goldsets:version")).content.decode()
 
@@ -234,9 +242,8 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
     assert page(version) in text
 
 
-def test_the_draft_says_each_reason_once_with_its_number_and_lists_the_pairs_below(client, editions):
+def test_the_draft_says_each_reason_once_with_its_number_and_lists_the_pairs_below(client, editions, lead_is_in):
     version = drafted(editions)
-    client.force_login(lead_of(editions.project))
 
     groups = client.get(page(version, "goldsets:version")).context["losses"]
 
@@ -254,9 +261,8 @@ def press(client, version, cure):
     return address, client.get(address)
 
 
-def test_pressing_the_cure_of_a_changed_text_has_it_judged_and_brings_the_pair_back(client, editions):
+def test_pressing_the_cure_of_a_changed_text_has_it_judged_and_brings_the_pair_back(client, editions, lead_is_in):
     version = drafted(editions)
-    client.force_login(lead_of(editions.project))
 
     address, shown = press(client, version, "Carry its grade along")
     client.post(f"{address}take/", form_of(shown))
@@ -272,10 +278,9 @@ def test_pressing_the_cure_of_a_changed_text_has_it_judged_and_brings_the_pair_b
     assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
 
 
-def test_each_pair_of_two_skipped_editions_leads_to_the_edition_in_which_it_changed(client, editions):
+def test_each_pair_of_two_skipped_editions_leads_to_the_edition_in_which_it_changed(client, editions, lead_is_in):
     winter = make_edition(editions.corpus, winter_texts(), at=LATER)
     version = drafted(editions, snapshot=winter)
-    client.force_login(lead_of(editions.project))
     slug = editions.project.slug
 
     found = {(loss.block_name, loss.edition_id) for loss in gather(version).losses}
@@ -311,10 +316,11 @@ def test_a_pair_whose_text_changed_twice_leads_from_one_edition_to_the_next(clie
     assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
 
 
-def test_a_pair_of_an_edition_that_was_taken_to_judge_later_leads_to_the_plan_of_its_round(client, editions):
+def test_a_pair_of_an_edition_that_was_taken_to_judge_later_leads_to_the_plan_of_its_round(
+    client, editions, lead_is_in
+):
     version = drafted(editions)
     pool = take_it(editions, editions.autumn, with_round=False).pool
-    client.force_login(lead_of(editions.project))
 
     address, shown = press(client, version, "Plan a round on that pool")
 
@@ -340,14 +346,13 @@ def test_a_pair_that_was_judged_on_the_new_text_names_the_round_to_choose(editio
     assert f"judged in {second.name}, which is not chosen." in loss.sentence
 
 
-def test_a_pair_that_an_edition_was_taken_without_leads_to_a_new_pool(client, editions):
+def test_a_pair_that_an_edition_was_taken_without_leads_to_a_new_pool(client, editions, lead_is_in):
     take_it(editions, editions.autumn)
     make_queries(editions.project, {"Q09": "what is it"})
     late_pool = pool_of(editions.project, editions.spring, "Late", queries=["Q09"], blocks=["b01"])
     late = make_round(editions.project, pool=late_pool, annotators=[editions.judge], overlap=0.0)
     judge_all(late, editions.judge, lambda seat: 1)
     version = drafted(editions, rounds=[late])
-    client.force_login(lead_of(editions.project))
 
     address, shown = press(client, version, "Choose it for a pool on this snapshot")
 
@@ -365,12 +370,9 @@ def take_it(editions, snapshot, **order):
     return take_snapshot(snapshot_id=snapshot.pk, order=order, actor=actor, at=LATER).taken
 
 
-def test_pressing_the_cure_of_a_round_that_was_not_chosen_brings_its_pairs_back(client, editions):
-    pool = pool_of_everything(editions.project, editions.autumn)
-    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
-    judge_all(second, editions.judge, grade_of)
+def test_pressing_the_cure_of_a_round_that_was_not_chosen_brings_its_pairs_back(client, editions, lead_is_in):
+    second = judged_again(editions)
     version = drafted(editions, rounds=[second])
-    client.force_login(lead_of(editions.project))
 
     address, shown = press(client, version, "Choose its round under Change")
     fields = {field.name: field.value() for field in shown.context["form"]}
@@ -381,20 +383,18 @@ def test_pressing_the_cure_of_a_round_that_was_not_chosen_brings_its_pairs_back(
     assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
 
 
-def test_a_frozen_version_keeps_the_sentence_of_a_pair_that_still_waited(client, editions):
+def test_a_frozen_version_keeps_the_sentence_of_a_pair_that_still_waited(client, editions, lead_is_in):
     pool = pool_of_everything(editions.project, editions.autumn)
     second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
 
     version = frozen(editions, rounds=[editions.first, second])
 
-    client.force_login(lead_of(editions.project))
     assert version.losses.filter(sentence__endswith=f"waits to be judged in {second.name}.").count() == 15
     assert "Finish that round" not in client.get(page(version)).text
 
 
-def test_the_freeze_leads_to_the_version_with_its_release_and_links_what_stayed_out(client, editions):
+def test_the_freeze_leads_to_the_version_with_its_release_and_links_what_stayed_out(client, editions, lead_is_in):
     version = drafted(editions)
-    client.force_login(lead_of(editions.project))
 
     answer = client.post(page(version, "goldsets:freeze"), follow=True)
 
@@ -406,9 +406,8 @@ def test_the_freeze_leads_to_the_version_with_its_release_and_links_what_stayed_
 
 
 @pytest.mark.parametrize("make", [drafted, frozen])
-def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make):
+def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make, lead_is_in):
     version = make(editions)
-    client.force_login(lead_of(editions.project))
 
     text = client.get(page(version)).content.decode()
     file = client.get(f"{page(version)}?format=csv")
@@ -424,8 +423,7 @@ def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make
     assert file["Content-Disposition"].startswith("attachment")
 
 
-def test_the_list_of_a_frozen_version_gives_no_advice_that_comes_too_late(client, editions):
-    client.force_login(lead_of(editions.project))
+def test_the_list_of_a_frozen_version_gives_no_advice_that_comes_too_late(client, editions, lead_is_in):
     draft = drafted(editions)
     assert "What to do</th>" in client.get(page(draft)).text
 
@@ -455,9 +453,8 @@ def test_of_a_pair_that_was_judged_on_two_texts_the_grade_on_the_latest_is_shown
 
 
 @pytest.mark.parametrize("make", [drafted, frozen])
-def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make):
+def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make, lead_is_in):
     version = make(editions)
-    client.force_login(lead_of(editions.project))
     url = page(version, "goldsets-api:left-out")
 
     first = client.get(f"{url}?limit=20").json()
@@ -471,9 +468,8 @@ def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make):
     }  # fmt: skip
 
 
-def test_a_new_version_begins_with_every_round_so_that_nothing_is_lost_by_not_ticking(client, editions):
+def test_a_new_version_begins_with_every_round_so_that_nothing_is_lost_by_not_ticking(client, editions, lead_is_in):
     gold_set = make_gold_set(editions.project)
-    client.force_login(lead_of(editions.project))
 
     answer = client.get(reverse("goldsets:new-version", args=[editions.project.slug, gold_set.slug]))
 
@@ -504,14 +500,13 @@ def test_a_text_that_two_people_judged_in_two_editions_is_one_item_of_their_agre
     assert version.manifest["agreement"]["pairs_judged_twice"] == 39
 
 
-def test_what_was_pinned_to_another_text_shows_both_texts_word_by_word(client, editions):
+def test_what_was_pinned_to_another_text_shows_both_texts_word_by_word(client, editions, lead_is_in):
     frozen(editions, snapshot=editions.spring)
     pool = pool_of(editions.project, editions.autumn, "What changed", queries=["Q01"], blocks=["b01"])
     second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
     judge_all(second, editions.judge, grade_of)
     version = frozen(editions, rounds=[editions.first, second])
     side = version.queries.get(outside_id="Q01").split
-    client.force_login(lead_of(editions.project))
 
     text = client.get(f"{page(version, 'goldsets:difference')}?split={side}").content.decode()
 

@@ -145,9 +145,7 @@ def test_the_preview_says_what_matches_and_what_is_in_test(client):
 
 
 @pytest.mark.django_db
-def test_a_manifest_is_imported_from_the_page_listed_and_retired_with_its_import(client):
-    project = make_project()
-
+def test_a_manifest_is_imported_from_the_page_listed_and_retired_with_its_import(client, project):
     item = confirm(client, upload(client, project, gzip.compress(b"Q1\nQ2\n")))
 
     manifest = TrainingManifest.objects.get()
@@ -173,8 +171,7 @@ def test_one_bad_line_keeps_the_whole_file_out_and_is_named(client):
 
 
 @pytest.mark.django_db
-def test_the_same_list_again_changes_nothing_and_says_so(client):
-    project = make_project()
+def test_the_same_list_again_changes_nothing_and_says_so(client, project):
     confirm(client, upload(client, project, "Q1\nQ2\n"))
 
     item = upload(client, project, "Q2\nQ1\n", name="Another")
@@ -186,8 +183,7 @@ def test_the_same_list_again_changes_nothing_and_says_so(client):
 
 
 @pytest.mark.django_db
-def test_a_name_in_use_is_refused_by_the_form(client):
-    project = make_project()
+def test_a_name_in_use_is_refused_by_the_form(client, project):
     confirm(client, upload(client, project, "Q1\n"))
 
     answer = client.post(
@@ -201,8 +197,7 @@ def test_a_name_in_use_is_refused_by_the_form(client):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_bring_one_in(client, role):
-    project = make_project()
+def test_only_leads_bring_one_in(client, role, project):
     client.force_login(make_member(project, role))
 
     assert client.get(reverse("corpus:import-new", args=[project.slug, "training"])).status_code == 403
@@ -212,8 +207,7 @@ def test_only_leads_bring_one_in(client, role):
 
 
 @pytest.mark.django_db
-def test_karat_import_training_says_what_it_did_and_what_matches(capsys, tmp_path):
-    project = make_project()
+def test_karat_import_training_says_what_it_did_and_what_matches(capsys, tmp_path, project):
     make_query(project, outside_id="Q1")
     path = tmp_path / "trained.txt"
     path.write_text("Q1\nQ9\n")

@@ -19,7 +19,7 @@ from apps.judging.actions.rounds import close_round
 from apps.queries.models import Permission
 from apps.reports.presenters.version_reports.questions import basis_facts
 from tests.evaluation.factories import make_scene
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
 from tests.goldsets.reading import as_text
 from tests.judging.factories import judge_all, make_round, people_of
@@ -389,9 +389,8 @@ def test_whoever_still_judges_gets_no_released_grades_and_no_count_of_them(clien
 
 @pytest.mark.parametrize(("queries", "share"), [(29, 0), (50, 50)])
 def test_a_new_draft_proposes_a_test_split_by_its_size_and_keeps_what_is_chosen_until_it_is_frozen(
-    client, queries, share
+    client, queries, share, project
 ):
-    project = make_project()
     bench = make_bench_of(project, make_snapshot(project, {"one": TEXTS["access"]}), queries)
     client.force_login(bench.lead)
     gold_set = make_gold_set(project)

@@ -9,17 +9,10 @@ from apps.jobs.actions.jobs import cancel_job
 from apps.jobs.actions.notifications import notify
 from apps.jobs.actions.webhooks import add_webhook, end_webhook, try_webhook
 from apps.jobs.models import Notification, Outbox
-from tests.factories import AT, lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member
 from tests.jobs.factories import make_job
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project(client):
-    project = make_project()
-    client.force_login(lead_of(project))
-    return project
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 
 
 def url(project, name: str, *args) -> str:

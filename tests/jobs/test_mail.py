@@ -10,7 +10,7 @@ from apps.audit.models import Event
 from apps.common.database.functions import from_now
 from apps.common.errors import Forbidden
 from apps.jobs.actions.notifications import send_mail_again
-from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
+from apps.jobs.core.progress import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox

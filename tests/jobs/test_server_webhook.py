@@ -15,7 +15,7 @@ from apps.jobs.actions.webhooks import (
     try_server_webhook,
     try_webhook,
 )
-from apps.jobs.execution.webhooks import post_to_operators
+from apps.jobs.execution.outbox import post_to_operators
 from apps.jobs.models import Outbox
 from apps.jobs.pages.webhooks import PAGE_SIZE
 from tests.factories import AT, lead_of, make_member, make_project, make_user
@@ -68,8 +68,7 @@ def test_a_message_that_failed_is_sent_again_to_the_address_that_is_set_now(clie
     assert before == {"state": "failed", "tries": 12, "delivery": str(delivery.delivery_id)}
 
 
-def test_messages_of_projects_are_not_among_them(client, operator):
-    project = make_project()
+def test_messages_of_projects_are_not_among_them(client, operator, project):
     webhook, _ = add_webhook(project=project, url="https://ci.example/", actor=lead_of(project), at=AT)
     theirs = try_webhook(webhook=webhook, at=AT)
 

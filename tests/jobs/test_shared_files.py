@@ -10,8 +10,7 @@ from django.utils import timezone
 from apps.common.errors import Refusal
 from apps.common.files import buckets
 from apps.common.files.buckets import BucketAway
-from apps.jobs.actions.uploads import discard_upload
-from apps.jobs.execution.shared_files import UNNAMED_FOR, fill_store, remove_unnamed
+from apps.jobs.actions.uploads import UNNAMED_FOR, discard_upload, fill_store, remove_unnamed
 from apps.jobs.models import NEAR_BYTES, Upload
 from tests.factories import AT, lead_of
 from tests.jobs.test_uploads import store

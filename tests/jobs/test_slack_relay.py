@@ -15,7 +15,7 @@ from apps.common.web.addresses import parse_openings
 from apps.jobs.actions import webhooks
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution import outbox
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.models import Outbox
 from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_project

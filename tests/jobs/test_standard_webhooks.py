@@ -15,7 +15,7 @@ from apps.jobs.actions import sending, webhooks
 from apps.jobs.core.signing import BadSecret, key_of, secret_of, signatures
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution import outbox
-from apps.jobs.execution.webhooks import post_to_operators, post_to_webhooks
+from apps.jobs.execution.outbox import post_to_operators, post_to_webhooks
 from apps.jobs.models import Notification, Outbox, Webhook
 from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_member, make_project

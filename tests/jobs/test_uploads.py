@@ -78,9 +78,7 @@ def test_a_file_is_stored_with_its_digest_under_a_generated_name(files):
         ("<script>alert(1)</script>.csv", "script>.csv"),
     ],
 )
-def test_what_people_call_a_file_is_only_shown(given, shown, files):
-    project = make_project()
-
+def test_what_people_call_a_file_is_only_shown(given, shown, files, project):
     upload = store_upload(
         project=project, kind="run", purpose="import", file=io.BytesIO(b"x"), filename=given, actor=None, at=AT
     )

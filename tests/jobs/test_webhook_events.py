@@ -16,7 +16,7 @@ from apps.goldsets.enums import VersionState
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.execution.sweep import close_abandoned
 from apps.jobs.models import Job, Outbox
-from apps.jobs.selectors import hidden_objects
+from apps.jobs.selectors import jobs
 from apps.queries.actions import revoke_permission
 from apps.review.actions.reminding import escalate
 from apps.triples.models import Triple
@@ -118,7 +118,7 @@ def test_of_a_long_review_nothing_is_told_whatever_one_reviewer_answered(team):
 
 def test_a_dispute_that_somebody_reviews_again_blindly_is_not_told(team, monkeypatch):
     first, second = make_disputed(team), make_disputed(team)
-    monkeypatch.setattr(hidden_objects, "_hidden", [lambda person: Triple.objects.filter(pk=first.pk).values("pk")])
+    monkeypatch.setattr(jobs, "hidden_objects", [lambda person: Triple.objects.filter(pk=first.pk).values("pk")])
 
     escalate(project=team, at=LATER)
 
@@ -140,8 +140,7 @@ def test_a_revoked_permission_is_told_without_its_owner_and_reason():
     assert not [word for word in ("First", "Second", "asked back") if word in json.dumps(facts)]
 
 
-def test_a_job_that_failed_for_good_is_told_once_without_its_reason():
-    project = make_project()
+def test_a_job_that_failed_for_good_is_told_once_without_its_reason(project):
     watch(project)
     make_job("test.breaks", project=project)
 
@@ -153,8 +152,7 @@ def test_a_job_that_failed_for_good_is_told_once_without_its_reason():
     assert ended.error not in json.dumps(facts)
 
 
-def test_a_job_whose_worker_died_too_often_is_told_as_well():
-    project = make_project()
+def test_a_job_whose_worker_died_too_often_is_told_as_well(project):
     watch(project)
     job = make_job(project=project)
     lapsed = {"attempt": 3, "lease_expires_at": from_now(-1), "started_at": AT, "worker": "gone"}

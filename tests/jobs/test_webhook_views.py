@@ -15,7 +15,7 @@ from apps.jobs.models import Outbox, Webhook
 from apps.jobs.pages.webhooks import PAGE_SIZE
 from tests.factories import AT, lead_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lead_signed_in")]
 
 
 def words(response) -> str:
@@ -23,7 +23,6 @@ def words(response) -> str:
 
 
 def test_a_lead_adds_tries_and_ends_a_webhook(client, project):
-    client.force_login(lead_of(project))
     page = reverse("jobs:webhooks", args=[project.slug])
     save_secret(project=project, name="hook", value="sesame-open", actor=lead_of(project), at=AT)
     filled = {"url": "https://ci.example/", "events": ["gate.changed"], "secret": "hook"}
@@ -46,7 +45,6 @@ def test_a_lead_adds_tries_and_ends_a_webhook(client, project):
 
 
 def test_a_new_secret_is_shown_once_when_a_webhook_is_added_and_when_it_changes(client, project):
-    client.force_login(lead_of(project))
     page = reverse("jobs:webhooks", args=[project.slug])
 
     added = client.post(page, {"url": "https://ci.example/", "events": ["job.failed"], "secret": NEW})
@@ -60,7 +58,6 @@ def test_a_new_secret_is_shown_once_when_a_webhook_is_added_and_when_it_changes(
 
 
 def test_a_lead_switches_a_webhook_on_again(client, project):
-    client.force_login(lead_of(project))
     webhook, _ = add_webhook(project=project, url="https://ci.example/", actor=lead_of(project), at=AT)
     Webhook.objects.update(disabled_at=AT, failing_since=AT)
     page = reverse("jobs:webhooks", args=[project.slug])
@@ -75,7 +72,6 @@ def test_a_lead_switches_a_webhook_on_again(client, project):
 
 
 def test_the_log_shows_state_answer_next_try_and_content_and_a_lead_sends_again(client, project):
-    client.force_login(lead_of(project))
     webhook, _ = add_webhook(project=project, url="https://ci.example/", actor=lead_of(project), at=AT)
     row = try_webhook(webhook=webhook, at=AT)
     page = reverse("jobs:deliveries", args=[project.slug])
@@ -101,7 +97,6 @@ def test_the_log_shows_state_answer_next_try_and_content_and_a_lead_sends_again(
 
 
 def test_the_log_has_pages_and_asks_as_much_for_many_as_for_one(client, project, django_assert_num_queries):
-    client.force_login(lead_of(project))
     webhook, _ = add_webhook(project=project, url="https://ci.example/", actor=lead_of(project), at=AT)
     page = reverse("jobs:deliveries", args=[project.slug])
     try_webhook(webhook=webhook, at=AT)

@@ -11,12 +11,12 @@ from apps.common.database.functions import from_now
 from apps.common.web.addresses import parse_openings
 from apps.common.web.outbound import HttpAnswer
 from apps.jobs.actions import sending, webhooks
-from apps.jobs.core.unsent import WEBHOOK_ENDED
+from apps.jobs.core.progress import WEBHOOK_ENDED
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution import outbox
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.selectors.webhooks import deliveries_in
+from apps.jobs.selectors.jobs import deliveries_in
 from tests.factories import AT, lead_of, make_project
 from tests.remote_server import running
 

@@ -1,7 +1,7 @@
-"""Rows in bulk and single locks past the ORM: COPY on PostgreSQL, statements of many rows on SQLite."""
+"""Rows in bulk and single locks past the ORM: COPY on PostgreSQL, statements of many rows on SQLite; and dry runs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -110,3 +110,14 @@ def insert_in_statements(cursor: Any, insert: str, columns: int, rows: Iterable[
     cursor.executemany(insert + ", ".join([places] * size), [[*chain.from_iterable(part)] for part in whole])
     if rest:
         cursor.execute(insert + ", ".join([places] * len(rest)), [*chain.from_iterable(rest)])
+
+
+@contextmanager
+def undone(*, when: bool = True) -> Iterator[None]:
+    """One transaction whose writes are undone at its end; what waits for its commit never happens. With `when` false
+    they stay.
+    """
+    with transaction.atomic():
+        yield
+        if when:
+            transaction.set_rollback(True)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.operations.base import Operation
 
-from apps.common.database.triggers import OURS
+from apps.common.database.triggers import OURS, Statements, drop_sql
 
 
 @dataclass(frozen=True)
@@ -48,27 +47,17 @@ class Keeper:
         ]
 
     def drop_sql(self, vendor: str) -> list[str]:
-        if vendor == "sqlite":
-            return [f'DROP TRIGGER IF EXISTS "{self.trigger}"']
-        return [
-            f'DROP TRIGGER IF EXISTS "{self.trigger}" ON "{self.table}"',
-            f'DROP FUNCTION IF EXISTS "{self.trigger}"()',
-        ]
+        return drop_sql(self.trigger, self.table, vendor)
 
 
-class InstallKeepers(Operation):
+class InstallKeepers(Statements):
     """The migration operation for a list of keepers; reversible."""
-
-    reduces_to_sql = False
 
     def __init__(self, keepers: Sequence[Keeper]) -> None:
         self.keepers = list(keepers)
 
     def deconstruct(self):
         return (type(self).__name__, [self.keepers], {})
-
-    def state_forwards(self, app_label, state) -> None:
-        pass
 
     def database_forwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
         for keeper in self.keepers:

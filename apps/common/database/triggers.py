@@ -180,17 +180,18 @@ class Guard:
         return statements
 
     def drop_sql(self, vendor: str) -> list[str]:
-        if vendor == "sqlite":
-            return [f'DROP TRIGGER IF EXISTS "{self.trigger}"']
-        return [
-            f'DROP TRIGGER IF EXISTS "{self.trigger}" ON "{self.table}"',
-            f'DROP FUNCTION IF EXISTS "{self.trigger}"()',
-            f'DROP TRIGGER IF EXISTS "{self.trigger}_all" ON "{self.table}"',
-            f'DROP FUNCTION IF EXISTS "{self.trigger}_all"()',
-        ]
+        both = [self.trigger] if vendor == "sqlite" else [self.trigger, f"{self.trigger}_all"]
+        return [statement for trigger in both for statement in drop_sql(trigger, self.table, vendor)]
 
 
-class _Statements(Operation):
+def drop_sql(trigger: str, table: str, vendor: str) -> list[str]:
+    """The statements that remove a trigger, and on PostgreSQL its function."""
+    if vendor == "sqlite":
+        return [f'DROP TRIGGER IF EXISTS "{trigger}"']
+    return [f'DROP TRIGGER IF EXISTS "{trigger}" ON "{table}"', f'DROP FUNCTION IF EXISTS "{trigger}"()']
+
+
+class Statements(Operation):
     """A change of tables that needs no models: for `RunPython` Django would rebuild all historical models."""
 
     reduces_to_sql = False
@@ -202,7 +203,7 @@ class _Statements(Operation):
         return "Guards in the database"
 
 
-class InstallGuards(_Statements):
+class InstallGuards(Statements):
     """The migration operation for a list of guards; reversible.
 
     On SQLite a guard on deletion also installs those on replacement, made from the current unique keys of the table: a
@@ -307,11 +308,11 @@ def append_only(table: str, what: str) -> list[Guard]:
     ]
 
 
-def frozen_when(table: str, condition: str, what: str, *, delete_condition: str | None = None) -> list[Guard]:
+def frozen_when(table: str, condition: str, what: str) -> list[Guard]:
     """Guards against updates and deletions of rows of `table` for which `condition` (SQL over OLD) is true."""
     return [
         Guard(table, "UPDATE", f"{what} is fixed and cannot be changed", condition),
-        Guard(table, "DELETE", f"{what} is fixed and cannot be deleted", delete_condition or condition),
+        Guard(table, "DELETE", f"{what} is fixed and cannot be deleted", condition),
     ]
 
 

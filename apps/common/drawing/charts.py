@@ -143,7 +143,7 @@ def undefined_note(rows: Iterable[DrawnEstimate]) -> str:
     return " ".join(f"Not defined for {', '.join(names)}: {why[0].lower()}{why[1:]}" for why, names in labels.items())
 
 
-def estimate_figures(rows: Sequence[DrawnEstimate], *, places: int = 2) -> SafeString:
+def estimate_figures(rows: Sequence[DrawnEstimate]) -> SafeString:
     """The figures of `estimates`."""
     return figures(
         ["Who", "Coefficient", "Value", "95 % interval", "n"],
@@ -151,8 +151,8 @@ def estimate_figures(rows: Sequence[DrawnEstimate], *, places: int = 2) -> SafeS
             [
                 row.label,
                 row.measure,
-                number(row.value, places),
-                row.interval_words(places) if row.value is not None else "",
+                number(row.value, 2),
+                row.interval_words(2) if row.value is not None else "",
                 f"{row.n:,}",
             ]
             for row in rows
@@ -170,8 +170,9 @@ class BarPart:
     class_: str
 
 
-def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648, height: int = 16, gap: float = 2) -> SafeString:
+def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648) -> SafeString:
     """Parts of a whole as one bar; empty parts are left out, small ones are at least 3 px wide."""
+    height, gap = 16, 2.0
     shown = [part for part in parts if part.count > 0]
     total = sum(part.count for part in shown)
     if not total:
@@ -196,19 +197,11 @@ def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648, height: 
     return svg(width, height, name, drawn, fluid=True)
 
 
-def meter(name: str, done: int, total: int, *, class_: str = "done", width: int = 648) -> SafeString:
+def meter(name: str, done: int, total: int) -> SafeString:
     """A 6 px progress line: `done` of `total`."""
-    share = min(1.0, done / total) if total else 0.0
-    return svg(
-        width,
-        6,
-        name,
-        [
-            tag("rect", class_="track", width=width, height=6),
-            tag("rect", class_=class_, width=width * share, height=6),
-        ],
-        fluid=True,
-    )
+    width, share = 648, min(1.0, done / total) if total else 0.0
+    track = tag("rect", class_="track", width=width, height=6)
+    return svg(width, 6, name, [track, tag("rect", class_="done", width=width * share, height=6)], fluid=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,11 +277,9 @@ class Period(NamedTuple):
         return self.rate > self.limit
 
 
-def control_chart(
-    name: str, periods: Sequence[Period], mean: float, *, unit: str = "week", width: int = 816
-) -> SafeString:
+def control_chart(name: str, periods: Sequence[Period], mean: float, *, unit: str = "week") -> SafeString:
     """Rate by period with its mean and stepped 3 σ limits; a period outside is a red ring with its counts."""
-    left, right, top, bottom = 44.0, width - 92.0, 30.0, 206.0
+    width, left, right, top, bottom = 816, 44.0, 724.0, 30.0, 206.0
     most = max([0.05, mean] + [p.rate or 0 for p in periods] + [p.limit or 0 for p in periods])
     high = min(1.0, math.ceil(most * 10.5) / 10)
     place = scale(0, high, bottom, top)

@@ -1,8 +1,14 @@
-"""Template tags and filters of every page; builtins, so no template loads them."""
+"""Template tags and filters of every page; builtins, so no template loads them.
+
+And words that explain themselves, by `{% term "pool" %}`: the texts are in `terms.toml` beside this file.
+"""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
+from typing import NamedTuple
 
 from django import template
 from django.template import Context
@@ -14,8 +20,32 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.common.drawing.svg import ICONS, STATES, Glyph
 from apps.common.text import blocktext as block_text
 from apps.common.text import wording
-from apps.common.text.terms import term_of
 from apps.common.web.assets import asset_url
+
+_PARTS_OF_A_MEASURE = re.compile(r"\(.*?\)|@.*$")
+
+
+class Term(NamedTuple):
+    """One sentence, and the address below the documents that says more."""
+
+    sentence: str
+    page: str
+
+
+TERMS = {
+    word: Term(**text)
+    for word, text in tomllib.loads(Path(__file__).with_name("terms.toml").read_text(encoding="utf-8")).items()
+}
+
+
+def term_of(word: str) -> Term | None:
+    """The term that this word names, in any case; None for a word that is not explained.
+
+    A measure is found with or without its parameters and its cutoff.
+    """
+    name = word.strip().casefold().replace("'", "’")
+    return TERMS.get(name) or TERMS.get(_PARTS_OF_A_MEASURE.sub("", name))
+
 
 register = template.Library()
 

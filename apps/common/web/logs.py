@@ -1,18 +1,64 @@
-"""The log: lines for people, or a JSON object in each line for machines. Neither contains a secret."""
+"""The log: lines for people, or a JSON object in each line for machines. Neither contains a secret.
+
+And what a thread works on, a request or a job, known to all layers: audit events and the log name it.
+"""
 
 import json
 import logging
 import re
 import sys
 import threading
+import uuid
+from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from apps.common.web.current_work import current_work, project_in
+OF_A_PROJECT = re.compile(r"/(?:p|api/v1/projects)/([-a-zA-Z0-9_]{1,100})/")
+
+
+class Work(NamedTuple):
+    """What a thread works on: a request at `path`, or the job with this number and the slug of its project."""
+
+    request_id: str = ""
+    path: str = ""
+    job: int | None = None
+    project: str = ""
+
+
+NOTHING = Work()
+_work: ContextVar[Work] = ContextVar("karat_work", default=NOTHING)
+
+
+def current_work() -> Work:
+    return _work.get()
+
+
+def current_request_id() -> str:
+    """The id of the current request or job, or "" outside of both."""
+    return _work.get().request_id
+
+
+def set_request_id(value: str, *, path: str = "", job: int | None = None, project: str = "") -> Token[Work]:
+    return _work.set(Work(value, path, job, project))
+
+
+def reset_request_id(token: Token[Work]) -> None:
+    _work.reset(token)
+
+
+def project_in(path: str) -> str:
+    """The slug of the project that an address names, whether there is one or not; "" where it names none."""
+    match = OF_A_PROJECT.match(path)
+    return match[1] if match else ""
+
+
+def new_request_id() -> str:
+    return uuid.uuid4().hex
+
 
 HIDDEN = "***"
 SHORTEST_SECRET = 8

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from apps.common.errors import PROBLEM_TYPE, problem_facts
 from apps.common.web.body_limits import DISK_RESERVE, KEPT_IN_MEMORY, most_bytes_at, too_large_in_words
-from apps.common.web.current_work import new_request_id, reset_request_id, set_request_id
-from apps.common.web.problem_json import CONTENT_TYPE, facts_of
+from apps.common.web.logs import new_request_id, reset_request_id, set_request_id
 
 API = "/api/"
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -59,8 +59,8 @@ def limit_bodies(get_response: Handler) -> Handler:
 
 def _refusal(request: HttpRequest, status: int, title: str, detail: str, code: str) -> HttpResponse:
     if request.path_info.startswith(API):
-        facts = facts_of(status=status, title=title, detail=detail, code=code)
-        return JsonResponse(facts, status=status, content_type=CONTENT_TYPE)
+        facts = problem_facts(status=status, title=title, detail=detail, code=code)
+        return JsonResponse(facts, status=status, content_type=PROBLEM_TYPE)
     return HttpResponse(f"{title}. {detail}\n", status=status, content_type="text/plain; charset=utf-8")
 
 

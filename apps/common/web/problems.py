@@ -9,17 +9,16 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from apps.common.errors import InputErrors, Refusal
+from apps.common.errors import PROBLEM_TYPE, InputErrors, Refusal, problem_facts
 from apps.common.web.outages import outage_of
 from apps.common.web.parsers import PayloadTooLarge
-from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 log = logging.getLogger(__name__)
 
 
 def problem(*, status: int, title: str, detail: str, code: str, **more: Any) -> Response:
-    facts = facts_of(status=status, title=title, detail=detail, code=code)
-    return Response(facts | more, status=status, content_type=CONTENT_TYPE)
+    facts = problem_facts(status=status, title=title, detail=detail, code=code)
+    return Response(facts | more, status=status, content_type=PROBLEM_TYPE)
 
 
 def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -110,7 +109,7 @@ def describe_problems(result: dict[str, Any], generator: Any, request: Any, publ
     result["components"].setdefault("schemas", {})[NAME] = SCHEMA
     answer = {
         "description": "A problem.",
-        "content": {CONTENT_TYPE: {"schema": {"$ref": f"#/components/schemas/{NAME}"}}},
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": f"#/components/schemas/{NAME}"}}},
     }
     for path in result["paths"].values():
         for method, operation in path.items():

@@ -98,7 +98,7 @@ def propose_columns(
         (weight, -order, -place, role, heading)
         for order, role in enumerate(roles)
         for place, heading in enumerate(headings)
-        if (weight := _by_heading(role, heading) * _fit(role, values[place])) > 0
+        if (weight := _by_heading(role, heading) * (role.fits(values[place]) if values[place] else 0.5)) > 0
     ]
     chosen = _assigned(weights)
     for role in roles:
@@ -127,10 +127,6 @@ def _by_heading(role: ColumnRole, heading: str) -> float:
         return EXACT
     words = f" {plain} "
     return WITHIN if any(f" {usual} " in words for usual in role.headings) else 0.0
-
-
-def _fit(role: ColumnRole, values: Sequence[str]) -> float:
-    return role.fits(values) if values else 0.5
 
 
 def share(values: Sequence[str], has: Callable[[str], bool]) -> float:

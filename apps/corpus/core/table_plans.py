@@ -56,9 +56,9 @@ def unread_rows(errors: ErrorList) -> TableMessage:
     return TableMessage(WARN, title, "", lines)
 
 
-def taking(choice: TableChoice, name: str, button: str, words: str = "") -> Fix:
+def taking(choice: TableChoice, name: str, button: str) -> Fix:
     """The fix that takes the proposal `name`."""
-    return Fix(name, words, button, {"table": choice.answered(name).as_json()})
+    return Fix(name, "", button, {"table": choice.answered(name).as_json()})
 
 
 def undoing(choice: TableChoice, name: str, button: str = "Undo") -> Fix:

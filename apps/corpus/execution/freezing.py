@@ -9,6 +9,7 @@ from django.db.models.functions import Collate
 
 from apps.accounts.models import User
 from apps.audit.actions import record
+from apps.common.discovery import Registered
 from apps.common.errors import Refusal
 from apps.corpus import rules
 from apps.corpus.core.passage_ids import SnapshotEntry, snapshot_digest
@@ -86,19 +87,12 @@ def write_snapshot(
     return snapshot
 
 
-Listener = Callable[[Snapshot, User, datetime], None]
-_listeners: list[Listener] = []
+after_freezing: Registered[Callable[[Snapshot, User, datetime], None]] = Registered()
+"""Each is called in the transaction of every freeze."""
 
 
 class FreezeRefused(Refusal):
     """There is nothing new to freeze, or the corpus is already being frozen."""
-
-
-def after_freezing(listener: Listener) -> Listener:
-    """Call `listener(snapshot, actor, at)` in the transaction of every freeze. Registered when Django starts."""
-    if listener not in _listeners:
-        _listeners.append(listener)
-    return listener
 
 
 @transaction.atomic
@@ -157,7 +151,7 @@ def _same(corpus: Corpus, measured: Measured) -> Snapshot | None:
 
 def announce(snapshot: Snapshot, actor: User, at: datetime) -> None:
     """Call the listeners of apps above for a new snapshot."""
-    for listener in _listeners:
+    for listener in after_freezing:
         listener(snapshot, actor, at)
 
 

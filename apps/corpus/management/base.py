@@ -16,7 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.rules import archive_refusal
 from apps.accounts.selectors import members_of, with_address
-from apps.common.database.rehearsal import undone
+from apps.common.database.bulk import undone
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
 from apps.common.files.linefiles import name_of

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project
 from apps.audit.models import Event
@@ -46,10 +47,7 @@ def corpora_in(project: Project) -> QuerySet[Corpus]:
 
 
 def corpus_in(project: Project, slug: str) -> Corpus:
-    try:
-        return Corpus.objects.select_related("freeze_job").get(project=project, slug=slug)
-    except Corpus.DoesNotExist:
-        raise Http404("No such corpus.") from None
+    return get_object_or_404(Corpus.objects.select_related("freeze_job"), project=project, slug=slug)
 
 
 def is_changed_since(project: Project, event: int) -> bool:
@@ -60,10 +58,7 @@ def is_changed_since(project: Project, event: int) -> bool:
 
 def freeze_in(project: Project, pk: int) -> Job:
     """A job of the project that freezes a corpus, or froze it."""
-    job = Job.objects.filter(project=project, kind=FREEZE, pk=pk).first()
-    if job is None:
-        raise Http404("No such freeze.")
-    return job
+    return get_object_or_404(Job, project=project, kind=FREEZE, pk=pk)
 
 
 def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:
@@ -88,10 +83,7 @@ def snapshots_in(project: Project) -> QuerySet[Snapshot]:
 
 
 def snapshot_in(project: Project, pk: int) -> Snapshot:
-    try:
-        return snapshots_in(project).get(pk=pk)
-    except Snapshot.DoesNotExist:
-        raise Http404("No such snapshot.") from None
+    return get_object_or_404(snapshots_in(project), pk=pk)
 
 
 MISSED_NAMED = 20
@@ -169,10 +161,7 @@ def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
 
 def block_by_key(project: Project, pk: int) -> Block:
     blocks = Block.objects.filter(corpus__project=project, pk=pk)
-    block = blocks.select_related("document", "current", "corpus").first()
-    if block is None:
-        raise Http404("No such passage.")
-    return block
+    return get_object_or_404(blocks.select_related("document", "current", "corpus"))
 
 
 def versions_in(project: Project) -> QuerySet[BlockVersion]:
@@ -182,10 +171,7 @@ def versions_in(project: Project) -> QuerySet[BlockVersion]:
 
 
 def version_in(project: Project, pk: int) -> BlockVersion:
-    version = versions_in(project).filter(pk=pk).first()
-    if version is None:
-        raise Http404("No such text.")
-    return version
+    return get_object_or_404(versions_in(project), pk=pk)
 
 
 class TextKey(NamedTuple):
@@ -258,10 +244,7 @@ def imports_in(project: Project) -> QuerySet[Import]:
 
 
 def import_in(project: Project, pk: int) -> Import:
-    try:
-        return imports_in(project).get(pk=pk)
-    except Import.DoesNotExist:
-        raise Http404("No such import.") from None
+    return get_object_or_404(imports_in(project), pk=pk)
 
 
 def left_unread(before: datetime) -> list[int]:

@@ -16,7 +16,7 @@ from apps.dashboard import rules
 from apps.dashboard.core.storage import CLEARABLE
 from apps.dashboard.enums import CLEAR_STORAGE, LOAD_DEMO, MEASURE_SERVER
 from apps.dashboard.execution.demo.stage import create_demo_project
-from apps.dashboard.selectors.server import measuring_now
+from apps.dashboard.selectors import measuring_now
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.outbox import post_mail
 from apps.jobs.execution.periodic import periodic_task

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from apps.common.text.wording import percent, plural, size
 from apps.dashboard.enums import CheckStanding
-from apps.jobs.core.progress import spoken
-from apps.jobs.core.unsent import Unsent
+from apps.jobs.core.progress import Unsent, spoken
 
 DISK_BROKEN = 256 * 1024**2
 """Below so many free bytes uploads are rejected, so that other work can still be saved."""

@@ -11,8 +11,8 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
+from apps.common.errors import PROBLEM_TYPE, problem_facts
 from apps.common.web.outages import Outage, outage_of
-from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 TOO_LARGE = "What was sent is larger than this page takes. Send less at once, or use the command line for a file."
 LONGEST_HOST = 253
@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 def _answer(request: HttpRequest, status: int, title: str, detail: str, code: str) -> HttpResponse:
     if request.path.startswith("/api/"):
-        facts = facts_of(status=status, title=title, detail=detail, code=code)
-        return JsonResponse(facts, status=status, content_type=CONTENT_TYPE)
+        facts = problem_facts(status=status, title=title, detail=detail, code=code)
+        return JsonResponse(facts, status=status, content_type=PROBLEM_TYPE)
     return render(request, f"{status}.html", {"detail": detail}, status=status)
 
 
@@ -87,8 +87,8 @@ class Outages:
 def _out(request: HttpRequest, outage: Outage) -> HttpResponse:
     """A 503 page that does not use the database: it has no shell, which would load the signed-in person."""
     if request.path.startswith("/api/"):
-        facts = facts_of(status=503, title=outage.title, detail=outage.detail, code=outage.code)
-        response: HttpResponse = JsonResponse(facts, status=503, content_type=CONTENT_TYPE)
+        facts = problem_facts(status=503, title=outage.title, detail=outage.detail, code=outage.code)
+        response: HttpResponse = JsonResponse(facts, status=503, content_type=PROBLEM_TYPE)
     elif request.headers.get("HX-Request"):
         response = HttpResponse(outage.detail, status=503, content_type="text/plain; charset=utf-8")
     else:

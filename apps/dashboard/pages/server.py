@@ -38,7 +38,7 @@ from apps.dashboard.core.checkup import headline, summary
 from apps.dashboard.core.settings_table import SettingInForce, table, variables_set_by_up
 from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.pages.health import NAMES, check_up, database_version
-from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
+from apps.dashboard.selectors import Measurements, largest_projects, measurements
 from apps.jobs.actions.notifications import send_mail_again
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.selectors.watching import jobs_by_kind, unsent, workers_seen

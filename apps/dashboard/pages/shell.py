@@ -1,7 +1,13 @@
-"""The template context of the shell around every page, and what comes next after an import or a run."""
+"""The template context of the shell around every page, and what comes next after an import or a run.
 
+What each page is for and what to do there is in `help_texts/` beside this file, by URL name. A page without a text
+there fails `tests/test_matrix.py`.
+"""
+
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,9 +22,8 @@ from apps.common.database.batched_reads import BatchedRead, answer_to, joined
 from apps.common.hooks import NextStep
 from apps.common.web import requests
 from apps.corpus.models import Import, Snapshot
-from apps.dashboard.pages.page_help import HELP
 from apps.dashboard.pages.paths import path
-from apps.dashboard.selectors.places import demo_asked
+from apps.dashboard.selectors import demo_asked
 from apps.evaluation.selectors.run_again import evaluations_of, graded_in, versions_on_snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
@@ -30,6 +35,22 @@ from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolRun, Run
 from apps.retrieval.selectors.pools import pools_in
 from apps.triples.rules import WRITERS
+
+TEXTS = Path(__file__).parent / "help_texts"
+
+
+class PageHelp(NamedTuple):
+    """`page` is the address below the documents that says more."""
+
+    words: str
+    page: str
+
+
+HELP = {
+    name: PageHelp(**text)
+    for file in sorted(TEXTS.glob("*.toml"))
+    for name, text in tomllib.loads(file.read_text(encoding="utf-8")).items()
+}
 
 
 def after_import(item: Import) -> NextStep | None:

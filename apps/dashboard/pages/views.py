@@ -31,7 +31,7 @@ from apps.dashboard.pages import blocking, checklist, drift, progress, quality
 from apps.dashboard.pages.drift import newest_texts, texts_key
 from apps.dashboard.pages.progress import seats_asked
 from apps.dashboard.pages.tasks import Task, grade_url, in_order, open_tasks
-from apps.dashboard.selectors.places import ProjectPlace, newest_snapshot, offers_demo, places_of
+from apps.dashboard.selectors import ProjectPlace, offers_demo, places_of
 from apps.gates import selectors as gates
 from apps.gates.selectors import GateStatus
 from apps.goldsets.selectors.versions import NewestVersions, newest_versions
@@ -242,7 +242,7 @@ def _for_viewer(
     """Is it good enough, the latest version, and the measures that fold."""
     project, version = member.project, found.versions.released
     rounds = agreement.rounds_for(member)
-    rested_on = version.snapshot if version else newest_snapshot(project)
+    rested_on = version.snapshot if version else snapshots_in(project).first()
     statuses = _gates_of(project) if statuses is None else statuses
     return {
         "watches": True,

@@ -30,7 +30,7 @@ from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.judging.actions.rounds import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.queries.selectors import lock_sources
@@ -122,14 +122,7 @@ def draft_version(
         created_at=at,
     )
     version.rounds.set(rounds)
-    record(
-        project=gold_set.project,
-        actor=actor,
-        action="version.drafted",
-        obj=version,
-        after=_inputs(version, rounds),
-        at=at,
-    )
+    _log(version, "version.drafted", actor, at, after=_inputs(version, rounds))
     return version
 
 
@@ -158,15 +151,7 @@ def change_draft(
     version.group_by, version.split_by = sorted(set(group_by)), split_by
     version.save(update_fields=["snapshot", "guideline", "test_share", "seed", "group_by", "split_by", "note"])
     version.rounds.set(rounds)
-    record(
-        project=version.gold_set.project,
-        actor=actor,
-        action="version.changed",
-        obj=version,
-        before=before,
-        after=_inputs(version, rounds),
-        at=at,
-    )
+    _log(version, "version.changed", actor, at, before=before, after=_inputs(version, rounds))
     return version
 
 
@@ -175,15 +160,7 @@ def discard_draft(*, version_id: int, actor: User, at: datetime) -> None:
     version = _locked(version_id)
     if reason := rules.change_refusal(version):
         raise VersionRefused(reason, code="discard_refused")
-    before = _inputs(version, list(version.rounds.all()))
-    record(
-        project=version.gold_set.project,
-        actor=actor,
-        action="version.discarded",
-        obj=version,
-        before=before,
-        at=at,
-    )
+    _log(version, "version.discarded", actor, at, before=_inputs(version, list(version.rounds.all())))
     version.rounds.clear()
     version.delete()
 
@@ -232,7 +209,8 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
     for former in _versions().filter(gold_set=gold_set_id, state=VersionState.RELEASED):
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
-    public_jobs.run_listeners(version=released, actor=actor, at=at)
+    for act in public_jobs.on_release:
+        act(version=released, actor=actor, at=at)
     _tell_webhooks(released, at)
     return released
 
@@ -249,14 +227,7 @@ def log_export(
     *, version: Version, actor: User | None, formats: Sequence[str], splits: Collection[str], at: datetime
 ) -> None:
     """Record who exported which split of a version. A file with test items is a look at them."""
-    record(
-        project=version.gold_set.project,
-        actor=actor,
-        action="version.exported",
-        obj=version,
-        after={"formats": list(formats), "splits": sorted(splits)},
-        at=at,
-    )
+    _log(version, "version.exported", actor, at, after={"formats": list(formats), "splits": sorted(splits)})
     if Split.TEST in splits:
         log_test_look(version=version, actor=actor, what=f"export as {', '.join(formats)}", at=at)
 
@@ -264,14 +235,11 @@ def log_export(
 @transaction.atomic
 def log_test_look(*, version: Version, actor: User | None, what: str, at: datetime) -> None:
     """Record a look at sealed test items, or at their scores by query. `what` names the page."""
-    record(
-        project=version.gold_set.project,
-        actor=actor,
-        action=TEST_SEEN,
-        obj=version,
-        after={"what": what, "split": Split.TEST},
-        at=at,
-    )
+    _log(version, TEST_SEEN, actor, at, after={"what": what, "split": Split.TEST})
+
+
+def _log(version: Version, action: str, actor: User | None, at: datetime, **values: dict[str, Any]) -> None:
+    record(project=version.gold_set.project, actor=actor, action=action, obj=version, at=at, **values)
 
 
 def _versions() -> QuerySet[Version]:

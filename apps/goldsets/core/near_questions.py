@@ -66,7 +66,7 @@ def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
     return [item._replace(keys=(*item.keys, *keys.get(place, ()))) for place, item in enumerate(items)]
 
 
-def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> list[list[int]]:
+def near_questions(questions: Sequence[str]) -> list[list[int]]:
     """The places of questions that are at least this alike, directly or through others: each group once, in order."""
     words = [words_of(question) for question in questions]
     comparable: defaultdict[frozenset[str], list[int]] = defaultdict(list)
@@ -75,7 +75,7 @@ def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> lis
             comparable[numbers_of(own)].append(place)
     alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for number, places in enumerate(places for places in comparable.values() if len(places) > 1):
-        for place, label in zip(places, _labels([runs_of(words[at]) for at in places], at_least), strict=True):
+        for place, label in zip(places, _labels([runs_of(words[at]) for at in places]), strict=True):
             alike[number, label].append(place)
     return sorted(group for group in alike.values() if len(group) > 1)
 
@@ -84,7 +84,7 @@ _remembered = lru_cache(maxsize=4)(near_questions)
 """Who mends a draft opens it again and again, mostly with the same questions."""
 
 
-def _labels(runs: Sequence[frozenset[str]], at_least: float) -> list[int]:
+def _labels(runs: Sequence[frozenset[str]]) -> list[int]:
     """A label for each, equal for those that are alike."""
     holding: defaultdict[str, list[int]] = defaultdict(list)
     for place, own in enumerate(runs):
@@ -95,7 +95,7 @@ def _labels(runs: Sequence[frozenset[str]], at_least: float) -> list[int]:
     labels = np.arange(len(runs))
     for place, own in enumerate(runs):
         shared = np.bincount(np.concatenate([postings[run] for run in own]), minlength=len(runs))[:place]
-        near = np.flatnonzero(shared >= at_least * (sizes[:place] + sizes[place] - shared))
+        near = np.flatnonzero(shared >= NEAR_FROM * (sizes[:place] + sizes[place] - shared))
         for label in np.unique(labels[near]).tolist():
             labels[labels == label] = place
     return labels.tolist()

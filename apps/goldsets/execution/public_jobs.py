@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
+from apps.common.discovery import Registered
 from apps.corpus.models import SnapshotBlock
 from apps.goldsets import rules
 from apps.goldsets.enums import (
@@ -34,23 +35,8 @@ class OnRelease(Protocol):
     def __call__(self, *, version: Version, actor: User, at: datetime) -> object: ...
 
 
-_listeners: list[OnRelease] = []
-
-
-def on_release(act: OnRelease) -> OnRelease:
-    """Register what happens when a version has been released, in the same transaction.
-
-    Apps above this one register here, so that this one need not import them.
-    """
-    if act not in _listeners:
-        _listeners.append(act)
-    return act
-
-
-def run_listeners(*, version: Version, actor: User, at: datetime) -> None:
-    """Call the listeners in the order of registration."""
-    for act in _listeners:
-        act(version=version, actor=actor, at=at)
+on_release: Registered[OnRelease] = Registered()
+"""What happens when a version has been released, in the same transaction."""
 
 
 def follow_preparing(job: Job, at: datetime) -> None:

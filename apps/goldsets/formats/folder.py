@@ -53,7 +53,9 @@ def write_folder(
     Returns the manifest. `facts` is the manifest without its list of files; `sign` turns the checksums into their
     signature. Raises Unwritable when a row does not fit a format; files written before stay.
     """
-    files = chain.from_iterable(_files(name, content, facts) for name in chosen(formats))
+    files = chain.from_iterable(
+        DESCRIBED[name](content, facts) if name in DESCRIBED else WRITERS[name](content) for name in chosen(formats)
+    )
     return write_files(chain(files, slices.files(content)), folder, facts=facts, sign=sign)
 
 
@@ -71,10 +73,6 @@ def write_files(files: Files, folder: Path, *, facts: dict[str, Any], sign: Sign
     if sign:
         (folder / SIGNATURE).write_bytes(sign(sums))
     return manifest
-
-
-def _files(form: str, content: Content, facts: Mapping[str, Any]) -> Files:
-    return DESCRIBED[form](content, facts) if form in DESCRIBED else WRITERS[form](content)
 
 
 def manifest_bytes(manifest: dict[str, Any]) -> bytes:

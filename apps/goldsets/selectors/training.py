@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import CharField, F, JSONField, QuerySet, Value
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project
 from apps.common.database.batched_reads import BatchedRead, ListOf, answer_to
@@ -35,10 +35,7 @@ def manifests_of(project: Project) -> QuerySet[TrainingManifest]:
 
 
 def manifest_in(project: Project, pk: int) -> TrainingManifest:
-    manifest = manifests_of(project).filter(pk=pk).first()
-    if manifest is None:
-        raise Http404("No such training manifest.")
-    return manifest
+    return get_object_or_404(manifests_of(project), pk=pk)
 
 
 def live_manifests(project: Project) -> list[TrainingManifest]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, Prefetch, Q, QuerySet, Subquery
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
@@ -82,10 +83,7 @@ def usual_test_share(project: Project) -> float:
 
 
 def gold_set_in(project: Project, slug: str) -> GoldSet:
-    gold_set = GoldSet.objects.filter(project=project, slug=slug).select_related("project").first()
-    if gold_set is None:
-        raise Http404("No such gold set.")
-    return gold_set
+    return get_object_or_404(GoldSet.objects.select_related("project"), project=project, slug=slug)
 
 
 def versions_in(project: Project) -> QuerySet[Version]:
@@ -95,18 +93,12 @@ def versions_in(project: Project) -> QuerySet[Version]:
 
 
 def version_in(project: Project, gold_set: str, number: int) -> Version:
-    version = versions_in(project).filter(gold_set__slug=gold_set, number=number).first()
-    if version is None:
-        raise Http404("No such version.")
-    return version
+    return get_object_or_404(versions_in(project), gold_set__slug=gold_set, number=number)
 
 
 def frozen_in(project: Project, pk: int) -> Version:
     """A version to score against: frozen, released or superseded. Raises Http404."""
-    version = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
-    if version is None:
-        raise Http404("No such version.")
-    return version
+    return get_object_or_404(versions_in(project).exclude(state=VersionState.DRAFT), pk=pk)
 
 
 def seen_by(member: Member, version: Version) -> Version:

@@ -12,7 +12,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.jobs import rules, workflow
 from apps.jobs.enums import JobState, JobStep
-from apps.jobs.execution.nudging import nudge_on_commit
+from apps.jobs.execution.sweep import nudge_on_commit
 from apps.jobs.models import MAX_ATTEMPTS, Job
 from apps.jobs.selectors.job_kinds import kind_named
 

@@ -26,7 +26,9 @@ def send_mail_again(*, actor: User, at: datetime) -> int:
     failing = Q(state=DeliveryState.WAITING) & ~Q(error="")
     given_up = Q(state=DeliveryState.FAILED, created_at__gt=at - LATELY)
     rows = Outbox.objects.select_for_update().filter(failing | given_up, kind=DeliveryKind.MAIL).order_by("pk")
-    again = [row for row in rows[:MOST_AT_ONCE] if row.state == DeliveryState.WAITING or not _is_erased(row)]
+    again = [
+        row for row in rows[:MOST_AT_ONCE] if row.state == DeliveryState.WAITING or not row.payload.get("is_secret")
+    ]
     for row in again:
         if row.state == DeliveryState.FAILED:
             row.state, row.attempts = DeliveryState.WAITING, 0
@@ -35,10 +37,6 @@ def send_mail_again(*, actor: User, at: datetime) -> int:
     if again:
         record(project=None, actor=actor, action="mail.sent_again", after={"messages": len(again)}, at=at)
     return len(again)
-
-
-def _is_erased(row: Outbox) -> bool:
-    return bool(row.payload.get("is_secret"))
 
 
 SENTENCE_LENGTH = 300

@@ -23,10 +23,9 @@ from apps.common.digests import canonical_json
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Blocked, Client, OutboundError, RequestLimits
 from apps.jobs.actions.notifications import notify
+from apps.jobs.core.progress import WEBHOOK_ENDED
 from apps.jobs.core.signing import BadSecret, key_of, signatures
-from apps.jobs.core.unsent import WEBHOOK_ENDED
-from apps.jobs.execution.outbox import Undeliverable, Undelivered
-from apps.jobs.execution.webhooks import give_up
+from apps.jobs.execution.outbox import Undeliverable, Undelivered, give_up
 from apps.jobs.models import Outbox, Webhook
 
 PATIENCE = RequestLimits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)

@@ -15,12 +15,12 @@ from apps.audit.actions import record
 from apps.common.database.functions import from_now
 from apps.common.errors import Forbidden, Refusal
 from apps.common.web.addresses import BadAddress, parse_url
+from apps.jobs.core.progress import WEBHOOK_ENDED
 from apps.jobs.core.signing import KEY_BYTES, secret_of
-from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.enums import DeliveryState, WebhookEvent
-from apps.jobs.execution.webhooks import give_up, post, post_to_operators
+from apps.jobs.execution.outbox import give_up, post, post_to_operators
 from apps.jobs.models import Outbox, Webhook
-from apps.jobs.selectors.webhooks import webhooks_in
+from apps.jobs.selectors.jobs import webhooks_in
 
 MOST_WEBHOOKS = 20
 BOTH_SIGN_SECONDS = 86_400

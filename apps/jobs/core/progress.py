@@ -1,4 +1,6 @@
-"""The progress of a job in words and numbers."""
+"""The progress of a job in words and numbers, and messages that are not sent."""
+
+from typing import NamedTuple
 
 MIN_ELAPSED_SECONDS = 1.0
 
@@ -34,3 +36,24 @@ def spoken(seconds: float) -> str:
     if seconds < 48 * 3600:
         return f"{round(seconds / 3600)} h"
     return f"{round(seconds / 86_400)} days"
+
+
+WEBHOOK_ENDED = "The webhook was removed before this was sent."
+"""Why a message of a removed webhook is not sent: somebody wanted that, so it is no failure."""
+
+
+class Unsent(NamedTuple):
+    """Those of one kind: that wait, that failed before and wait again, and that were given up of late.
+
+    `oldest_seconds` is the age of the first that failed, `reason` why the last one did.
+    """
+
+    waiting: int = 0
+    failing: int = 0
+    given_up: int = 0
+    oldest_seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def oldest(self) -> str:
+        return spoken(self.oldest_seconds)

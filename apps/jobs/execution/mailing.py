@@ -14,7 +14,7 @@ from apps.common.text.wording import plural
 from apps.jobs.enums import MailHow
 from apps.jobs.execution.outbox import post_mail
 from apps.jobs.models import MailChoice, Notification
-from apps.jobs.selectors.hidden_objects import hidden_for
+from apps.jobs.selectors.jobs import hidden_for
 
 MOST_IN_A_MAIL = 100
 FRIDAY = 4

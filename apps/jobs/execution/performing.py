@@ -21,12 +21,12 @@ from django.urls import reverse
 from apps.common.database.functions import from_now
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.buckets import BucketAway
-from apps.common.web.current_work import reset_request_id, set_request_id
+from apps.common.web.logs import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep, ServerEvent, WebhookEvent
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost, TimeLimitReached
 from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.webhooks import post_to_operators, post_to_webhooks
+from apps.jobs.execution.outbox import post_to_operators, post_to_webhooks
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
 

@@ -1,20 +1,25 @@
-"""The sweep of every worker, every two seconds: store that it lives and on which host, and pick up forgotten work."""
+"""The sweep of every worker, every two seconds: store that it lives and on which host, and pick up forgotten work.
+
+And nudges: a nudge is a message that wakes a worker for a job. It contains the id of the job, never the work itself.
+"""
 
 import logging
 import os
 import uuid
 from contextlib import suppress
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.common.database.functions import from_now
 from apps.common.files.private import FILE, FOLDER, HOST
+from apps.common.hooks import load_celery
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.performing import CAN_BE_CLAIMED, give_up
@@ -104,3 +109,18 @@ def _write_first(path: Path) -> None:
     with suppress(FileExistsError):
         os.link(scratch, path)
     scratch.unlink()
+
+
+def nudge(job_id: int) -> None:
+    """Wake a worker for this job. If the broker is unreachable, the next sweep picks up the job."""
+    try:
+        load_celery()
+        from apps.jobs.execution.tasks import run_job  # Celery is slow to load, and most commands queue nothing
+
+        run_job.apply_async((job_id,), retry=False)
+    except Exception as problem:
+        log.warning("Job %s could not be sent to the broker (%s). The next sweep picks it up.", job_id, problem)
+
+
+def nudge_on_commit(job_id: int) -> None:
+    transaction.on_commit(partial(nudge, job_id), robust=True)

@@ -16,9 +16,8 @@ from django.utils import timezone
 
 from apps.audit.execution.sealing import has_unsealed, seal_all
 from apps.jobs.execution import periodic
-from apps.jobs.execution.nudging import nudge
 from apps.jobs.execution.outbox import deliver_due
-from apps.jobs.execution.sweep import beat, close_abandoned, jobs_to_nudge
+from apps.jobs.execution.sweep import beat, close_abandoned, jobs_to_nudge, nudge
 from apps.jobs.execution.tasks import worker_name
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from apps.jobs.actions import webhooks
 from apps.jobs.enums import DeliveryState, ServerEvent
 from apps.jobs.forms import WebhookForm
 from apps.jobs.models import Outbox
-from apps.jobs.selectors.webhooks import (
+from apps.jobs.selectors.jobs import (
     deliveries_in,
     deliveries_to_operators,
     delivery_in,

@@ -1,20 +1,40 @@
-"""Reads jobs, by project, and notifications, by project and person."""
+"""Reads jobs, webhooks and their deliveries, by project, and notifications, by project and person."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet, Subquery
+from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Holding
 from apps.common.database.batched_reads import BatchedRead, CountOf
 from apps.common.database.statements import LARGEST_KEY
+from apps.common.discovery import Registered
 from apps.jobs.core.progress import spoken
-from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
-from apps.jobs.selectors.hidden_objects import hidden_for
+from apps.jobs.enums import DeliveryKind
+from apps.jobs.models import Job, MailChoice, Notification, Outbox, Webhook, WorkerBeat
+
+hidden_objects: Registered[Callable[[User], QuerySet]] = Registered()
+"""Each selects the ids (`Notification.about`) that are hidden from a person right now: people who review a past triple
+again, blindly, must not read its earlier verdicts in an old notification.
+"""
+
+
+def hidden_for(person: User) -> Q:
+    """The notifications hidden from the person, as a condition to exclude. Those about no triple are never hidden."""
+    return hidden_by_id(person, "about")
+
+
+def hidden_by_id(person: User, column: str) -> Q:
+    """The rows whose `column` is an id hidden from the person, as a condition."""
+    condition = Q(pk__in=[])
+    for select in hidden_objects:
+        condition |= Q(**{f"{column}__in": select(person)})
+    return condition
 
 
 def held_notifications(user: User) -> list[Holding]:
@@ -34,10 +54,7 @@ def jobs_in(project: Project) -> QuerySet[Job]:
 
 def job_in(project: Project, pk: int) -> Job:
     """The job, when it belongs to this project; Http404 otherwise."""
-    try:
-        return jobs_in(project).get(pk=pk)
-    except Job.DoesNotExist:
-        raise Http404("No such job.") from None
+    return get_object_or_404(jobs_in(project), pk=pk)
 
 
 def worker_last_seen() -> int | None:
@@ -128,3 +145,30 @@ def _below(rows: QuerySet[Notification], pk: int | None) -> QuerySet[Notificatio
 def mail_choice_of(person: User) -> MailChoice:
     """The person's choice, or the unsaved default."""
     return MailChoice.objects.filter(person=person).first() or MailChoice(person=person)
+
+
+def webhooks_in(project: Project) -> QuerySet[Webhook]:
+    """The webhooks of the project, also those that are switched off, oldest first."""
+    return Webhook.objects.filter(project=project, ended_at=None).select_related("created_by").order_by("pk")
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    return get_object_or_404(webhooks_in(project).select_related("project"), pk=pk)
+
+
+def deliveries_in(project: Project) -> QuerySet[Outbox]:
+    """The messages to webhooks of the project, whatever became of them; newest first."""
+    return Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+
+
+def delivery_in(project: Project, pk: int) -> Outbox:
+    return get_object_or_404(deliveries_in(project), pk=pk)
+
+
+def deliveries_to_operators() -> QuerySet[Outbox]:
+    """The messages to the webhook of the server, newest first."""
+    return Outbox.objects.filter(project=None, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+
+
+def delivery_to_operators(pk: int) -> Outbox:
+    return get_object_or_404(deliveries_to_operators(), pk=pk)

@@ -11,8 +11,7 @@ from django.db.models.functions import Coalesce, Now
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.common.database.batched_reads import once
-from apps.jobs.core.progress import spoken
-from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
+from apps.jobs.core.progress import WEBHOOK_ENDED, Unsent, spoken
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
 from apps.jobs.models import Job, Outbox, WorkerBeat
 from apps.jobs.selectors.job_kinds import title_of

@@ -26,7 +26,7 @@ from apps.corpus.core.table_plans import (
     undoing,
     unread_rows,
 )
-from apps.corpus.execution.table_opening import open_mapped
+from apps.corpus.execution.import_reading import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import NamedPassage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles

@@ -13,7 +13,7 @@ from apps.common.text.wording import plural
 from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import TableChoice
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing, unread_rows
-from apps.corpus.execution.table_opening import open_mapped
+from apps.corpus.execution.import_reading import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import QueryNames
 from apps.queries.formats.records import QueryRow

@@ -15,9 +15,9 @@ from apps.common.errors import Refusal
 from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.outbox import post_to_webhooks
 from apps.jobs.execution.periodic import periodic_task
-from apps.jobs.execution.webhooks import post_to_webhooks
-from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.seating import free_abandoned_seats

@@ -9,7 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
-from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.review import rules
 from apps.review.core.claim_proposals import Span, likeliest, propose, sentences
 from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight

@@ -12,7 +12,7 @@ from apps.accounts.selectors import has_role
 from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
 from apps.common.text.worddiff import Piece, word_diff
-from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.retrieval.selectors.blinding import Hidden
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
 from apps.review.enums import Category, Reason, VerdictChoice

@@ -13,7 +13,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, share
 from apps.corpus.core.table_plans import STOP, TableMessage, TableView, unread_rows
-from apps.corpus.execution.table_opening import open_mapped
+from apps.corpus.execution.import_reading import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import NamedPassage, match_passages, match_texts, passages_that_count
 from apps.queries.selectors import source_slugs

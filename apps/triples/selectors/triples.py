@@ -12,7 +12,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
-from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.queries.models import Query, Source
 from apps.queries.selectors import is_revoked
 from apps.triples.enums import ENDED, State

@@ -5,7 +5,7 @@ import pytest
 from apps.dashboard.core import checkup
 from apps.dashboard.core.checkup import Check, fine, headline, in_order, summary
 from apps.dashboard.enums import CheckStanding
-from apps.jobs.core.unsent import Unsent
+from apps.jobs.core.progress import Unsent
 
 BROKEN, WARNING, FINE = CheckStanding.BROKEN, CheckStanding.WARNING, CheckStanding.FINE
 GB = 1000**3

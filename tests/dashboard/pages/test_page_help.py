@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from apps.common.text.terms import TERMS
-from apps.dashboard.pages.page_help import HELP
+from apps.common.templatetags.karat import TERMS
+from apps.dashboard.pages.shell import HELP
 
 
 @pytest.mark.parametrize("name", sorted(HELP))

@@ -12,7 +12,7 @@ from apps.calibration.models import CalibrationItem
 from apps.jobs.execution.mailing import mail_what_is_due
 from apps.jobs.execution.outbox import deliver_due
 from apps.jobs.models import Notification, Outbox
-from apps.jobs.selectors import hidden_objects
+from apps.jobs.selectors import jobs
 from apps.jobs.selectors.jobs import notifications_of
 from apps.triples.models import Triple
 from tests.agreement.factories import answer_items, make_calibration
@@ -74,7 +74,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_blinded(client, p
     confirmer, flagger = reviewers_of(triple)
     blinded = Triple.objects.filter(pk=triple.pk).values("pk")
     monkeypatch.setattr(
-        hidden_objects, "_hidden", [lambda person: blinded if person == confirmer else blinded.filter(pk=None)]
+        jobs, "hidden_objects", [lambda person: blinded if person == confirmer else blinded.filter(pk=None)]
     )
     client.force_login(confirmer)
     home = reverse("notifications:list", args=(project.slug,))
@@ -82,7 +82,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_blinded(client, p
     hidden = client.get(home).content.decode()
     mail_what_is_due(AT)
     bodies = {row.payload["to"][0]: row.payload["body"] for row in Outbox.objects.all()}
-    monkeypatch.setattr(hidden_objects, "_hidden", [])
+    monkeypatch.setattr(jobs, "hidden_objects", [])
 
     assert "You confirmed" not in hidden
     assert "You confirmed" not in bodies.get(confirmer.email, "")

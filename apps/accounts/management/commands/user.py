@@ -13,7 +13,7 @@ from apps.accounts.actions.leaving import leave
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
 from apps.accounts.selectors import everybody, with_address
-from apps.common.database.rehearsal import undone
+from apps.common.database.bulk import undone
 from apps.common.templatetags.karat import plural
 
 

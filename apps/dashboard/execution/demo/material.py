@@ -39,11 +39,7 @@ class HandbookSection(NamedTuple):
 
 @cache
 def read(name: str) -> Any:
-    return yaml.load((DATA / name).read_text(encoding="utf-8"), Loader=_loader())
-
-
-def _loader() -> Any:
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load((DATA / name).read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def first_version() -> list[HandbookSection]:

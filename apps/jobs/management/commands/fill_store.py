@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.common.errors import Refusal
-from apps.jobs.execution.shared_files import fill_store
+from apps.jobs.actions.uploads import fill_store
 
 SHOWN = 20
 

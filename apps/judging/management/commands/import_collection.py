@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.common.database.rehearsal import undone
+from apps.common.database.bulk import undone
 from apps.common.files.faults import as_line
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from apps.common.database.rehearsal import undone
+from apps.common.database.bulk import undone
 from apps.corpus.management.base import BAD_INPUT
 from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
