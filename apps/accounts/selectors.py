@@ -72,6 +72,14 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
     return User.objects.filter(pk__in=live.values("user"), is_active=True).order_by("name", "pk")
 
 
+SMALL_TEAM = 5
+
+
+def is_small_team(project: Project) -> bool:
+    """Whether fewer than five people work here under one lead, so that who judges often decides too."""
+    return members_of(project).count() < SMALL_TEAM and members_of(project, Role.LEAD).count() == 1
+
+
 def placeholder_email(project: Project, name: str) -> str:
     """The e-mail field of the placeholder for a name in a project's files. No mail is ever sent there."""
     mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]

@@ -40,3 +40,11 @@ class ErrorType(models.TextChoices):
     def choosable(cls) -> list[tuple[str, str]]:
         """The values an adjudicator chooses from; "not recorded" is for imported decisions only."""
         return [choice for choice in cls.choices if choice[0] != cls.NOT_RECORDED]
+
+
+class DecidedBy(models.TextChoices):
+    """Who ended a pair that its judges had graded differently. The value of a decision from before this is "lead"."""
+
+    LEAD = "lead", "a lead"
+    LEAD_WHO_JUDGED = "lead_who_judged", "a lead who also judged the pair"
+    JUDGES = "judges", "its judges, who saw each other's grades"

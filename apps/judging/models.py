@@ -3,7 +3,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.accounts.models import Project
-from apps.judging.enums import CantJudgeReason, ErrorType, RoundKind, RoundState, SeatState
+from apps.judging.enums import CantJudgeReason, DecidedBy, ErrorType, RoundKind, RoundState, SeatState
 from apps.queries.models import Query
 from apps.retrieval.models import Pool, PoolEntry
 
@@ -269,10 +269,53 @@ class Judgement(models.Model):
         return f"judgement {self.pk}"
 
 
-class Adjudication(models.Model):
-    """A lead's decision on a pair that its judges did not settle. Append-only, like the grades it settles.
+class SecondLook(models.Model):
+    """That a judge was shown the grades of the others on a pair. From then on their own first grade is final."""
 
-    No grade means that the pair can't be judged and is left out of every version.
+    round = models.ForeignKey(Round, models.PROTECT, related_name="second_looks")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="second_looks")
+    judge = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    looked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "entry", "judge"], name="second_look_once")]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id} looked at {self.entry_id}"
+
+
+class SecondGrade(models.Model):
+    """What a judge answered after a second look: their grade again, or another one with a word why. Append-only.
+
+    The last one counts. Agreement never reads it: it is about first grades.
+    """
+
+    look = models.ForeignKey(SecondLook, models.PROTECT, related_name="grades")
+    grade = models.SmallIntegerField(null=True)
+    cant_judge = models.CharField(max_length=20, choices=CantJudgeReason.choices, blank=True)
+    reason = models.TextField(blank=True)
+    is_last = models.BooleanField(help_text="Nobody may answer after it: it is settled, or left to a lead.")
+    idempotency_key = models.CharField(max_length=64)
+    given_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["look", "idempotency_key"], name="second_grade_key_once"),
+            models.CheckConstraint(
+                name="second_grade_is_a_grade_or_a_reason",
+                condition=Q(grade__isnull=False, cant_judge="") | (Q(grade=None) & ~Q(cant_judge="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"second grade {self.pk}"
+
+
+class Adjudication(models.Model):
+    """The decision on a pair whose first grades did not settle it. Append-only, like the grades it settles.
+
+    It is a lead's, or that of its judges, who came to one grade; `adjudicator` is then who gave it last. No grade means
+    that the pair can't be judged and is left out of every version.
     """
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="adjudications")
@@ -281,6 +324,9 @@ class Adjudication(models.Model):
     grade = models.SmallIntegerField(null=True, help_text="Empty: the pair can't be judged at all.")
     reason = models.TextField()
     error_type = models.CharField(max_length=20, choices=ErrorType.choices)
+    decided_by = models.CharField(
+        max_length=16, choices=DecidedBy.choices, default=DecidedBy.LEAD, db_default=DecidedBy.LEAD
+    )
     supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
     given_at = models.DateTimeField()
 
@@ -292,6 +338,9 @@ class Adjudication(models.Model):
                 name="adjudication_one_chain_per_pair",
             ),
             models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
+            models.CheckConstraint(
+                name="adjudication_of_judges_is_a_grade", condition=~Q(decided_by="judges") | Q(grade__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,9 +7,11 @@ from django.utils.text import get_text_list
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.wording import plural
+from apps.judging.core.differences import Difference, SecondAnswer
 from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
+from apps.judging.selectors.deciding import Standing
 from apps.judging.selectors.placeholders import SharedPairs
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -49,15 +51,27 @@ def plan_refusal(annotators: int, most_judges: int) -> str | None:
     return None
 
 
-def plan_warning(leads: Collection[int], annotators: Collection[int], most_judges: int) -> str | None:
+def plan_warning(
+    leads: Collection[int], annotators: Collection[int], most_judges: int, *, leads_decide_own: bool = False
+) -> str | None:
     """Why nobody could decide where judges differ: every lead is one of them."""
-    if most_judges > 1 and leads and set(leads) <= set(annotators):
+    if most_judges > 1 and leads and set(leads) <= set(annotators) and not leads_decide_own:
         who = "The only lead judges" if len(leads) == 1 else "Every lead judges"
         return (
             f"{who} in this round. Where judges differ, a lead who did not judge the pair decides, so some pairs may "
-            "stay open: choose one lead less as annotator, or make somebody a lead who does not judge here."
+            "stay open: choose one lead less as annotator, make somebody a lead who does not judge here, or let leads "
+            "decide pairs that they judged (Settings)."
         )
     return None
+
+
+def who_will_decide(free_leads: Sequence[str], *, reconcile: bool, leads_decide_own: bool) -> str:
+    """Who decides where the judges of a planned round differ; `free_leads` do not judge in it."""
+    if free_leads:
+        who = get_text_list(list(free_leads), "or")
+    else:
+        who = "a lead, also one who judged the pair" if leads_decide_own else "a lead who did not judge the pair"
+    return f"its judges, who then see each other’s grades; where they still differ, {who}" if reconcile else who
 
 
 def too_early_refusal(*, is_opening: bool) -> str | None:
@@ -129,10 +143,14 @@ def grading_refusal(state: str) -> str | None:
     return None
 
 
-def regrade_refusal(state: str, *, is_adjudicated: bool) -> str | None:
-    """Why a grade can't be changed any more in a round of this state."""
+def regrade_refusal(state: str, *, is_adjudicated: bool, is_compared: bool) -> str | None:
+    """Why a grade can't be changed any more in a round of this state. `is_compared`: a judge looked at the others'."""
     if is_adjudicated:
-        return "A lead has already decided this pair. Your grade stays next to the decision."
+        return "This pair is decided already. Your grade stays next to the decision."
+    if is_compared:
+        return (
+            "You and another judge differ here, and your first grade is final now. Change your mind under Differences."
+        )
     return grading_refusal(state)
 
 
@@ -168,16 +186,55 @@ def withdrawn_refusal(round_: Round) -> str | None:
     return None
 
 
-def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) -> str | None:
+def adjudication_refusal(resolved: Resolved, *, planned: int, standing: Standing) -> str | None:
     """Why this person can't adjudicate this pair, which `planned` people judge."""
     if planned == 0:
         return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
-    if has_judged:
+    if standing.has_judged and not standing.may_decide_own:
         return "You judged this pair, so a lead who did not judge it decides."
     if resolved.state in (PairState.UNJUDGED, PairState.PARTLY):
         return "Not every judge of this pair has answered yet."
+    if resolved.state is PairState.RECONCILED:
+        return "The judges of this pair came to one grade. There is nothing to adjudicate."
     if resolved.state is PairState.AGREED and not resolved.needs_lead:
         return "The judges of this pair agree. There is nothing to adjudicate."
+    if standing.is_with_judges:
+        return "The judges of this pair can still settle it themselves. Close the round to decide it now."
+    return None
+
+
+def second_look_refusal(state: str, *, reconcile: bool, has_left: bool) -> str | None:
+    """Why the judges of a pair on which they differ cannot settle it themselves now."""
+    if state == RoundState.CLOSED:
+        return "This round is closed, so a lead decides where its judges differ."
+    if not reconcile:
+        return "In this round a lead decides where judges differ."
+    if has_left:
+        return "Another judge of this pair has left the project, so a lead decides it."
+    return None
+
+
+def settled_words(*, grade: int | None, own: int | None, by_judges: bool) -> str:
+    """What happened to a pair that a judge wanted to answer; `own` is their first grade."""
+    if grade is None:
+        return "A lead has decided that this pair can’t be judged."
+    if not by_judges:
+        return f"A lead has decided this pair: {grade}."
+    if grade == own:
+        return f"The other judge took your {own} a moment ago. It is settled at {grade}."
+    return f"This pair is settled at {grade}: its judges came to one grade."
+
+
+def second_grade_refusal(difference: Difference, answer: SecondAnswer, reason: str, *, seen: int) -> str | None:
+    """Why a judge cannot answer this difference so. `seen` is how many answers they had seen."""
+    if difference.has_ended:
+        return "Everybody has answered, and the grades still differ. A lead decides."
+    if not difference.may_answer(answer.judge):
+        return "You have answered, and another judge has answered since. Your answer stays."
+    if any(later.judge != answer.judge for later in difference.answers[seen:]):
+        return "Another judge has answered since you opened this page. Look at their grade, then answer."
+    if answer.grade != difference.first[answer.judge] and not reason.strip():
+        return "A changed grade needs a word why."
     return None
 
 
@@ -187,9 +244,9 @@ def who_decides(names: Sequence[str], *, pairs: int, stuck: int) -> str:
     if stuck:
         those = "it" if pairs == 1 else "all of them" if stuck == pairs else f"{stuck:,} of them"
         words.append(
-            f"Every lead of this project judged {those}: invite a lead, or make somebody a lead who did not judge "
-            f"{'it' if pairs == 1 else 'them'}. Until then a version is frozen without this round, or once the query "
-            "is retired."
+            f"Every lead of this project judged {those}: invite a lead, make somebody a lead who did not judge "
+            f"{'it' if pairs == 1 else 'them'}, or let leads decide pairs that they judged (Settings). Until then a "
+            "version is frozen without this round, or once the query is retired."
         )
     return " ".join(words)
 

@@ -8,7 +8,7 @@ from apps.judging.api import decisions, rounds
 from apps.judging.api import guidelines as guidelines_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
-from apps.judging.pages import adjudication, board, guidelines, judging, planning
+from apps.judging.pages import adjudication, board, differences, guidelines, judging, planning
 
 pages = [
     path("", board.index, name="index"),
@@ -34,6 +34,8 @@ pages = [
     path("rounds/<int:pk>/pairs/", judging.pairs, name="pairs"),
     path("rounds/<int:pk>/earlier/", judging.earlier, name="earlier"),
     path("rounds/<int:pk>/release/", judging.release, name="release"),
+    path("rounds/<int:pk>/differences/", differences.queue, name="differences"),
+    path("rounds/<int:pk>/differences/<int:entry>/", differences.difference, name="difference"),
     path("rounds/<int:pk>/adjudicate/", adjudication.queue, name="adjudicate"),
     path("pools/<int:pk>/carry/", planning.carry, name="carry"),
     path("rounds/<int:pk>/settle/", adjudication.settle, name="settle"),

@@ -21,7 +21,7 @@ from apps.judging.actions.rounds import close_round, open_round
 from apps.judging.core.plan import Plan
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.rounds import entry_in
 from apps.queries.actions import create_source, grant_permission
 from apps.queries.enums import PermissionScope, SourceKind

@@ -30,7 +30,7 @@ from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Judgement, Round
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.metrics.expected.rules import KINDS
 from apps.queries.models import Query
 from apps.reports.models import NegativesReport

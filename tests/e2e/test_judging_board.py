@@ -13,7 +13,7 @@ from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.models import Adjudication, Guideline, Seat
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.rounds import entry_in
 from apps.retrieval.models import Pool
 from tests.e2e import looking

@@ -11,7 +11,7 @@ from apps.dashboard.execution.demo import material
 from apps.evaluation.models import Evaluation
 from apps.goldsets.models import Version
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.retrieval.models import Pool
 from apps.triples.models import Triple
 from tests.e2e.waiting import go, press, settled, turned, worked

@@ -7,7 +7,7 @@ from apps.accounts.models import Project
 from apps.goldsets.models import Version
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.models import Round
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.rounds import entry_in
 from apps.queries.models import Query
 from tests.agreement.factories import make_noisy_round, make_reviewed

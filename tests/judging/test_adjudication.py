@@ -13,8 +13,8 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.resolution import PairState, Resolution
 from apps.judging.models import Adjudication
-from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, pair_of, resolved_grades
-from apps.judging.selectors.propagation import deciders_of_left, deciders_of_pair
+from apps.judging.selectors.deciding import adjudicable, deciders_of_left, deciders_of_pair, left_to_another_lead
+from apps.judging.selectors.pairs import pair_of, resolved_grades
 from apps.judging.selectors.rejudging import KnownGrade
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_pool, make_round, people_of
@@ -117,7 +117,8 @@ def test_a_decision_settles_the_pair_and_is_on_record(round_):
     resolved = pair_of(round_, far).resolved
     assert resolved == (PairState.ADJUDICATED, Resolution.ADJUDICATED, 1)
     event = Event.objects.get(action="pair.adjudicated", object_id=str(decision.pk))
-    assert event.after == {"grade": 1, "reason": "The block names no cipher.", "error_type": "slip"}
+    said = {"grade": 1, "reason": "The block names no cipher.", "error_type": "slip", "decided_by": "lead"}
+    assert event.after == said
     assert [p.entry_id for p in adjudicable(round_, lead_of(round_.project))] == [entries_of(round_)[1].pk]
 
 
@@ -187,7 +188,7 @@ def test_a_judge_cannot_change_a_grade_after_the_decision(round_):
     decide(round_, far, 1)
     seat = round_.seats.get(entry=far, annotator=mara)
 
-    with pytest.raises(Refusal, match="already decided"):
+    with pytest.raises(Refusal, match="decided already"):
         give(seat, mara, 2)
 
 

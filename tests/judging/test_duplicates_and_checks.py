@@ -16,7 +16,8 @@ from apps.judging.actions.seats import claim_seats
 from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
 from apps.judging.selectors.board import Steadiness, steadiness
-from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.progress import stuck
 from apps.judging.selectors.rejudging import KnownGrade, known_pairs
 from apps.metrics.agreement.ratings import Rate

@@ -12,7 +12,8 @@ from apps.judging.actions.seats import claim_query_seats, claim_seats
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
-from apps.judging.selectors.pairs import adjudicable, live_judgements
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.propagation import mark_of, trivial
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, make_round, people_of

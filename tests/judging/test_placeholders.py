@@ -9,7 +9,7 @@ from apps.audit.models import Event
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.placeholders import ClaimRefused, claim_placeholder, end_claim
 from apps.judging.models import Judgement, PlaceholderClaim, Round
-from apps.judging.selectors.pairs import adjudicable, left_to_another_lead
+from apps.judging.selectors.deciding import adjudicable, left_to_another_lead
 from apps.judging.selectors.pending_work import undecided_in
 from apps.judging.selectors.placeholders import placeholders_in, selves_of
 from apps.judging.selectors.rounds import entry_in

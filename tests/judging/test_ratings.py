@@ -20,7 +20,8 @@ from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import RATINGS, columns_of, parse_grade_map, read_judgements
 from apps.judging.formats.ratings import USUAL, parse_rating_columns
 from apps.judging.models import Adjudication, Judgement
-from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
 from tests.conftest import SHARED_DATA
 from tests.factories import AT, lead_of, make_project

@@ -10,7 +10,8 @@ from apps.agreement.selectors.agreement import grade_agreement
 from apps.corpus.models import Import
 from apps.judging.actions import imports
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.placeholders import placeholders_in
 from tests.factories import lead_of
 from tests.judging.factories import judge_all, make_pool, make_round, people_of

@@ -19,7 +19,8 @@ from apps.judging.core.eta import ticks
 from apps.judging.core.resolution import Resolution
 from apps.judging.models import RoundAnnotator, Seat
 from apps.judging.selectors.board import answers_in, held_by, taken_seats
-from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, resolved_grades
+from apps.judging.selectors.deciding import adjudicable, left_to_another_lead
+from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.pending_work import JudgingWork, undecided_in, what_waits_for
 from apps.judging.selectors.progress import by_query, stuck, totals
 from apps.judging.selectors.reading import readings

@@ -10,7 +10,8 @@ from apps.common.errors import Refusal
 from apps.judging.actions.adjudication import settle_bulk
 from apps.judging.core.resolution import Resolution, ResolutionRule
 from apps.judging.models import Adjudication
-from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.propagation import mark_of, trivial
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of

@@ -23,7 +23,8 @@ from apps.judging.actions.propagation import GradeToCarry, carry_along
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Adjudication, Judgement, KeptPair, Round
-from apps.judging.selectors.pairs import adjudicable, resolved_grades
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import resolved_grades
 from apps.judging.selectors.pending_work import undecided_in
 from apps.judging.selectors.propagation import mark_of, trivial
 from apps.judging.selectors.rejudging import known_pairs
@@ -418,6 +419,7 @@ def test_every_table_that_names_a_round_is_its_own_or_asked_about():
         "judging.PilotDecision",
         "judging.RoundAnnotator",
         "judging.Seat",
+        "judging.SecondLook",  # of rounds that are judged here
         "judging.UndecidedPair",  # of a round that is withdrawn, none counts
     }
     assert tables_that_name(Pool) == {

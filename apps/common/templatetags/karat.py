@@ -133,10 +133,11 @@ def blocktext(
     removed: Sequence[tuple[int, int]] = (),
     added: Sequence[tuple[int, int]] = (),
     within: Sequence[tuple[int, int]] = (),
+    others: Sequence[tuple[int, int]] = (),
     as_written: bool = False,
 ) -> SafeString:
     """The text of a block as HTML; see apps.common.text.blocktext."""
-    changes = {"removed": removed or (), "added": added or ()}
+    changes = {"removed": removed or (), "added": added or (), "others": others or ()}
     return block_text.render(text, spans or (), best, **changes, within=within or (), as_written=bool(as_written))
 
 

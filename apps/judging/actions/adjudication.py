@@ -10,10 +10,10 @@ from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.rounds import locked_round
 from apps.judging.core.resolution import ResolutionRule, Resolved
-from apps.judging.enums import ErrorType
+from apps.judging.enums import DecidedBy, ErrorType
 from apps.judging.models import Adjudication, Round
+from apps.judging.selectors.deciding import own_among, standing_of
 from apps.judging.selectors.pairs import pair_of
-from apps.judging.selectors.placeholders import has_judged
 from apps.judging.selectors.propagation import Trivial, mark_of, rule_of, trivial
 from apps.retrieval.models import PoolEntry
 
@@ -42,7 +42,8 @@ def settle_bulk(
     """Decide every pair of the round that the rule settles, with one decision for each, whose reason names the rule.
 
     `seen` is the mark of the pairs that the lead was shown; when the pairs have changed since, nothing is settled.
-    Pairs that the lead judged are left to other leads. Every place of the round is locked meanwhile.
+    Pairs that the lead judged are left to others, unless the project lets them decide those. Every place of the round
+    is locked meanwhile.
     """
     if rule not in IN_WORDS:
         raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
@@ -54,6 +55,7 @@ def settle_bulk(
     if error_type not in dict(ErrorType.choosable()):
         raise SettlingRefused("Choose why the judges differed.", code="error_type_missing")
     pairs = _as_seen(round_, adjudicator, rule, seen)
+    own = own_among(round_, adjudicator)
     reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(pairs)} pairs." + (f" {words.strip()}" if words else "")
     decisions = Adjudication.objects.bulk_create(
         (
@@ -64,6 +66,7 @@ def settle_bulk(
                 grade=each.grade,
                 reason=reason,
                 error_type=error_type,
+                decided_by=DecidedBy.LEAD_WHO_JUDGED if each.pair.entry_id in own else DecidedBy.LEAD,
                 given_at=at,
             )
             for each in pairs
@@ -108,7 +111,7 @@ def adjudicate(
     A later decision on the same pair supersedes the earlier one. Every place of the round is locked meanwhile.
     """
     round_ = locked_round(round_.pk)
-    resolved = _check(round_, entry, adjudicator)
+    resolved, decided_by = _check(round_, entry, adjudicator)
     if not reason.strip():
         raise AdjudicationRefused("A decision needs a reason in words.", code="reason_missing")
     if error_type not in dict(ErrorType.choosable()):
@@ -123,6 +126,7 @@ def adjudicate(
         grade=grade,
         reason=reason.strip(),
         error_type=error_type,
+        decided_by=decided_by,
         supersedes=before,
         given_at=at,
     )
@@ -132,17 +136,16 @@ def adjudicate(
         action="pair.adjudicated",
         obj=decision,
         before={"state": resolved.state, "grade": before.grade if before else None},
-        after={"grade": grade, "reason": decision.reason, "error_type": error_type},
+        after={"grade": grade, "reason": decision.reason, "error_type": error_type, "decided_by": decided_by},
         at=at,
     )
     return decision
 
 
-def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
-    pair = pair_of(round_, entry)
+def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> tuple[Resolved, DecidedBy]:
+    pair, standing = pair_of(round_, entry), standing_of(round_, entry, adjudicator)
     refusal = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
-        pair.resolved, planned=pair.planned, has_judged=has_judged(entry, round_.pk, adjudicator)
+        pair.resolved, planned=pair.planned, standing=standing
     )
-    if refusal:
-        raise AdjudicationRefused(refusal, code="not_adjudicable")
-    return pair.resolved
+    AdjudicationRefused.raise_for(refusal, code="not_adjudicable")
+    return pair.resolved, DecidedBy.LEAD_WHO_JUDGED if standing.has_judged else DecidedBy.LEAD

@@ -45,7 +45,8 @@ role AS MATERIALIZED (
 SELECT (SELECT count(*) FROM place), (SELECT count(*) FROM role)
 """
 # All that a grade is decided on. `o` is the seat that this person has of the pair, in the pass of the seat `s` they
-# name; `b` is their answer in force on it.
+# name; `b` is their answer in force on it. A first grade is final once its judge has seen those of the others, or
+# another judge has answered after seeing it.
 CONTEXT = """
 SELECT s.entry_id, s.query_id, s.pass_number, r.state, p.id, p."only", j.archived_at IS NOT NULL,
        (SELECT g.id FROM judging_judgement g WHERE g.annotator_id = %(person)s AND g.idempotency_key = %(key)s),
@@ -54,6 +55,9 @@ SELECT s.entry_id, s.query_id, s.pass_number, r.state, p.id, p."only", j.archive
                   AND m.ended_at IS NULL),
        EXISTS (SELECT 1 FROM judging_pilotdecision d WHERE d.round_id = r.id),
        EXISTS (SELECT 1 FROM judging_adjudication a WHERE a.round_id = r.id AND a.entry_id = s.entry_id),
+       EXISTS (SELECT 1 FROM judging_secondlook k WHERE k.round_id = r.id AND k.entry_id = s.entry_id
+                AND (k.judge_id = %(person)s
+                     OR EXISTS (SELECT 1 FROM judging_secondgrade w WHERE w.look_id = k.id))),
        o.id, o.state, b.id, b.grade
   FROM judging_seat s
   JOIN judging_round r ON r.id = s.round_id
@@ -115,6 +119,7 @@ class GradeContext(NamedTuple):
     is_annotator: bool
     is_decided: bool
     is_settled: bool
+    is_compared: bool
     own: int | None
     own_state: str | None
     before: int | None
@@ -187,7 +192,9 @@ def _refuse(round_: Round, context: GradeContext, answer: Answer, *, is_first: b
     if is_first:
         reason = rules.grading_refusal(context.state)
     else:
-        reason = rules.regrade_refusal(context.state, is_adjudicated=context.is_settled)
+        reason = rules.regrade_refusal(
+            context.state, is_adjudicated=context.is_settled, is_compared=context.is_compared
+        )
     if reason:
         raise JudgementRefused(reason, code="grade_not_possible")
     if not is_first and not answer.is_again:

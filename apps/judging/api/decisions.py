@@ -29,8 +29,9 @@ from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import propagation
+from apps.judging.selectors.deciding import adjudicable, left_to_another_lead
 from apps.judging.selectors.leases import grader_of, leased_pairs
-from apps.judging.selectors.pairs import adjudicable, left_to_another_lead, voices
+from apps.judging.selectors.pairs import voices
 from apps.judging.selectors.propagation import CarryRule, carry_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, pool_in, round_in, rounds_of
 from apps.judging.serializers import (

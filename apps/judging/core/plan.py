@@ -181,7 +181,8 @@ class Plan:
     under `extra_bar`, its repeated pairs get one more judge, up to `most_judges`. `checks` pairs with a known grade are
     shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`, a
     pair that was judged already on the same text, in whichever pool or snapshot, is assigned to nobody. `rule` is what
-    may settle near grades in one go (see `resolution.ResolutionRule`).
+    may settle near grades in one go (see `resolution.ResolutionRule`). With `reconcile` the judges of a pair settle
+    their difference themselves first (see `differences`), and so nobody is added to it.
     """
 
     overlap: float = 0.2
@@ -196,6 +197,7 @@ class Plan:
     only_new: bool = False
     judge_again: bool = False
     rule: str = ResolutionRule.MAJORITY
+    reconcile: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap <= 1:
@@ -208,6 +210,8 @@ class Plan:
             raise ValueError("a pilot and checks are counted from 0 up")
         if not all(-1 <= bar <= 1 for bar in (self.pilot_bar, self.extra_bar or 0)):
             raise ValueError("a bar of agreement must be between -1 and 1")
+        if self.reconcile and self.extra_bar is not None:
+            raise ValueError("judges who differ reconcile, or one more is added: choose one of them")
         if self.rule not in set(ResolutionRule):
             raise ValueError(f"{self.rule!r} is no rule that grades are settled by")
 
@@ -290,7 +294,9 @@ class Plan:
 
 
 FIRST_NUMBER = {1: 0, 2: 10_000, 0: 20_000}
-REST = ("again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "only_new", "judge_again", "rule")
+REST = (
+    "again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "only_new", "judge_again", "rule", "reconcile",
+)  # fmt: skip
 
 
 def seat_number(pass_number: int, place: int) -> int:

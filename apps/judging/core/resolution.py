@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from apps.judging.enums import DecidedBy
+
 
 class PairState(StrEnum):
     """The progress of a pair. Derived from its judgements, never stored."""
@@ -14,6 +16,7 @@ class PairState(StrEnum):
     PARTLY = "partly judged"
     AGREED = "agreed"
     DISAGREED = "disagreed"
+    RECONCILED = "reconciled"
     ADJUDICATED = "adjudicated"
 
 
@@ -23,15 +26,30 @@ class Resolution(StrEnum):
     SINGLE = "single"
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
+    RECONCILED = "reconciled"
     ADJUDICATED = "adjudicated"
+    ADJUDICATED_BY_JUDGE = "adjudicated_by_judge"
     CARRIED = "carried"
     UNRESOLVED = "unresolved"
 
 
 class Ruling(NamedTuple):
-    """A lead's decision on a pair; `grade` is None when the pair can't be judged at all."""
+    """The decision on a pair; `grade` is None when the pair can't be judged at all."""
 
     grade: int | None
+    by: str = DecidedBy.LEAD
+
+    @property
+    def resolved(self) -> "Resolved":
+        state = PairState.RECONCILED if self.by == DecidedBy.JUDGES else PairState.ADJUDICATED
+        return Resolved(state, RESOLVED_BY[DecidedBy(self.by)], self.grade)
+
+
+RESOLVED_BY = {
+    DecidedBy.LEAD: Resolution.ADJUDICATED,
+    DecidedBy.LEAD_WHO_JUDGED: Resolution.ADJUDICATED_BY_JUDGE,
+    DecidedBy.JUDGES: Resolution.RECONCILED,
+}
 
 
 class Resolved(NamedTuple):
@@ -63,7 +81,7 @@ def resolve(answers: Sequence[int | None], *, planned: int, ruling: Ruling | Non
     if len(answers) > planned:
         raise ValueError(f"{len(answers)} answers for {planned} seats")
     if ruling is not None:
-        return Resolved(PairState.ADJUDICATED, Resolution.ADJUDICATED, ruling.grade)
+        return ruling.resolved
     if not answers:
         return Resolved(PairState.UNJUDGED, Resolution.UNRESOLVED, None)
     if len(answers) < planned:

@@ -115,10 +115,44 @@ class KeysForm(KaratForm):
             self.add_error(name, sentence)
 
 
+CANT = "x"
+"""The value of "can't judge" among grades."""
+
+
+class SecondGradeForm(KaratForm):
+    """An answer to a difference: a grade, or why the pair can't be judged, and a word where it is another one."""
+
+    grade = forms.ChoiceField(error_messages={"required": "Choose your grade: the same again, or another one."})
+    cant_judge = forms.ChoiceField(required=False, choices=[("", ""), *CantJudgeReason.choices])
+    reason = forms.CharField(required=False, max_length=4_000, widget=forms.Textarea(attrs={"rows": 3}))
+    seen = forms.IntegerField(min_value=0, max_value=10_000, widget=forms.HiddenInput)
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "grade", [*((str(grade), str(grade)) for grade in scale), (CANT, "can’t judge")])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("grade") == CANT and not data.get("cant_judge"):
+            self.add_error("cant_judge", "Choose why it can’t be judged.")
+        return data
+
+    def answer(self) -> dict[str, Any]:
+        """The answer, for the action; call on a valid form."""
+        data = self.cleaned_data
+        cant = data["grade"] == CANT
+        return {
+            "grade": None if cant else int(data["grade"]),
+            "cant_judge": data["cant_judge"] if cant else "",
+            "reason": data["reason"],
+            "seen": data["seen"],
+            "idempotency_key": data["key"],
+        }
+
+
 class AdjudicationForm(KaratForm):
     """A decision: a grade or "can't be judged", the reason, and why the judges differed."""
-
-    CANT = "x"
 
     grade = forms.ChoiceField(error_messages={"required": "Choose a grade, or that the pair can’t be judged."})
     error_type = forms.ChoiceField(
@@ -132,14 +166,14 @@ class AdjudicationForm(KaratForm):
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [*((str(grade), str(grade)) for grade in scale), (self.CANT, "can’t be judged")]
+        choices = [*((str(grade), str(grade)) for grade in scale), (CANT, "can’t be judged")]
         offer(self, "grade", choices)
 
     @property
     def decided(self) -> int | None:
         """The grade, None for "can't be judged"; call on a valid form."""
         value = self.cleaned_data["grade"]
-        return None if value == self.CANT else int(value)
+        return None if value == CANT else int(value)
 
 
 PARTS = {

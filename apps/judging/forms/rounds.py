@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet, Value
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import members_of
+from apps.accounts.selectors import is_small_team, members_of
 from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -158,6 +158,12 @@ class RoundForm(KaratForm):
         initial=3,
         help_text="At most this many people judge a pair.",
     )
+    reconcile = forms.BooleanField(
+        required=False,
+        label="Judges settle their differences first",
+        help_text="Once all grades of a pair are in and differ, its judges see them and may change theirs with a word"
+        " why. Agreement always counts the first grades. What they leave open, a lead decides.",
+    )
     rule = forms.ChoiceField(
         label="Grades one step apart",
         required=False,
@@ -195,6 +201,7 @@ class RoundForm(KaratForm):
         if len(self.offer.people) == 1:
             self.fields["overlap"].initial = 0  # nobody else could judge a pair again
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
+        self.fields["reconcile"].initial = is_small_team(project)
 
     @property
     def follows_another(self) -> bool:
@@ -224,6 +231,8 @@ class RoundForm(KaratForm):
         grows = data.get("extra_bar") is not None or data.get("pilot")
         if data.get("rule") == ResolutionRule.NEAR_MEDIAN and (data.get("judges") or 0) < 3 and not grows:
             self.add_error("rule", "Two judges have no middle grade. Choose “use the lower”, or three people.")
+        if data.get("reconcile") and data.get("extra_bar") is not None:
+            self.add_error("reconcile", "Judges who differ settle it themselves, or one more is added: choose one.")
         if data.get("known") and (pool := data.get("pool")):
             try:
                 data["known"] = _known(data["known"], self.project, pool.snapshot)
@@ -247,6 +256,7 @@ class RoundForm(KaratForm):
             only_new=data["only_new"],
             judge_again=data["judge_again"],
             rule=data["rule"] or ResolutionRule.MAJORITY,
+            reconcile=data["reconcile"],
         )
 
     def known_pairs(self) -> list[KnownGrade]:

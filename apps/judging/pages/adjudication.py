@@ -26,25 +26,15 @@ from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm, SettleForm
 from apps.judging.models import Round
 from apps.judging.selectors import board
-from apps.judging.selectors.pairs import (
-    JudgedPair,
+from apps.judging.selectors.deciding import (
     adjudicable,
-    adjudicated,
-    left_to_another_lead,
-    pair_of,
-    voices,
-)
-from apps.judging.selectors.placeholders import has_judged
-from apps.judging.selectors.propagation import (
-    MOST_AT_ONCE,
-    Trivial,
     deciders_of_left,
     deciders_of_pair,
-    mark_of,
-    rule_of,
-    rules_for,
-    trivial_among,
+    left_to_another_lead,
+    standing_of,
 )
+from apps.judging.selectors.pairs import JudgedPair, adjudicated, pair_of, voices
+from apps.judging.selectors.propagation import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
 
@@ -106,11 +96,11 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     row = entry_in(round_, entry)
     judged = pair_of(round_, row)
     person = user_of(request)
-    is_judge = has_judged(row, round_.pk, person)
+    standing = standing_of(round_, row, person)
     reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
-        judged.resolved, planned=judged.planned, has_judged=is_judge
+        judged.resolved, planned=judged.planned, standing=standing
     )
-    if reason and is_judge and round_.withdrawn_at is None:
+    if reason and standing.has_judged and not standing.may_decide_own and round_.withdrawn_at is None:
         who = deciders_of_pair(round_, row.pk)
         context = {"round": round_, "reason": reason, "stuck": who.stuck}
         context["who"] = rules.who_decides(who.names, pairs=1, stuck=who.stuck)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.accounts.selectors import members_of
+from apps.accounts.selectors import members_of, policy
 from apps.corpus.models import BlockVersion
 from apps.judging import rules
 from apps.judging.actions.propagation import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
@@ -24,6 +24,7 @@ from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.forms.judging import CarryForm
 from apps.judging.forms.rounds import RoundForm, round_offer
 from apps.judging.models import Guideline
+from apps.judging.selectors.deciding import OWN_DECISIONS
 from apps.judging.selectors.plans import pace_of, preview_of
 from apps.judging.selectors.propagation import Carried, CarryRule, carry_of
 from apps.judging.selectors.rounds import latest_guideline, pool_in, round_in
@@ -104,11 +105,13 @@ def _preview(form: RoundForm) -> dict[str, object]:
     if not form.is_valid() and form.errors.keys() != {NON_FIELD_ERRORS}:
         return {"preview": None, "plan_refusal": None}
     plan, data = form.plan(), form.cleaned_data
-    leads = list(members_of(form.project, Role.LEAD).values_list("pk", flat=True))
+    leads = dict(members_of(form.project, Role.LEAD).values_list("pk", "name"))
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
     preview = preview_of(data["pool"], plan, remits, form.known_pairs())
     most = plan.judges if preview.repeated else 1
+    own = policy(form.project, OWN_DECISIONS)
+    free = [name for pk, name in leads.items() if pk not in remits]
     refusal = rules.pairs_refusal(preview.pairs, preview.checks, preview.kept)
     if refusal is None:
         refusal = rules.plan_refusal(people, most) if people else rules.NO_ANNOTATOR
@@ -118,7 +121,8 @@ def _preview(form: RoundForm) -> dict[str, object]:
         "share": -(-preview.judgements // people) if people else None,
         "hours": pace_of(form.project).words_for(preview.judgements),
         "plan_refusal": refusal,
-        "plan_warning": rules.plan_warning(leads, remits.keys(), most),
+        "plan_warning": rules.plan_warning(leads, remits.keys(), most, leads_decide_own=own),
+        "who_decides": rules.who_will_decide(free, reconcile=plan.reconcile, leads_decide_own=own) if most > 1 else "",
         "plan": plan,
     }
 

@@ -14,7 +14,8 @@ from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to, 
 from apps.judging.core.eta import LOOKS_BACK, Lately, Workload, minutes
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, KnownAnswer, Round, Seat
-from apps.judging.selectors.pairs import live_judgements, undecided_by_others
+from apps.judging.selectors.deciding import decidable
+from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import even_share, plan_of
 from apps.judging.selectors.progress import Place, Totals, places_in, seat_counts
 from apps.metrics.agreement.ratings import Rate
@@ -174,7 +175,7 @@ def _holder(place: Place, seats: Iterable[SeatGroup]) -> Holder:
 
 def totals_and_undecided(round_: Round, user: User) -> tuple[Totals, int]:
     """The totals of a round, and how many pairs this lead can adjudicate; in one statement."""
-    undecided = CountOf(undecided_by_others(round_, user).values("pk"))
+    undecided = CountOf(decidable(round_, user).values("pk"))
     asked: dict[str, BatchedRead[Any]] = {
         "totals": seat_counts(round_),
         "undecided": BatchedRead({"n": undecided}, lambda found: found["n"]),

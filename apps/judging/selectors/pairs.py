@@ -1,20 +1,18 @@
-"""Judged pairs: answers and resolved grades, the matrix for agreement, and what is left for a lead to decide."""
+"""Judged pairs: their answers, the grades they resolve to, and the decisions on them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, SmallIntegerField, Value
+from django.db.models import Count, F, Q, QuerySet, SmallIntegerField, Value
 
-from apps.accounts.models import User
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.plan import shuffled
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
-from apps.judging.selectors.placeholders import selves_of
+from apps.judging.models import Adjudication, Judgement, Round, Seat
 from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 2_000
@@ -39,7 +37,7 @@ class ResolvedPair(NamedTuple):
     @property
     def is_ruled_out(self) -> bool:
         """Whether a lead decided that the pair can't be judged."""
-        return self.grade is None and self.resolution is Resolution.ADJUDICATED
+        return self.grade is None and self.resolution is not Resolution.UNRESOLVED
 
 
 @dataclass
@@ -59,7 +57,7 @@ class JudgedPair:
     @property
     def resolved(self) -> Resolved:
         """The resolution of the answers."""
-        ruling = Ruling(self.decision.grade) if self.decision else None
+        ruling = Ruling(self.decision.grade, self.decision.decided_by) if self.decision else None
         return resolve(self.answers, planned=self.planned, ruling=ruling)
 
     @property
@@ -80,11 +78,11 @@ def pair_of(round_: Round, entry: PoolEntry) -> JudgedPair:
 
 def pairs_of(round_: Round, entries: Sequence[int]) -> list[JudgedPair]:
     """The pairs with these entries' keys, in that order. A pair without seats in this round is left out."""
-    pairs = {pair.entry_id: pair for pair in _pairs(round_, Q(entry__in=entries))}
+    pairs = {pair.entry_id: pair for pair in pairs_where(round_, Q(entry__in=entries))}
     return [pairs[pk] for pk in entries if pk in pairs]
 
 
-def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
+def pairs_where(round_: Round, which: Q) -> Iterator[JudgedPair]:
     """Pairs in the order of their entries."""
     answers = live_judgements(round_).filter(which, pass_number=1).order_by("entry", "seat__number")
     rows = answers.select_related("annotator").iterator(chunk_size=ROWS)
@@ -120,8 +118,8 @@ def _resolved(answers: tuple[int | None, ...], planned: int, ruling: Ruling | No
     return resolve(answers, planned=planned, ruling=ruling)
 
 
-ANSWER, RULING, UNFILLED = "answer", "ruling", "unfilled"
-"""Words, which a row has as the database gave them: of a number that is no field Django makes a number anew."""
+ANSWER, UNFILLED = "answer", "unfilled"
+"""What a row is; of a decision it is who decided. Words, which a row has as the database gave them."""
 
 
 @dataclass(slots=True)
@@ -144,7 +142,7 @@ def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
     given: dict[int, dict[int, _Given]] = {round_.pk: {} for round_ in rounds}
     running = [round_.pk for round_ in rounds if round_.state != RoundState.CLOSED]
     live = Judgement.objects.filter(round__in=given, superseded_by=None, pass_number=1).annotate(what=Value(ANSWER))
-    rulings = Adjudication.objects.filter(round__in=given, superseded_by=None).annotate(what=Value(RULING))
+    rulings = Adjudication.objects.filter(round__in=given, superseded_by=None).annotate(what=F("decided_by"))
     answered = Judgement.objects.filter(round__in=running, pass_number=1)
     seats = Seat.objects.filter(entry__in=answered.values("entry"), round__in=running, pass_number=1)
     unfilled = seats.exclude(state=SeatState.DONE).annotate(
@@ -158,10 +156,10 @@ def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
             pair = pairs[entry] = _Given(query, version)
         if what == ANSWER:
             pair.answers.append(grade)
-        elif what == RULING:
-            pair.ruling = Ruling(grade)
-        else:
+        elif what == UNFILLED:
             pair.unfilled += 1
+        else:
+            pair.ruling = Ruling(grade, what)
     return given
 
 
@@ -219,44 +217,6 @@ def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
     if isinstance(source, Snapshot):
         source = Round.objects.in_force().filter(pool__snapshot__corpus=source.corpus_id)
     return sorted(source, key=lambda round_: (round_.kind != RoundKind.PROPAGATED, round_.number))
-
-
-def adjudicable(round_: Round, user: User) -> list[JudgedPair]:
-    """The pairs this lead can adjudicate, lowest agreement first: not settled, and not judged by them.
-
-    None of a round that was withdrawn.
-    """
-    pairs = _pairs(round_, Q(entry__in=_undecided(round_).exclude(_judged_by(user)).values("entry")))
-    return sorted(pairs, key=lambda pair: (-pair.spread, pair.entry_id))
-
-
-def left_to_another_lead(round_: Round, user: User) -> int:
-    """How many pairs another lead must decide, because this lead judged them. 0 before the round is closed."""
-    if round_.state != RoundState.CLOSED:
-        return 0
-    return judged_undecided(round_, user).count()
-
-
-def judged_undecided(round_: Round, user: User) -> QuerySet[UndecidedPair]:
-    """The undecided pairs that this lead judged, and so can't decide."""
-    return _undecided(round_).filter(_judged_by(user))
-
-
-def undecided_by_others(round_: Round, user: User) -> QuerySet[UndecidedPair]:
-    """The pairs that this lead can adjudicate."""
-    return _undecided(round_).exclude(_judged_by(user))
-
-
-def _undecided(round_: Round) -> QuerySet[UndecidedPair]:
-    """The pairs whose judges have all answered without settling them, and which have no decision."""
-    pairs = UndecidedPair.objects.filter(round=round_)
-    return pairs if round_.withdrawn_at is None else pairs.none()
-
-
-def _judged_by(user: User) -> Exists:
-    """Whether this person has answered the undecided pair of the outer row, under whatever name."""
-    mine = Judgement.objects.filter(annotator__in=selves_of(user).values("pk"))
-    return Exists(mine.filter(round=OuterRef("round"), entry=OuterRef("entry")))
 
 
 def adjudicated(round_: Round) -> QuerySet[Adjudication]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Min, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -13,8 +13,8 @@ from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat, UndecidedPair
+from apps.judging.selectors.deciding import decided_by_lead, with_judges
 from apps.judging.selectors.my_progress import what_is_left_of
-from apps.judging.selectors.placeholders import selves_of
 from apps.judging.selectors.progress import known_rounds
 from apps.retrieval.models import PoolEntry
 
@@ -79,7 +79,10 @@ class JudgingWork(NamedTuple):
 
 
 class Undecided(NamedTuple):
-    """The undecided pairs of a round, those apart that this person judged; `oldest` is a judgement's key."""
+    """The undecided pairs of a round: `others` a lead can decide, `own` not, since they judged them.
+
+    Those that their judges can still settle are in neither. `oldest` is a judgement's key.
+    """
 
     round: Round
     own: int = 0
@@ -124,16 +127,11 @@ def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
     rounds = {each.round.pk: each.round for each in known_rounds(project, user) if each.may_need_a_lead}
     if not rounds:
         return []
-    own = Q(Exists(_first_answers(user))) if user else Q(pk__in=[])
+    waits = with_judges(project, rounds.values())
+    theirs = decided_by_lead(user, project, rounds.values()) if user else ~waits
     pairs = UndecidedPair.objects.filter(round__in=rounds).order_by()
     counted = pairs.values("round").annotate(
-        own=Count("pk", filter=own), others=Count("pk", filter=~own), since=Min("oldest", filter=~own)
+        own=Count("pk", filter=~theirs & ~waits), others=Count("pk", filter=theirs), since=Min("oldest", filter=theirs)
     )
     found = {row["round"]: Undecided(rounds[row["round"]], row["own"], row["others"], row["since"]) for row in counted}
     return [found[pk] for pk in rounds if pk in found]
-
-
-def _first_answers(user: User) -> QuerySet[Judgement]:
-    """This person's answers to the pair of the outer row, under whatever name."""
-    mine = Judgement.objects.filter(annotator__in=selves_of(user).values("pk"), pass_number=1)
-    return mine.filter(round=OuterRef("round"), entry=OuterRef("entry"))

@@ -1,25 +1,22 @@
 """What a rule gives pairs without a judge: those whose text was judged before, and trivial disagreements.
 
-And what uses a round, and who can decide its open pairs.
+And what uses a round.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
-from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.accounts.selectors import members_of
 from apps.common.digests import digest_of_lines
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.core.resolution import ResolutionRule, settled_by
 from apps.judging.enums import ErrorType, RoundKind, RoundState
 from apps.judging.models import Adjudication, Judgement, KeptPair, KnownAnswer, Round
-from apps.judging.selectors.pairs import JudgedPair, adjudicable, judged_undecided, pairs_of
-from apps.judging.selectors.placeholders import live_claims
+from apps.judging.selectors.deciding import adjudicable
+from apps.judging.selectors.pairs import JudgedPair, pairs_of
 from apps.retrieval.core.pooling import Representative
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -201,34 +198,6 @@ def _judged_themselves(pool: Pool) -> set[int]:
 
 def _parts(keys: list[int]) -> Iterable[list[int]]:
     return (keys[start : start + 500] for start in range(0, len(keys), 500))
-
-
-class Deciders(NamedTuple):
-    """For some pairs: the names of leads who can decide at least one, and how many pairs nobody can decide."""
-
-    names: list[str]
-    stuck: int
-
-
-def deciders_of_pair(round_: Round, entry_id: int) -> Deciders:
-    return _deciders(round_, Judgement.objects.filter(round=round_, entry=entry_id))
-
-
-def deciders_of_left(round_: Round, user: User) -> Deciders:
-    """For the undecided pairs that this lead judged."""
-    entries = judged_undecided(round_, user).values("entry")
-    return _deciders(round_, Judgement.objects.filter(round=round_, entry__in=entries))
-
-
-def _deciders(round_: Round, judgements: QuerySet[Judgement]) -> Deciders:
-    members = dict(live_claims(round_.project).values_list("placeholder", "member"))
-    judges = defaultdict(set)
-    for entry, annotator in judgements.order_by().values_list("entry", "annotator"):
-        judges[entry].add(members.get(annotator, annotator))
-    leads = list(members_of(round_.project, Role.LEAD))
-    free = [[lead for lead in leads if lead.pk not in of_pair] for of_pair in judges.values()]
-    able = {lead.pk for each in free for lead in each}
-    return Deciders([lead.name for lead in leads if lead.pk in able], sum(not each for each in free))
 
 
 MOST_AT_ONCE = 2_000

@@ -1,15 +1,18 @@
-"""Payloads of judgements and adjudications for the hash chain."""
+"""Payloads of judgements, second grades and adjudications for the hash chain."""
 
 from typing import Any
 
 from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
-from apps.judging.models import Adjudication, Judgement
+from apps.judging.enums import DecidedBy
+from apps.judging.models import Adjudication, Judgement, SecondGrade, SecondLook
 
 
 def register() -> None:
-    """Register judgements and adjudications for sealing: they are append-only, and their own record."""
+    """Register them for sealing: they are append-only, and their own record."""
     sealed_kind("judgement", Judgement, project_path="round__project", payload=judgement_payload)
+    sealed_kind("second_look", SecondLook, project_path="round__project", payload=second_look_payload)
+    sealed_kind("second_grade", SecondGrade, project_path="look__round__project", payload=second_grade_payload)
     sealed_kind("adjudication", Adjudication, project_path="round__project", payload=adjudication_payload)
 
 
@@ -34,8 +37,31 @@ def judgement_payload(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
+def second_look_payload(look: SecondLook) -> dict[str, Any]:
     return {
+        "round": look.round_id,
+        "entry": look.entry_id,
+        "judge": look.judge_id,
+        "looked_at": utc_text(look.looked_at),
+    }
+
+
+def second_grade_payload(given: SecondGrade) -> dict[str, Any]:
+    return {
+        "look": given.look_id,
+        "grade": given.grade,
+        "cant_judge": given.cant_judge,
+        "reason": given.reason,
+        "is_last": given.is_last,
+        "key": given.idempotency_key,
+        "given_at": utc_text(given.given_at),
+    }
+
+
+def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
+    """Who decided is left out where a lead did who had no part in it, as before others could."""
+    by = {} if decision.decided_by == DecidedBy.LEAD else {"decided_by": decision.decided_by}
+    return by | {
         "round": decision.round_id,
         "entry": decision.entry_id,
         "adjudicator": decision.adjudicator_id,

@@ -30,6 +30,7 @@ def paragraphs(text: str) -> list[Node]:
     return nodes
 
 
+MARKS = ("mark", "u")
 _BEST = {"p", "li", "pre"}
 _LISTS = {"ul", "ol"}
 _NUMBER = re.compile(r'(?:start|value)="(\d+)"')
@@ -59,16 +60,23 @@ def render(
     removed: Iterable[Span] = (),
     added: Iterable[Span] = (),
     within: Iterable[Span] = (),
+    others: Iterable[Span] = (),
     as_written: bool = False,
 ) -> SafeString:
     """The text as HTML, formatted as its author meant; `spans` are lit, paragraphs and code that overlap `best` marked.
 
-    `removed` and `added` are shown as a word difference; signs that they touch are shown. With `within` only the
-    paragraphs, items and tables that overlap one of those spans are written. A text without markup is shown
-    `as_written`. Offsets are code points into `text`, ends exclusive. HTML in the text is escaped.
+    `others` are somebody else's spans, underlined. `removed` and `added` are shown as a word difference; signs that they
+    touch are shown. With `within` only the paragraphs, items and tables that overlap one of those spans are written. A
+    text without markup is shown `as_written`. Offsets are code points into `text`, ends exclusive. HTML in the text is
+    escaped.
     """
     size = len(text)
-    layers = [("mark", merge(spans, size)), ("del", merge(removed, size)), ("ins", merge(added, size))]
+    layers = [
+        ("mark", merge(spans, size)),
+        ("u", merge(others, size)),
+        ("del", merge(removed, size)),
+        ("ins", merge(added, size)),
+    ]
     painter = _Painter(text, best, layers, chosen(_parsed(text, as_written), merge(within, size)))
     return mark_safe(painter.paint())  # every slice of text went through _escaped()
 
@@ -182,9 +190,9 @@ class _Painter:
 
     def _shown_signs(self) -> list[Span]:
         """The spans whose signs are shown: those in a difference, and marks that contain nothing but signs."""
-        shown = [span for tag, spans in self.layers if tag != "mark" for span in spans]
+        shown = [span for tag, spans in self.layers if tag not in MARKS for span in spans]
         for tag, spans in self.layers:
-            if tag == "mark":
+            if tag in MARKS:
                 words = [run for run in _runs(self.nodes) if not run.is_sign]
                 starts = [run.start for run in words]
                 shown += [span for span in spans if not self._has_words(words, starts, span)]

@@ -19,7 +19,7 @@ from apps.judging.core.plan import Plan
 from apps.judging.core.resolution import Answer
 from apps.judging.enums import ErrorType
 from apps.judging.models import Round, Seat
-from apps.judging.selectors.pairs import adjudicable
+from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.rounds import entry_in
 from apps.retrieval.models import Pool
 
