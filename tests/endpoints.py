@@ -143,10 +143,10 @@ RIGHTS: dict[str, Rows] = {
     },
     "judging": {
         **read(MEMBERS, "index guideline-latest guideline"),
-        **read(ANNOTATORS, "mine judge pairs earlier"),
+        **read(ANNOTATORS, "mine judge pairs earlier differences"),
         **read(LEADS, "preview round adjudicate placeholders"),
         **form(LEADS, "guideline-new guideline-changes new-round adjudicate-pair settle carry"),
-        **form(ANNOTATORS, "keys"),
+        **form(ANNOTATORS, "keys difference"),
         **write(LEADS, "guideline-keep open-the-rest close give-back claim-placeholder end-claim"),
         **write(ANNOTATORS, "grade keys-reset release"),
     },
@@ -257,12 +257,12 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "reseat adjudicate remind candidate-decide"),
     },
     "judging-api": {
-        **read(ANNOTATORS, "rounds pairs"),
+        **read(ANNOTATORS, "rounds pairs differences"),
         **read(LEADS, "all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
         **write(LEADS, "close judge-again keep plan give-back decide open-the-rest claim end-claim"),
-        **write(ANNOTATORS, "release judgements"),
+        **write(ANNOTATORS, "release judgements open-difference answer-difference"),
     },
     "agreement-api": {
         **read(MEMBERS, "agreement pairs differences"),

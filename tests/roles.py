@@ -101,7 +101,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "see the rounds; read the guideline": "judging:index judging:guideline-latest judging:guideline",
         "grade passages; read and change one's own grades; choose one's keys": (
             "judging:mine judging:judge judging:grade judging:pairs judging:earlier judging:keys judging:keys-reset "
-            "judging:release"
+            "judging:release judging:differences judging:difference"
         ),
         "plan, open and close rounds; write guidelines": (
             "judging:guideline-new judging:guideline-changes judging:guideline-keep judging:new-round judging:preview "

@@ -25,8 +25,8 @@ OWN = {
 """A person's own notifications and tokens, which concern nobody else."""
 BACK = {"dashboard:bring-back", "settings-api:bring-back", "dashboard:delete"}
 """What ends the archiving, one way or the other."""
-LEASING = ("judging:judge", "judging:pairs", "judging-api:pairs")
-"""Read by GET, but whoever asks is given pairs to judge."""
+LEASING = ("judging:judge", "judging:pairs", "judging-api:pairs", "judging:difference")
+"""Read by GET, but whoever asks is given pairs to judge, or shown the grades of others once and for all."""
 
 
 @contextmanager

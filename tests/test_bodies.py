@@ -149,7 +149,8 @@ WITHOUT_A_BODY = {
         "jobs-api:job-retry jobs-api:send-again jobs-api:job-cancel judging-api:close triples-api:adopt "
         "triples-api:withdraw triples-api:reopen calibration-api:check retrieval-api:missing "
         "review-api:candidate-withdraw review-api:submit review-api:begin review-api:re-pin judging-api:keep "
-        "judging-api:release judging-api:end-claim notifications-api:read systems-api:drop-loaded review-api:pull "
+        "judging-api:release judging-api:open-difference judging-api:end-claim "
+        "notifications-api:read systems-api:drop-loaded review-api:pull "
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
         "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer"
@@ -176,6 +177,7 @@ WITHOUT_A_BODY = {
     "a grade and a reason": "judging-api:decide",
     "a mark of pairs": "judging-api:settle judging-api:carry",
     "a seat, which belongs to a person": "judging-api:judgements",
+    "a grade, and what the judge has seen": "judging-api:answer-difference",
     "a member, who may be in both projects": "judging-api:claim",
     "a search, which both projects use": "systems-api:search-loaded",
     "passages by ids that both use": "editions-api:import-decisions editions-api:snapshot-decisions",

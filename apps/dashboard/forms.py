@@ -113,6 +113,12 @@ class SettingsForm(KaratForm):
         help_text="Helps to find the place in the text. Switch it off if judges look at words instead of meaning.",
     )
 
+    leads_decide_own = forms.BooleanField(
+        label="A lead may decide pairs that they judged",
+        required=False,
+        help_text="For small teams. Such a decision is marked on pages and in exports: by a lead who also judged it.",
+    )
+
     freeze_relevant, freeze_confusers, freeze_strata, freeze_terms = (
         forms.ChoiceField(label=kind.label, choices=CheckLevel.choices) for kind in LeadCheckKind
     )

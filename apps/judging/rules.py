@@ -11,7 +11,7 @@ from apps.judging.core.differences import Difference, SecondAnswer
 from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
-from apps.judging.selectors.deciding import Standing
+from apps.judging.selectors.deciding import LeadStanding
 from apps.judging.selectors.placeholders import SharedPairs
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -186,7 +186,7 @@ def withdrawn_refusal(round_: Round) -> str | None:
     return None
 
 
-def adjudication_refusal(resolved: Resolved, *, planned: int, standing: Standing) -> str | None:
+def adjudication_refusal(resolved: Resolved, *, planned: int, standing: LeadStanding) -> str | None:
     """Why this person can't adjudicate this pair, which `planned` people judge."""
     if planned == 0:
         return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
@@ -260,9 +260,11 @@ def close_refusal(round_: Round) -> str | None:
     return None
 
 
-def words_on_closing(missing: int) -> str:
+def words_on_closing(missing: int, *, reconcile: bool = False) -> str:
     """What closing a round does, with the number of judgements that nobody has given."""
     end = "No grade can be given or changed afterwards, and each pair gets its final grade from those it has."
+    if reconcile:
+        end += " Differences that judges have not settled by then go to a lead."
     if not missing:
         return end
     are = plural(missing, "planned judgement is", "planned judgements are")

@@ -5,6 +5,7 @@ from django.urls import path
 from apps.accounts.enums import Scope
 from apps.corpus.imports.api import import_urls
 from apps.judging.api import decisions, rounds
+from apps.judging.api import differences as differences_api
 from apps.judging.api import guidelines as guidelines_api
 from apps.judging.imports.collections import CollectionImport
 from apps.judging.imports.judgements import JudgementImport
@@ -52,6 +53,9 @@ api = [
     path("rounds/plan/", rounds.PlanView.as_view(), name="plan"),
     path("rounds/<int:pk>/give-back/", rounds.GiveBackView.as_view(), name="give-back"),
     path("rounds/<int:pk>/release/", rounds.ReleaseView.as_view(), name="release"),
+    path("rounds/<int:pk>/differences/", differences_api.DifferencesView.as_view(), name="differences"),
+    path("rounds/<int:pk>/differences/<int:entry>/open/", differences_api.OpenView.as_view(), name="open-difference"),
+    path("rounds/<int:pk>/differences/<int:entry>/", differences_api.AnswerView.as_view(), name="answer-difference"),
     path("rounds/<int:pk>/undecided/", decisions.UndecidedView.as_view(), name="undecided"),
     path("rounds/<int:pk>/undecided/<int:entry>/decide/", decisions.DecideView.as_view(), name="decide"),
     path("rounds/<int:pk>/settle/", decisions.SettleView.as_view(), name="settle"),

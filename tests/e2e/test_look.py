@@ -83,6 +83,8 @@ NOT_IN_THE_DEMO = {
     "calibration:calibration",
     "calibration:item",
     "judging:carry",
+    "judging:difference",
+    "judging:differences",
     "judging:guideline-changes",
     "retrieval:loaded-index",
     "retrieval:pace",

@@ -256,7 +256,7 @@ def test_a_lead_decides_a_pair_they_judged_where_the_project_lets_them_and_it_is
     round_.refresh_from_db()
     assert deciders_of_pair(round_, far.pk) == ([mara.name], 0)
     assert decide(round_, far, 3, person=mara).decided_by == DecidedBy.LEAD_WHO_JUDGED
-    assert pair_of(round_, far).resolved.resolution is Resolution.ADJUDICATED_BY_JUDGE
+    assert pair_of(round_, far).resolved.resolution is Resolution.LEAD_WHO_JUDGED
     assert [pair.entry_id for pair in adjudicable(round_, mara)] == [near.pk]
 
 

@@ -21,7 +21,7 @@ from apps.agreement.selectors.agreement import QuestionAgreement
 from apps.agreement.selectors.differing_pairs import assignable_entries
 from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.functions import Day
-from apps.judging.enums import RoundKind
+from apps.judging.enums import DecidedBy, RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
 from apps.judging.selectors.board import same_answers
 from apps.metrics.agreement.alpha import krippendorff_alpha
@@ -275,9 +275,12 @@ def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
 def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
     """Grades with the decision in force on their pair. A decision that the pair can't be judged is no grade.
 
-    Decisions on pairs that the reader may still be assigned are left out: they would reveal the grade.
+    Only decisions of leads who had no part in the pair: the others are in part the judges' own. Those on pairs that the
+    reader may still be assigned are left out: they would reveal the grade.
     """
-    decided = Adjudication.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    decided = Adjudication.objects.filter(
+        round__in=rounds, superseded_by=None, grade__isnull=False, decided_by=DecidedBy.LEAD
+    )
     visible = decided.filter(~_may_be_assigned(member))
     decisions: Any = visible.values_list("round", "entry", "grade")
     grades = {row[:2]: row[2] for row in decisions}

@@ -29,6 +29,7 @@ ICONS = {
     "pin": '<path d="M5.5 2h5l-.7 4.5L12 9H4l2.2-2.5z"/><path d="M8 9v5"/>',
     "up": '<path d="M8 13V3M4.5 6.5 8 3l3.5 3.5"/>',
     "down": '<path d="M8 3v10M4.5 9.5 8 13l3.5-3.5"/>',
+    "clock": '<circle cx="8" cy="8" r="5.8"/><path d="M8 4.8V8l2.2 1.6"/>',
     "info": '<circle cx="8" cy="8" r="6"/><path d="M8 7.200v4M8 4.800v.1"/>',
 }
 
@@ -68,6 +69,7 @@ STATES = {
     "partly_judged": Glyph(_HALF, "partly judged"),
     "agreed": Glyph(_FULL, "agreed"),
     "disagreed": Glyph(_DIAMOND, "disagreed", "wait"),
+    "reconciled": Glyph(_FULL, "reconciled"),
     "adjudicated": Glyph(_FULL, "adjudicated"),
     # gold versions and snapshots
     "frozen": Glyph(_HALF, "frozen"),

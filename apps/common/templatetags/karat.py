@@ -176,6 +176,12 @@ def pages_filter(block: object) -> str:
     return wording.pages(getattr(block, "page_start", None), getattr(block, "page_end", None))
 
 
+@register.filter
+def spaced(word: str) -> str:
+    """A word of a file, as "lead_who_judged", as people read it."""
+    return word.replace("_", " ")
+
+
 OF_WORDING: dict[str, Callable[..., str]] = {
     "minus": wording.number,
     "signed": wording.signed,

@@ -74,10 +74,14 @@ def judge_myself(request: MemberRequest, project: Project) -> HttpResponse:
     """Give the lead the role of an annotator, and go on to the plan of the round, or to the page that asked."""
     roles = [*request.member.roles, Role.ANNOTATOR]
     set_roles(project=project, user=request.user, roles=roles, actor=request.user, at=timezone.now())
-    messages.success(request, "You are now an annotator too. Plan a round; you are among its judges.")
+    messages.success(request, JUDGES_NOW)
     return redirect(own_page(request, request.POST.get("then", "")) or path("plan round", project))
 
 
+JUDGES_NOW = (
+    "You are now an annotator too. Plan a round; you are among its judges. A pair that you judge is decided by another"
+    " lead where judges differ, unless they settle it themselves, or Settings let you decide it."
+)
 GOALS = {"version": "h", "scores": "y"}
 """The steps that grades are for, with their keys on Home."""
 RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]

@@ -26,7 +26,7 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzoebmfs1dgrivwcphyq"
+ORDER = "xlatzoebmfs1dngrivwcphyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
 VERBS = {
     "i": "Check",
@@ -126,6 +126,10 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
         small = f"your share of {waits.help_round} is done; others have not judged these yet"
         url = path("grade", member.project, pk=waits.help_round.pk)
         items.append(Task(GRADE_KEY, "Help others grade", small, waits.to_help, "", url, "Help"))
+    if waits.to_reconcile and waits.reconcile_round:
+        url = path("judging:differences", member.project, pk=waits.reconcile_round.pk)
+        small = "you and another judge differ; look at both grades, keep yours or change it"
+        items.append(Task("n", "Differences to settle", small, waits.to_reconcile, "", url, "Settle"))
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"

@@ -61,7 +61,8 @@ class JudgementRow(NamedTuple):
     """One person's answer on one pair, as it stood when the version was frozen.
 
     `annotator` is a pseudonym that is theirs in this version. Exactly one of `grade` and `cant_judge` is set. Passes
-    count from 1; a later one is the same pair again, shown blindly.
+    count from 1; a later one is the same pair again, shown blindly. `second` is what they answered last after seeing
+    the grades of the others, with a reason where it is another grade; None where they were not asked.
     """
 
     query_id: str
@@ -77,6 +78,8 @@ class JudgementRow(NamedTuple):
     away_ms: int | None = None
     guideline: int | None = None
     split: str = ""
+    second: int | str | None = None
+    reason: str = ""
 
 
 class ExpectedBlock(NamedTuple):

@@ -2,7 +2,7 @@
 
 `csv_files`: one row for each judged pair. `files`: every single answer, as CSV and as Parquet, people by pseudonym,
 with grade, times, note, guideline and round. `karat agree` reads both by their headings: an item is a query with a
-block.
+block. Where judges settled differences, what they answered after seeing each other's grades is a table of its own.
 """
 
 from __future__ import annotations
@@ -40,10 +40,33 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     answers = content.judgements()
     if answers is None:
         return
-    packed = SecondFile(COLUMNS)
-    rows = packed.passing(map(_values, in_order(answers, _key)))
+    packed, second = SecondFile(COLUMNS), list[JudgementRow]()
+    rows = packed.passing(map(_values, _with_second(in_order(answers, _key), second)))
     yield "judgements/judgements.csv", _lines(rows)
     yield "judgements/judgements.parquet", packed.pieces()
+    if second:
+        yield "judgements/reconciled.csv", _second_lines(second)
+
+
+SECOND_COLUMNS = ("query_id", "block_id", "annotator", "first_grade", "second_grade", "reason", "round", "split")
+
+
+def _with_second(rows: Iterable[JudgementRow], second: list[JudgementRow]) -> Iterator[JudgementRow]:
+    """The same rows; those with a second answer, which are few, are also put into `second`."""
+    for row in rows:
+        if row.second is not None:
+            second.append(row)
+        yield row
+
+
+def _second_lines(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
+    """Answers are a grade, or the reason why the pair can't be judged."""
+    line = line_writer()
+    yield line(SECOND_COLUMNS).encode()
+    for row in rows:
+        first = row.cant_judge if row.grade is None else row.grade
+        cells = (row.query_id, row.block_id, row.annotator, first, row.second, row.reason, row.round, row.split)
+        yield line([safe_cell(cell) if type(cell) is str else cell for cell in cells]).encode()
 
 
 def _key(row: JudgementRow) -> tuple[str | int, ...]:
@@ -102,4 +125,4 @@ class _Notes:
 
 def _resolved(row: GradeRow) -> str:
     judges = plural(row.judges, "judge")
-    return f"{row.resolution}, {judges}" if row.resolution else judges
+    return f"{row.resolution.replace('_', ' ')}, {judges}" if row.resolution else judges

@@ -14,7 +14,7 @@ from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import FrozenQuery, JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.enums import RoundKind
-from apps.judging.models import Judgement
+from apps.judging.models import Judgement, SecondGrade
 from apps.retrieval.models import PoolEntry
 
 CHUNK = 2_000
@@ -130,18 +130,23 @@ def judgements_of(
     """
     given = _given(version)
     chosen = given.filter(~Q(note="") | Q(supersedes__isnull=False)) if noted else given
+    has_second = version.rounds.filter(plan__reconcile=True).exists()
     for batch in query_batches(queries):
         entries = PoolEntry.objects.filter(pool__in=judges.pools, query__in=[query.query for query in batch])
-        answers = list(chosen.filter(entry__in=entries.values("pk")).values_list("pk", "supersedes", *PAIR, *FIELDS))
+        answers = list(
+            chosen.filter(entry__in=entries.values("pk")).values_list("pk", "supersedes", "entry", *PAIR, *FIELDS)
+        )
         if not answers:
             continue
         superseded = {row[1] for row in answers}
-        places = _places(batch)
+        places, second = _places(batch), _second_of(version, {row[2] for row in answers}) if has_second else {}
         rows = []
-        for pk, _, query, block, digest, *rest in answers:
+        for pk, _, entry, query, block, digest, *rest in answers:
             place = places.get((query, block, digest))
             if place is not None and pk not in superseded:
-                rows.append((place, _row(place, rest, judges)))
+                row = _row(place, rest, judges)
+                again = second.get((rest[0], entry, rest[1])) if row.pass_number == 1 else None
+                rows.append((place, row._replace(second=again[0], reason=again[1]) if again else row))
         once: dict[JudgementRow, JudgementRow] = {}
         for _, row in sorted(rows, key=_order):
             once.setdefault(row._replace(round=0, active_ms=None, away_ms=None, guideline=None), row)
@@ -152,6 +157,16 @@ def _given(version: Version) -> QuerySet[Judgement]:
     """Answers of people until the freeze, superseded ones too, without checks against a known answer."""
     rounds = version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED]).values("pk")
     return Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
+
+
+def _second_of(version: Version, entries: set[int]) -> dict[tuple[int, int, int], tuple[int | str, str]]:
+    """By round, entry and judge, what they answered last until the freeze after seeing the others' grades, and why."""
+    given = SecondGrade.objects.filter(look__entry__in=entries, given_at__lte=version.frozen_at).order_by("pk")
+    columns = ("look__round", "look__entry", "look__judge", "grade", "cant_judge", "reason")
+    return {
+        (round_, entry, judge): (cant_judge if grade is None else grade, reason)
+        for round_, entry, judge, grade, cant_judge, reason in given.values_list(*columns)
+    }
 
 
 def _places(queries: list[HeldQuery]) -> dict[tuple[Any, ...], _Place]:

@@ -28,7 +28,7 @@ class Resolution(StrEnum):
     MAJORITY = "majority"
     RECONCILED = "reconciled"
     ADJUDICATED = "adjudicated"
-    ADJUDICATED_BY_JUDGE = "adjudicated_by_judge"
+    LEAD_WHO_JUDGED = "lead_who_judged"
     CARRIED = "carried"
     UNRESOLVED = "unresolved"
 
@@ -47,7 +47,7 @@ class Ruling(NamedTuple):
 
 RESOLVED_BY = {
     DecidedBy.LEAD: Resolution.ADJUDICATED,
-    DecidedBy.LEAD_WHO_JUDGED: Resolution.ADJUDICATED_BY_JUDGE,
+    DecidedBy.LEAD_WHO_JUDGED: Resolution.LEAD_WHO_JUDGED,
     DecidedBy.JUDGES: Resolution.RECONCILED,
 }
 

@@ -201,7 +201,9 @@ class RoundForm(KaratForm):
         if len(self.offer.people) == 1:
             self.fields["overlap"].initial = 0  # nobody else could judge a pair again
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
-        self.fields["reconcile"].initial = is_small_team(project)
+        if is_small_team(project):
+            self.fields["reconcile"].initial = True
+            self.fields["reconcile"].help_text += " Chosen, since your team is small and has one lead."
 
     @property
     def follows_another(self) -> bool:

@@ -37,7 +37,9 @@ from apps.judging.selectors.board import (
     answers_in,
     steadiness,
 )
+from apps.judging.selectors.deciding import is_reconciled_in, left_to_judges
 from apps.judging.selectors.my_progress import own_progress_in
+from apps.judging.selectors.pending_work import waiting_differences
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
 from apps.judging.selectors.progress import QueryProgress, left_over, places_in, to_go_by_person
@@ -61,7 +63,8 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     if member.holds(Role.ANNOTATOR):
         rounds = list(open_rounds_of(user_of(request), project))
         progress = own_progress_in(rounds, user_of(request))
-        own = [(round_, progress[round_.pk]) for round_ in rounds]
+        waiting = waiting_differences(rounds, user_of(request))
+        own = [(round_, progress[round_.pk], waiting[round_.pk]) for round_ in rounds]
     context = {
         "own": own,
         "guideline": latest_guideline(project),
@@ -139,7 +142,8 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),
-        "closing": rules.words_on_closing(totals.to_go),
+        "closing": rules.words_on_closing(totals.to_go, reconcile=is_reconciled_in(round_)),
+        "with_judges": 0 if is_blind else left_to_judges(round_),
         "left_open": totals.to_go if round_.state == RoundState.CLOSED and not is_imported else 0,
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,

@@ -29,6 +29,7 @@ from apps.judging.forms.judging import GradeForm, KeysForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors.my_progress import OwnPlace, OwnProgress, own_place, share_question
+from apps.judging.selectors.pending_work import waiting_differences
 from apps.judging.selectors.plans import undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
 from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats, readings
@@ -201,6 +202,7 @@ def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
         "undo_key": keys["undo"],
         "is_in_pilot": undecided_pilot_queries(round_) is not None,
         "held_by_others": leased_now(round_),
+        "differing": waiting_differences([round_], user_of(request))[round_.pk],
     }
 
 

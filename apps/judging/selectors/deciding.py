@@ -102,7 +102,7 @@ def left_to_judges(round_: Round) -> int:
     return undecided(round_).filter(with_judges(round_.project, [round_])).count()
 
 
-class Standing(NamedTuple):
+class LeadStanding(NamedTuple):
     """How a lead stands to one pair. `may_decide_own`: that they judged it is no reason against it."""
 
     has_judged: bool
@@ -110,13 +110,13 @@ class Standing(NamedTuple):
     is_with_judges: bool
 
 
-def standing_of(round_: Round, entry: PoolEntry, user: User) -> Standing:
+def standing_of(round_: Round, entry: PoolEntry, user: User) -> LeadStanding:
     """How this lead stands to the pair, in one round."""
     row = UndecidedPair.objects.filter(round=round_, entry=entry)
     is_with_judges = row.filter(with_judges(round_.project, [round_])).exists()
     is_final = round_.state == RoundState.CLOSED or row.filter(_HAS_ENDED).exists()
     may = is_final and policy(round_.project, OWN_DECISIONS)
-    return Standing(has_judged(entry, round_.pk, user), may, is_with_judges)
+    return LeadStanding(has_judged(entry, round_.pk, user), may, is_with_judges)
 
 
 class Deciders(NamedTuple):

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.judging.core.differences import Difference, DifferenceState, SecondAnswer
-from apps.judging.enums import DecidedBy, RoundKind, SeatState
+from apps.judging.enums import DecidedBy, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, SecondGrade, SecondLook, UndecidedPair
 from apps.judging.selectors.deciding import has_left, is_reconciled_in
 from apps.retrieval.models import PoolEntry
@@ -58,7 +58,8 @@ class OwnDifference(NamedTuple):
 def differences_of(judge: User, rounds: Iterable[Round], entry: PoolEntry | None = None) -> list[OwnDifference]:
     """The differences on pairs that this person judged in these rounds, by round and entry; or that on one pair.
 
-    Also those that have ended, unless a lead decided one that they never looked at. A pair that they still have to judge again, blindly, is not among them before they have. Constant statements.
+    Also those that have ended, unless a lead decided one that they never looked at. A pair that they still have to
+    judge again, blindly, is not among them before they have. Constant statements.
     """
     known = {round_.pk: round_ for round_ in rounds}
     reconciled = [pk for pk, round_ in known.items() if is_reconciled_in(round_)]
@@ -113,8 +114,3 @@ def _second_grades(pairs: Iterable[tuple[int, int]]) -> QuerySet[SecondGrade]:
 def counts_of(differences: Iterable[OwnDifference]) -> Counter[DifferenceState]:
     """How many this judge has settled, and how many wait for them, for others, or for a lead."""
     return Counter(each.state for each in differences)
-
-
-def rounds_to_reconcile(user: User, rounds: Iterable[Round]) -> list[Round]:
-    """Those of a person's rounds in which their differences may be settled now."""
-    return [round_ for round_ in rounds if round_.kind == RoundKind.JUDGING and is_reconciled_in(round_)]

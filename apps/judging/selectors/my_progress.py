@@ -16,7 +16,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.common.database.batched_reads import BatchedRead, CountOf, DistinctOf, MeanOf, answer_to, first_with, joined
 from apps.judging.core.eta import minutes
-from apps.judging.enums import RoundKind, RoundState, SeatState
+from apps.judging.enums import DecidedBy, RoundKind, RoundState, SeatState
 from apps.judging.models import NOT_RETIRED, Adjudication, Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.board import checks_among, repeats_among, same_answers
 from apps.judging.selectors.pairs import live_judgements
@@ -109,14 +109,14 @@ def own_decisions(user: User, project: Project) -> list[Adjudication]:
 
 
 def _decided(user: User, project: Project) -> QuerySet[Any]:
-    """Decisions in force in closed rounds on pairs this person judged and cannot be assigned again."""
+    """Leads' decisions in force in closed rounds on pairs this person judged and cannot be assigned again."""
     answers = own_grades(user, project).filter(round__state=RoundState.CLOSED, pass_number=1)
     own = answers.filter(round=OuterRef("round"), entry=OuterRef("entry"))
     still = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
     same = PoolEntry.objects.filter(
         pool__in=still.values("round__pool"), query=OuterRef("entry__query"), version=OuterRef("entry__version")
     )
-    decisions = Adjudication.objects.filter(Exists(own), ~Exists(same), superseded_by=None)
+    decisions = Adjudication.objects.filter(Exists(own), ~Exists(same), superseded_by=None, decided_by=DecidedBy.LEAD)
     return decisions.annotate(own_grade=Subquery(own.values("grade")[:1]))
 
 

@@ -1,6 +1,7 @@
 """Open work in judging: a person's pairs to grade, a lead's pairs to adjudicate, and what waits in a corpus."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,9 +12,11 @@ from apps.accounts.models import Project, User
 from apps.common.database.batched_reads import BatchedRead
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
+from apps.judging.core.differences import DifferenceState
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat, UndecidedPair
-from apps.judging.selectors.deciding import decided_by_lead, with_judges
+from apps.judging.selectors.deciding import decided_by_lead, is_reconciled_in, with_judges
+from apps.judging.selectors.differences import differences_of
 from apps.judging.selectors.my_progress import what_is_left_of
 from apps.judging.selectors.progress import known_rounds
 from apps.retrieval.models import PoolEntry
@@ -63,7 +66,7 @@ class JudgingWork(NamedTuple):
 
     `to_grade` are pairs of their own shares. `help_round` is a round in which their share is done, and `to_help` are
     pairs of others that they may judge as well. `full_round` is an open round in which every planned grade is given, so
-    that it can be closed.
+    that it can be closed. `to_reconcile` are pairs on which they and others differ, and which wait for their answer.
     """
 
     to_grade: int
@@ -76,6 +79,8 @@ class JudgingWork(NamedTuple):
     full_round: Round | None = None
     to_help: int = 0
     help_round: Round | None = None
+    to_reconcile: int = 0
+    reconcile_round: Round | None = None
 
 
 class Undecided(NamedTuple):
@@ -100,7 +105,7 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Batch
     to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
     full = [each.round for each in rounds if each.can_be_closed] if Role.LEAD in roles else []
     oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
-    left = what_is_left_of(own, user)
+    left, differing = what_is_left_of(own, user), waiting_differences(own, user)
     since = Judgement.objects.filter(pk=oldest).values("given_at") if oldest else None
 
     def read(found: Mapping[str, Any]) -> JudgingWork:
@@ -117,9 +122,21 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Batch
             next(iter(full), None),
             sum(progress[round_.pk].beyond for round_ in past),
             next(iter(past), None),
+            differing.total(),
+            next((round_ for round_ in own if differing[round_.pk]), None),
         )
 
     return BatchedRead({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)
+
+
+def waiting_differences(rounds: Sequence[Round], user: User) -> Counter[int]:
+    """How many of each round wait for this person's answer, by its key, in the order of the rounds.
+
+    Nothing is read where no round lets judges settle them.
+    """
+    reconciled = [round_ for round_ in rounds if is_reconciled_in(round_)]
+    found = differences_of(user, reconciled) if reconciled else []
+    return Counter(each.round.pk for each in found if each.state is DifferenceState.YOURS)
 
 
 def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:

@@ -65,8 +65,8 @@ def render(
 ) -> SafeString:
     """The text as HTML, formatted as its author meant; `spans` are lit, paragraphs and code that overlap `best` marked.
 
-    `others` are somebody else's spans, underlined. `removed` and `added` are shown as a word difference; signs that they
-    touch are shown. With `within` only the paragraphs, items and tables that overlap one of those spans are written. A
+    `others` are somebody else's spans, underlined. `removed` and `added` are shown as a word difference, with the signs
+    that they touch. With `within` only the paragraphs, items and tables that overlap one of those spans are written. A
     text without markup is shown `as_written`. Offsets are code points into `text`, ends exclusive. HTML in the text is
     escaped.
     """

@@ -40,7 +40,9 @@ BY_GRADES: Mapping[str, str] = {
     Resolution.SINGLE: "the only judge",
     Resolution.UNANIMOUS: "the judges, who agreed",
     Resolution.MAJORITY: "more than half of the judges",
+    Resolution.RECONCILED: "the judges, once they saw each other's grades",
     Resolution.ADJUDICATED: "a lead",
+    Resolution.LEAD_WHO_JUDGED: "a lead who also judged the pair",
     Resolution.CARRIED: "the judges of an earlier text",
 }
 BY_VERDICTS: Mapping[str, str] = {
@@ -112,7 +114,7 @@ def _plain(markdown: str) -> str:
 
 def basis_facts(manifest: dict[str, Any]) -> Facts:
     counts, splits, guideline = manifest["counts"], manifest["splits"], manifest["guideline"]
-    resolved = ", ".join(f"{count(n)} {word}" for word, n in counts["by_resolution"].items())
+    resolved = ", ".join(f"{count(n)} {_word(word)}" for word, n in counts["by_resolution"].items())
     by_grade = counts.get("by_grade")
     grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in (by_grade or {}).items()) or "none"
     return [
