@@ -261,7 +261,7 @@ RIGHTS: dict[str, Rows] = {
         **read(LEADS, "all-rounds earlier offer undecided placeholders"),
         **read_and_write(MEMBERS, LEADS, "guidelines"),
         **form(LEADS, "settle carry"),
-        **write(LEADS, "close judge-again keep plan give-back decide open-the-rest claim end-claim"),
+        **write(LEADS, "close judge-again keep plan give-back decide decide-many open-the-rest claim end-claim"),
         **write(ANNOTATORS, "release judgements open-difference answer-difference"),
     },
     "agreement-api": {

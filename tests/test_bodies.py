@@ -174,7 +174,7 @@ WITHOUT_A_BODY = {
     "grades of an earlier version": "judging-api:judge-again",
     "annotators, who are in both projects": "judging-api:plan",
     "a person, who is in both projects": "judging-api:give-back",
-    "a grade and a reason": "judging-api:decide",
+    "a grade and a reason": "judging-api:decide judging-api:decide-many",
     "a mark of pairs": "judging-api:settle judging-api:carry",
     "a seat, which belongs to a person": "judging-api:judgements",
     "a grade, and what the judge has seen": "judging-api:answer-difference",

@@ -347,6 +347,23 @@ class Adjudication(models.Model):
         return f"adjudication {self.pk}"
 
 
+class HeldDecision(models.Model):
+    """A lead's grade for an undecided pair, kept until they give cause and reason for several. It decides nothing."""
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="held_decisions")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="+")
+    lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    grade = models.SmallIntegerField(null=True, help_text="Empty: the pair can't be judged at all.")
+    answers = models.CharField(max_length=64, help_text="A digest of the answers that the lead saw.")
+    held_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "entry", "lead"], name="held_decision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} held by {self.lead_id}"
+
+
 class UndecidedPair(models.Model):
     """A pair that needs a lead: its judges have all answered, did not settle it, and no lead has decided.
 

@@ -57,6 +57,7 @@ api = [
     path("rounds/<int:pk>/differences/<int:entry>/open/", differences_api.OpenView.as_view(), name="open-difference"),
     path("rounds/<int:pk>/differences/<int:entry>/", differences_api.AnswerView.as_view(), name="answer-difference"),
     path("rounds/<int:pk>/undecided/", decisions.UndecidedView.as_view(), name="undecided"),
+    path("rounds/<int:pk>/undecided/decide/", decisions.DecideManyView.as_view(), name="decide-many"),
     path("rounds/<int:pk>/undecided/<int:entry>/decide/", decisions.DecideView.as_view(), name="decide"),
     path("rounds/<int:pk>/settle/", decisions.SettleView.as_view(), name="settle"),
     path("pools/<int:pk>/carry/", decisions.CarryView.as_view(), name="carry"),

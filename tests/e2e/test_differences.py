@@ -71,4 +71,16 @@ def test_two_judges_settle_a_difference_by_keys_and_leave_another_to_a_lead(page
     signed_in(lead_of(round_.project))
     go(page, f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/adjudicate/")
     expect(page.locator("tbody tr")).to_have_count(1)
+    with turned(page):
+        page.keyboard.press("Enter")
+    with turned(page):
+        page.keyboard.press("3")
+    expect(page.get_by_role("button", name="Decide 1 pair")).to_be_visible()
+    looking.looks_well(page, "decide-held")
+    for key in ("w", "n"):
+        page.keyboard.press(key)
+    page.keyboard.type("Nobody is named.")
+    with turned(page):
+        page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("1 pair is decided.")).to_be_visible()
     assert witness.drain() == []

@@ -51,8 +51,11 @@ def a_pair_is_adjudicated_by_keys_alone(lead, round_):
     open_page(lead, round_, f"rounds/{round_.pk}/adjudicate/")
     with turned(lead):
         press(lead, "Enter")
-    expect(lead.get_by_role("heading", name="Grades of the judges")).to_be_visible()
-    press(lead, "1", "r", "n")
+    expect(lead.get_by_role("region", name="Grades of the judges, without names")).to_be_visible()
+    looking.looks_well(lead, "judging-decide")
+    with turned(lead):
+        press(lead, "1")
+    press(lead, "r", "n")
     lead.keyboard.type("Related at most: 0 1 2 3 x.")
     with turned(lead):
         press(lead, "Control+Enter")

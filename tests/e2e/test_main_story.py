@@ -166,13 +166,15 @@ def settle_what_is_open(story: Story) -> None:
     story.go(f"/judging/rounds/{round_.pk}/adjudicate/")
     with turned(page):
         press(page, "Enter")
-    for done in range(open_pairs):
-        expect(page.get_by_role("heading", name="Grades of the judges")).to_be_visible()
-        press(page, "2", "r", "n")
-        page.keyboard.type("Part of the answer stands here.")
+    for _ in range(open_pairs):
+        expect(page.get_by_role("region", name="Grades of the judges, without names")).to_be_visible()
         with turned(page):
-            press(page, "Control+Enter")
-        assert Adjudication.objects.count() == done + 1
+            press(page, "2")
+    press(page, "r", "n")
+    page.keyboard.type("Part of the answer stands here.")
+    with turned(page):
+        press(page, "Control+Enter")
+    assert Adjudication.objects.count() == open_pairs
 
 
 def write_a_triple(story: Story) -> None:

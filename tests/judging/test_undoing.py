@@ -413,6 +413,7 @@ def test_every_table_that_names_a_round_is_its_own_or_asked_about():
     assert tables_that_name(Round) == {
         "goldsets.Version_rounds",
         "judging.Adjudication",
+        "judging.HeldDecision",  # decides nothing
         "judging.Judgement",
         "judging.KeptPair",
         "judging.KnownAnswer",

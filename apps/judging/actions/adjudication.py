@@ -1,6 +1,8 @@
-"""Deciding pairs whose judges disagree: one by one, and trivial disagreements by a rule."""
+"""Deciding pairs whose judges disagree: one or several with one reason, and trivial disagreements by a rule."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -9,11 +11,11 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.rounds import locked_round
-from apps.judging.core.resolution import ResolutionRule, Resolved
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import DecidedBy, ErrorType
-from apps.judging.models import Adjudication, Round
-from apps.judging.selectors.deciding import own_among, standing_of
-from apps.judging.selectors.pairs import pair_of
+from apps.judging.models import Adjudication, HeldDecision, Round
+from apps.judging.selectors.deciding import LeadStanding, own_among, standings_of
+from apps.judging.selectors.pairs import JudgedPair, pair_of, pairs_of
 from apps.judging.selectors.propagation import Trivial, mark_of, rule_of, trivial
 from apps.retrieval.models import PoolEntry
 
@@ -95,6 +97,20 @@ class AdjudicationRefused(Refusal):
     """A pair cannot be adjudicated, or not by this person."""
 
 
+class LeftOut(NamedTuple):
+    """A pair that was not decided, and why."""
+
+    entry_id: int
+    why: str
+
+
+class Decided(NamedTuple):
+    """What one decision on several pairs did."""
+
+    decisions: list[Adjudication]
+    left_out: list[LeftOut]
+
+
 @transaction.atomic
 def adjudicate(
     *,
@@ -110,42 +126,145 @@ def adjudicate(
 
     A later decision on the same pair supersedes the earlier one. Every place of the round is locked meanwhile.
     """
+    done = adjudicate_many(
+        round_=round_, grades={entry.pk: grade}, adjudicator=adjudicator, reason=reason, error_type=error_type, at=at
+    )
+    for each in done.left_out:
+        raise AdjudicationRefused(each.why, code="not_adjudicable")
+    return done.decisions[0]
+
+
+@transaction.atomic
+def adjudicate_many(
+    *,
+    round_: Round,
+    grades: Mapping[int, int | None],
+    adjudicator: User,
+    reason: str,
+    error_type: str,
+    at: datetime,
+    seen: Mapping[int, str] | None = None,
+) -> Decided:
+    """Decide several pairs, each with its own grade, by the key of its entry; cause and reason are the same for all.
+
+    Each gets its own decision, and one event names them all. A pair that this lead cannot decide is left out, with the
+    reason; so is one whose answers are no longer those of the digest in `seen`. Every place of the round is locked.
+    """
     round_ = locked_round(round_.pk)
-    resolved, decided_by = _check(round_, entry, adjudicator)
+    _check_words(round_, grades, reason, error_type)
+    pairs = {pair.entry_id: pair for pair in pairs_of(round_, list(grades))}
+    standings = standings_of(round_, list(grades), adjudicator)
+    left_out, decisions, before = [], [], {}
+    for entry, grade in grades.items():
+        pair = pairs.get(entry) or JudgedPair(entry, planned=0)
+        if why := _why_not(round_, pair, standings[entry], seen):
+            left_out.append(LeftOut(entry, why))
+            continue
+        before[entry] = pair
+        decisions.append(
+            Adjudication(
+                round=round_,
+                entry_id=entry,
+                adjudicator=adjudicator,
+                grade=grade,
+                reason=reason.strip(),
+                error_type=error_type,
+                decided_by=DecidedBy.LEAD_WHO_JUDGED if standings[entry].has_judged else DecidedBy.LEAD,
+                supersedes=pair.decision,
+                given_at=at,
+            )
+        )
+    Adjudication.objects.bulk_create(decisions, batch_size=ROWS)
+    _record(round_, decisions, before, at)
+    return Decided(decisions, left_out)
+
+
+def _check_words(round_: Round, grades: Mapping[int, int | None], reason: str, error_type: str) -> None:
     if not reason.strip():
         raise AdjudicationRefused("A decision needs a reason in words.", code="reason_missing")
     if error_type not in dict(ErrorType.choosable()):
         raise AdjudicationRefused("Choose why the judges differed.", code="error_type_missing")
-    if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
-        raise AdjudicationRefused(fault, code="not_an_answer")
-    before = Adjudication.objects.filter(round=round_, entry=entry, superseded_by=None).first()
-    decision = Adjudication.objects.create(
-        round=round_,
-        entry=entry,
-        adjudicator=adjudicator,
-        grade=grade,
-        reason=reason.strip(),
-        error_type=error_type,
-        decided_by=decided_by,
-        supersedes=before,
-        given_at=at,
-    )
-    record(
-        project=round_.project,
-        actor=adjudicator,
-        action="pair.adjudicated",
-        obj=decision,
-        before={"state": resolved.state, "grade": before.grade if before else None},
-        after={"grade": grade, "reason": decision.reason, "error_type": error_type, "decided_by": decided_by},
-        at=at,
-    )
-    return decision
+    for grade in grades.values():
+        if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
+            raise AdjudicationRefused(fault, code="not_an_answer")
 
 
-def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> tuple[Resolved, DecidedBy]:
-    pair, standing = pair_of(round_, entry), standing_of(round_, entry, adjudicator)
+def _why_not(round_: Round, pair: JudgedPair, standing: LeadStanding, seen: Mapping[int, str] | None) -> str | None:
     refusal = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
         pair.resolved, planned=pair.planned, standing=standing
     )
-    AdjudicationRefused.raise_for(refusal, code="not_adjudicable")
-    return pair.resolved, DecidedBy.LEAD_WHO_JUDGED if standing.has_judged else DecidedBy.LEAD
+    if refusal is None and seen is not None and seen[pair.entry_id] != pair.mark:
+        return "Its answers have changed since you chose a grade. Look at it again."
+    return refusal
+
+
+def _record(round_: Round, decisions: list[Adjudication], pairs: Mapping[int, JudgedPair], at: datetime) -> None:
+    """One event: of a single decision with what was before, of several with their number and grades."""
+    if not decisions:
+        return
+    first = decisions[0]
+    common = {"reason": first.reason, "error_type": first.error_type}
+    if len(decisions) == 1:
+        pair = pairs[first.entry_id]
+        record(
+            project=round_.project,
+            actor=first.adjudicator,
+            action="pair.adjudicated",
+            obj=first,
+            before={"state": pair.resolved.state, "grade": pair.decision.grade if pair.decision else None},
+            after={"grade": first.grade, **common, "decided_by": first.decided_by},
+            at=at,
+        )
+        return
+    grades = {str(decision.entry_id): decision.grade for decision in decisions}
+    own = sum(decision.decided_by == DecidedBy.LEAD_WHO_JUDGED for decision in decisions)
+    record(
+        project=round_.project,
+        actor=first.adjudicator,
+        action="pairs.adjudicated",
+        obj=round_,
+        after={"pairs": len(decisions), "grades": grades, **common, "also_judged": own},
+        at=at,
+    )
+
+
+@transaction.atomic
+def hold_decision(*, round_: Round, entry: PoolEntry, lead: User, grade: int | None, at: datetime) -> HeldDecision:
+    """Keep a lead's grade for a pair, or another one for it, until they decide several. Raises AdjudicationRefused."""
+    round_ = locked_round(round_.pk)
+    pair = pair_of(round_, entry)
+    if why := _why_not(round_, pair, standings_of(round_, [entry.pk], lead)[entry.pk], None):
+        raise AdjudicationRefused(why, code="not_adjudicable")
+    if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
+        raise AdjudicationRefused(fault, code="not_an_answer")
+    values = {"grade": grade, "answers": pair.mark, "held_at": at}
+    held, _ = HeldDecision.objects.update_or_create(round=round_, entry=entry, lead=lead, defaults=values)
+    return held
+
+
+@transaction.atomic
+def drop_held(*, round_: Round, entry: PoolEntry, lead: User) -> None:
+    """Take back a grade that was only held."""
+    HeldDecision.objects.filter(round=round_, entry=entry, lead=lead).delete()
+
+
+@transaction.atomic
+def decide_held(
+    *, round_: Round, entries: Collection[int], lead: User, reason: str, error_type: str, at: datetime
+) -> Decided:
+    """Decide those of these pairs for which the lead holds a grade; those that cannot be decided stay held."""
+    rows = HeldDecision.objects.select_for_update().filter(round=round_, lead=lead, entry__in=entries)
+    held = {row.entry_id: row for row in rows.order_by("pk")}
+    if not held:
+        raise AdjudicationRefused("None of these pairs has your grade yet. Choose grades first.", code="nothing_held")
+    done = adjudicate_many(
+        round_=round_,
+        grades={pk: row.grade for pk, row in held.items()},
+        seen={pk: row.answers for pk, row in held.items()},
+        adjudicator=lead,
+        reason=reason,
+        error_type=error_type,
+        at=at,
+    )
+    HeldDecision.objects.filter(round=round_, entry__in=[decision.entry_id for decision in done.decisions]).delete()
+    return done

@@ -19,7 +19,7 @@ from apps.common.database.statements import LARGEST_KEY
 from apps.common.web.api import body_with_key, given_in
 from apps.common.web.forms import ChoiceField
 from apps.common.web.paging import only_known
-from apps.judging.actions.adjudication import IN_WORDS, adjudicate, settle_bulk
+from apps.judging.actions.adjudication import IN_WORDS, adjudicate, adjudicate_many, settle_bulk
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.propagation import carry_over, mark_of
 from apps.judging.actions.seats import MOST_SEATS, lease_seats
@@ -179,9 +179,33 @@ class DecisionOut(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
     error_type = serializers.CharField()
     reason = serializers.CharField()
+    decided_by = serializers.CharField(help_text="lead, or lead_who_judged for a lead who also judged the pair.")
     adjudicator = serializers.IntegerField(source="adjudicator_id")
     supersedes = serializers.IntegerField(source="supersedes_id", allow_null=True)
     given_at = serializers.DateTimeField()
+
+
+class PairDecisionInput(serializers.Serializer):
+    entry = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
+    grade = serializers.IntegerField(allow_null=True)
+
+
+class DecisionsInput(serializers.Serializer):
+    """Several pairs, each with its grade; cause and reason are the same for all."""
+
+    pairs = serializers.ListField(child=PairDecisionInput(), min_length=1, max_length=MOST_ROWS)
+    error_type = ChoiceField(choices=ErrorType.choosable())
+    reason = serializers.CharField(max_length=4_000)
+
+
+class LeftOutOut(serializers.Serializer):
+    entry = serializers.IntegerField(source="entry_id")
+    why = serializers.CharField()
+
+
+class DecisionsOut(serializers.Serializer):
+    decisions = DecisionOut(many=True)
+    left_out = LeftOutOut(many=True)
 
 
 class SettlingPairOut(serializers.Serializer):
@@ -279,6 +303,20 @@ class DecideView(LeadView):
         given = given_in(request.data, DecisionInput)
         decision = adjudicate(round_=round_, entry=row, adjudicator=self.member.user, at=timezone.now(), **given)
         return Response(DecisionOut(decision).data, status=201)
+
+
+class DecideManyView(LeadView):
+    """Decides several pairs with one cause and reason. Pairs that you cannot decide are left out, with why."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="judging_decide_many", request=DecisionsInput, responses={201: DecisionsOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = round_in(self.project, pk)
+        given = given_in(request.data, DecisionsInput)
+        grades = {each["entry"]: each["grade"] for each in given.pop("pairs")}
+        done = adjudicate_many(round_=round_, grades=grades, adjudicator=self.member.user, at=timezone.now(), **given)
+        return Response(DecisionsOut(done).data, status=201)
 
 
 class SettleView(LeadView):

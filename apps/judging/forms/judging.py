@@ -151,10 +151,25 @@ class SecondGradeForm(KaratForm):
         }
 
 
-class AdjudicationForm(KaratForm):
-    """A decision: a grade or "can't be judged", the reason, and why the judges differed."""
+class HoldForm(KaratForm):
+    """A lead's grade for one pair, or "can't be judged"."""
 
-    grade = forms.ChoiceField(error_messages={"required": "Choose a grade, or that the pair can’t be judged."})
+    grade = forms.ChoiceField()
+
+    def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "grade", [*((str(grade), str(grade)) for grade in scale), (CANT, "can’t be judged")])
+
+    @property
+    def decided(self) -> int | None:
+        """The grade, None for "can't be judged"; call on a valid form."""
+        value = self.cleaned_data["grade"]
+        return None if value == CANT else int(value)
+
+
+class DecideForm(KaratForm):
+    """Why the judges differed, and the reason: once for all pairs that are selected."""
+
     error_type = forms.ChoiceField(
         choices=ErrorType.choosable(), error_messages={"required": "Choose why the judges differed."}
     )
@@ -163,17 +178,6 @@ class AdjudicationForm(KaratForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         error_messages={"required": "A decision needs a reason in words."},
     )
-
-    def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [*((str(grade), str(grade)) for grade in scale), (CANT, "can’t be judged")]
-        offer(self, "grade", choices)
-
-    @property
-    def decided(self) -> int | None:
-        """The grade, None for "can't be judged"; call on a valid form."""
-        value = self.cleaned_data["grade"]
-        return None if value == CANT else int(value)
 
 
 PARTS = {

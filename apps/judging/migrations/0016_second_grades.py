@@ -18,7 +18,7 @@ GUARDS = with_project(
 
 
 class Migration(migrations.Migration):
-    """Judges may settle a difference after a second look. A decision says whether they did, or a lead did."""
+    """Judges may settle a difference after a second look, a lead holds grades; a decision says who made it."""
 
     dependencies = [
         ('judging', '0015_drop_plain_steps'),
@@ -77,6 +77,21 @@ class Migration(migrations.Migration):
                     condition=~models.Q(decided_by="judges") | models.Q(grade__isnull=False),
                 ),
             )
+        ),
+        migrations.CreateModel(
+            name='HeldDecision',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('grade', models.SmallIntegerField(help_text="Empty: the pair can't be judged at all.", null=True)),
+                ('answers', models.CharField(help_text='A digest of the answers that the lead saw.', max_length=64)),
+                ('held_at', models.DateTimeField()),
+                ('entry', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='retrieval.poolentry')),
+                ('lead', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_decisions', to='judging.round')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('round', 'entry', 'lead'), name='held_decision_once')],
+            },
         ),
         InstallGuards(GUARDS),
     ]

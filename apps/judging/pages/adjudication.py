@@ -1,4 +1,4 @@
-"""Pages that decide pairs whose judges differ: one by one, lowest agreement first, or trivial ones by a rule.
+"""Pages that decide pairs whose judges differ: a list by keys, lowest agreement first, or trivial ones by a rule.
 
 Judges are A and B here.
 """
@@ -17,23 +17,33 @@ from apps.accounts.access.pages import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
+from apps.common.text.wording import plural
 from apps.corpus.selectors.corpora import places_of
 from apps.judging import rules
-from apps.judging.actions.adjudication import AdjudicationRefused, SettlingRefused, adjudicate, settle_bulk
+from apps.judging.actions.adjudication import (
+    AdjudicationRefused,
+    SettlingRefused,
+    decide_held,
+    drop_held,
+    hold_decision,
+    settle_bulk,
+)
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.resolution import ResolutionRule, settled_by
 from apps.judging.enums import ErrorType, RoundState
-from apps.judging.forms.judging import AdjudicationForm, SettleForm
+from apps.judging.forms.judging import DecideForm, HoldForm, SettleForm
 from apps.judging.models import Round
 from apps.judging.selectors import board
 from apps.judging.selectors.deciding import (
     adjudicable,
     deciders_of_left,
     deciders_of_pair,
+    held_by_lead,
     left_to_another_lead,
-    standing_of,
+    own_among,
+    standings_of,
 )
-from apps.judging.selectors.pairs import JudgedPair, adjudicated, pair_of, voices
+from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, voices
 from apps.judging.selectors.propagation import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
@@ -91,12 +101,14 @@ def _rows(round_: Round, pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpResponse:
-    """One pair: its judges' answers side by side, the text, the guideline they used, and the decision."""
+    """One pair beside the list: its judges' answers, the text, their guideline; and the decision on several.
+
+    A grade is held for the pair, and the next one shown. Cause and reason are given once for all that are selected.
+    """
     round_ = round_in(project, pk)
-    row = entry_in(round_, entry)
+    row, person = entry_in(round_, entry), user_of(request)
     judged = pair_of(round_, row)
-    person = user_of(request)
-    standing = standing_of(round_, row, person)
+    standing = standings_of(round_, [row.pk], person)[row.pk]
     reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
         judged.resolved, planned=judged.planned, standing=standing
     )
@@ -107,52 +119,130 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
         return render(request, "judging/not_yours.html", context, status=AdjudicationRefused.status)
     if reason:
         raise AdjudicationRefused(reason, code="not_adjudicable")
-    form = AdjudicationForm(request.POST or None, scale=project.grades)
-    if request.method == "POST" and form.is_valid():
-        adjudicate(
-            round_=round_,
-            entry=row,
-            adjudicator=person,
-            grade=form.decided,
-            reason=form.cleaned_data["reason"],
-            error_type=form.cleaned_data["error_type"],
-            at=timezone.now(),
-        )
-        return _next(request, project, round_, person)
-    status = 400 if form.errors else 200
-    return render(request, "judging/adjudicate.html", _context(round_, row, judged, form, person), status=status)
+    if request.method != "POST":
+        return render(request, "judging/decide.html", _context(round_, row, judged, DecideForm(), person))
+    if "hold" in request.POST or "take_back" in request.POST:
+        return _hold(request, round_, row, person)
+    form = DecideForm(request.POST)
+    if form.is_valid():
+        return _decide(request, round_, form, person)
+    return render(request, "judging/decide.html", _context(round_, row, judged, form, person), status=400)
+
+
+def _hold(request: HttpRequest, round_: Round, row: PoolEntry, person: User) -> HttpResponse:
+    """Keep the grade of this pair and go on to the next without one; or take back the one held last."""
+    slug = round_.project.slug
+    if (taken := request.POST.get("take_back", "")).isdecimal():
+        entry = entry_in(round_, int(taken[:18]))
+        drop_held(round_=round_, entry=entry, lead=person)
+        return redirect("judging:adjudicate-pair", slug=slug, pk=round_.pk, entry=entry.pk)
+    form = HoldForm({"grade": request.POST.get("hold")}, scale=round_.project.grades)
+    if form.is_valid():
+        hold_decision(round_=round_, entry=row, lead=person, grade=form.decided, at=timezone.now())
+        held = held_by_lead(round_, person)
+        left = [pair.entry_id for pair in adjudicable(round_, person) if pair.entry_id not in held]
+        row_pk = next(iter(left), row.pk)
+        return redirect("judging:adjudicate-pair", slug=slug, pk=round_.pk, entry=row_pk)
+    messages.error(request, "Choose a grade, or that the pair can’t be judged.")
+    return redirect("judging:adjudicate-pair", slug=slug, pk=round_.pk, entry=row.pk)
+
+
+def _decide(request: HttpRequest, round_: Round, form: DecideForm, person: User) -> HttpResponse:
+    entries = [int(pk[:18]) for pk in request.POST.getlist("pairs") if pk.isdecimal()]
+    done = decide_held(
+        round_=round_,
+        entries=entries,
+        lead=person,
+        reason=form.cleaned_data["reason"],
+        error_type=form.cleaned_data["error_type"],
+        at=timezone.now(),
+    )
+    if done.decisions:
+        messages.success(request, f"{plural(len(done.decisions), 'pair is', 'pairs are')} decided.")
+    names = entries_in(round_, [each.entry_id for each in done.left_out])
+    for each in done.left_out:
+        messages.warning(request, f"{names[each.entry_id].query.outside_id} was left out: {each.why}")
+    return _next(request, round_.project, round_, person)
 
 
 def _next(request: HttpRequest, project: Project, round_: Round, person: User) -> HttpResponse:
     pairs = adjudicable(round_, person)
     if pairs:
-        return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=pairs[0].entry_id)
+        held = held_by_lead(round_, person)
+        first = next((pair for pair in pairs if pair.entry_id not in held), pairs[0])
+        return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=first.entry_id)
     messages.success(request, "You have decided every pair of this round that you can decide.")
     return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
 
 
-def _context(
-    round_: Round, row: PoolEntry, judged: JudgedPair, form: AdjudicationForm, person: User
-) -> dict[str, object]:
-    guideline = round_.guideline
-    marked = sorted(tuple(span) for judgement in judged.judgements for span in judgement.spans)
-    undecided = adjudicable(round_, person)
+class ListedPair(NamedTuple):
+    """A pair in the list. `held` is the lead's grade, where `is_held`; `is_own`: they judged it."""
+
+    entry: PoolEntry
+    voices: list[Voice]
+    apart: str
+    is_held: bool
+    held: int | None
+    is_own: bool
+    is_current: bool
+
+
+def _listed(round_: Round, person: User, current: PoolEntry) -> list[ListedPair]:
+    """The first undecided pairs, lowest agreement first; those with a grade of the lead before the others."""
+    pairs, held = adjudicable(round_, person)[:SHOWN], held_by_lead(round_, person)
+    entries, own = entries_in(round_, [pair.entry_id for pair in pairs]), own_among(round_, person)
+    rows = [
+        ListedPair(
+            entries[pair.entry_id],
+            voices(round_, pair),
+            _apart(pair),
+            pair.entry_id in held,
+            held[pair.entry_id].grade if pair.entry_id in held else None,
+            pair.entry_id in own,
+            pair.entry_id == current.pk,
+        )
+        for pair in pairs
+    ]
+    return sorted(rows, key=lambda row: not row.is_held)
+
+
+def _apart(pair: JudgedPair) -> str:
+    if None in pair.answers:
+        return "can’t judge"
+    return f"{pair.spread:.0f} apart"
+
+
+def _context(round_: Round, row: PoolEntry, judged: JudgedPair, form: DecideForm, person: User) -> dict[str, object]:
+    guideline, rows = round_.guideline, _listed(round_, person, row)
+    held = [each for each in rows if each.is_held]
+    place = next((number for number, each in enumerate(rows) if each.is_current), 0)
+    last = next(reversed(held_by_lead(round_, person).values()), None)
+    shown = voices(round_, judged)
     return {
         "round": round_,
         "entry": row,
         "pair": judged,
-        "voices": voices(round_, judged),
-        "spans": marked,
+        "voices": shown,
+        "spans": shown[0].spans if shown else [],
+        "others": [span for voice in shown[1:] for span in voice.spans],
+        "own": person.pk,
+        "is_own": any(voice.judgement.annotator_id == person.pk for voice in shown),
         "form": form,
-        "waiting": len(undecided),
-        "after": next((p.entry_id for p in undecided if p.entry_id != judged.entry_id), None),
+        "held": held,
+        "own_held": sum(each.is_own for each in held),
+        "without": [each for each in rows if not each.is_held],
+        "own_pairs": sum(each.is_own for each in rows),
+        "total": len(rows),
+        "place": place + 1,
+        "before": rows[place - 1].entry.pk if place > 0 else None,
+        "after": rows[place + 1].entry.pk if place + 1 < len(rows) else None,
+        "last": last,
         "scale": round_.project.scale,
         "error_types": list(zip(ERROR_KEYS, ErrorType.choosable(), strict=True)),
         "guideline": guideline,
         "grades": highest_first(guideline.grades) if guideline else [],
         "guideline_html": mark_safe(to_html(guideline.markdown)) if guideline else "",
         "limit": ":10",
-        "chosen_grade": form["grade"].value(),
         "chosen_error": form["error_type"].value(),
     }
 

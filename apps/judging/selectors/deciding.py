@@ -1,7 +1,7 @@
 """Undecided pairs: those that a lead can decide, those that their judges can settle, and who can decide the rest."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -10,11 +10,10 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, policy
 from apps.judging.enums import RoundState
-from apps.judging.models import Judgement, Round, SecondGrade, UndecidedPair
+from apps.judging.models import HeldDecision, Judgement, Round, SecondGrade, UndecidedPair
 from apps.judging.selectors.pairs import JudgedPair, live_judgements, pairs_where
-from apps.judging.selectors.placeholders import has_judged, live_claims, selves_of
+from apps.judging.selectors.placeholders import live_claims, selves_of
 from apps.judging.selectors.plans import plan_of
-from apps.retrieval.models import PoolEntry
 
 OWN_DECISIONS = "leads_decide_own"
 """The policy by which a lead may decide a pair that they judged."""
@@ -110,13 +109,24 @@ class LeadStanding(NamedTuple):
     is_with_judges: bool
 
 
-def standing_of(round_: Round, entry: PoolEntry, user: User) -> LeadStanding:
-    """How this lead stands to the pair, in one round."""
-    row = UndecidedPair.objects.filter(round=round_, entry=entry)
-    is_with_judges = row.filter(with_judges(round_.project, [round_])).exists()
-    is_final = round_.state == RoundState.CLOSED or row.filter(_HAS_ENDED).exists()
-    may = is_final and policy(round_.project, OWN_DECISIONS)
-    return LeadStanding(has_judged(entry, round_.pk, user), may, is_with_judges)
+def standings_of(round_: Round, entries: Collection[int], user: User) -> dict[int, LeadStanding]:
+    """How this lead stands to each of these pairs of one round, by the key of its entry."""
+    rows = UndecidedPair.objects.filter(round=round_, entry__in=entries)
+    waiting = set(rows.filter(with_judges(round_.project, [round_])).values_list("entry", flat=True))
+    ended = set(rows.filter(_HAS_ENDED).values_list("entry", flat=True))
+    own = Judgement.objects.filter(round=round_, entry__in=entries, annotator__in=selves_of(user).values("pk"))
+    judged, may_own = set(own.values_list("entry", flat=True)), policy(round_.project, OWN_DECISIONS)
+    is_closed = round_.state == RoundState.CLOSED
+    return {
+        entry: LeadStanding(entry in judged, may_own and (is_closed or entry in ended), entry in waiting)
+        for entry in entries
+    }
+
+
+def held_by_lead(round_: Round, lead: User) -> dict[int, HeldDecision]:
+    """The grades that this lead holds for pairs of the round, by the key of the entry, the last one last."""
+    rows = HeldDecision.objects.filter(round=round_, lead=lead).order_by("held_at", "pk")
+    return {held.entry_id: held for held in rows}
 
 
 class Deciders(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet, SmallIntegerField, Value
 
+from apps.common.digests import digest_of_lines
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.plan import shuffled
@@ -59,6 +60,11 @@ class JudgedPair:
         """The resolution of the answers."""
         ruling = Ruling(self.decision.grade, self.decision.decided_by) if self.decision else None
         return resolve(self.answers, planned=self.planned, ruling=ruling)
+
+    @property
+    def mark(self) -> str:
+        """A digest of the answers in force: another one once any of them has changed."""
+        return digest_of_lines(str(judgement.pk) for judgement in self.judgements)
 
     @property
     def spread(self) -> float:

@@ -13,7 +13,6 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Adjudication, Judgement, PlaceholderClaim, Round, RoundAnnotator, Seat
-from apps.retrieval.models import PoolEntry
 
 GIVEN = (RoundKind.JUDGING, RoundKind.IMPORTED)
 """Rounds whose grades their annotators gave themselves."""
@@ -71,12 +70,6 @@ def selves_of(user: User) -> QuerySet[User]:
     """A person, and the placeholders who are that person."""
     claimed = PlaceholderClaim.objects.filter(member=user, ended_at=None)
     return User.objects.filter(Q(pk=user.pk) | Q(pk__in=claimed.values("placeholder"))).order_by()
-
-
-def has_judged(entry: PoolEntry, round_id: int, user: User) -> bool:
-    """Whether this person has answered the pair in the round, under whatever name."""
-    answers = Judgement.objects.filter(round=round_id, entry=entry, annotator__in=selves_of(user).values("pk"))
-    return answers.exists()
 
 
 def shared_pairs(project: Project, placeholder: User, member: User) -> SharedPairs:

@@ -3,10 +3,12 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
+from apps.audit.models import Event
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Adjudication
+from apps.judging.selectors.deciding import held_by_lead
 from tests.factories import AT, lead_of
-from tests.judging.factories import people_of
+from tests.judging.factories import give, people_of
 from tests.judging.views.pages import page, url
 
 pytestmark = pytest.mark.django_db
@@ -24,32 +26,63 @@ def test_the_adjudicator_sees_a_and_b_without_names(client, split):
     assert "Guideline they saw" in text
 
 
-def test_a_decision_leads_to_the_next_pair_and_the_last_one_to_the_list(client, split):
-    client.force_login(lead_of(split.project))
-    data = {"grade": "1", "error_type": "slip", "reason": "It names the mode only."}
+def test_a_held_grade_leads_to_the_next_pair_and_one_reason_decides_all(client, split):
+    lead = lead_of(split.project)
+    client.force_login(lead)
     address = url("adjudicate-pair", split, split.pool.entries.first().pk)
-
-    for left in range(5, -1, -1):
-        answer = client.post(address, data)
+    for _ in range(6):
+        answer = client.post(address, {"hold": "1"})
         assert answer.status_code == 302
         address = answer.url
-        assert Adjudication.objects.count() == 6 - left
+    held = held_by_lead(split, lead)
+    assert (len(held), Adjudication.objects.count()) == (6, 0)
+    taken = next(reversed(held))
+    assert client.post(address, {"take_back": taken}).url == url("adjudicate-pair", split, taken)
+    assert taken not in held_by_lead(split, lead)
+    client.post(url("adjudicate-pair", split, taken), {"hold": "x"})
 
-    assert address == url("adjudicate", split)
-    text = client.get(address).content.decode()
+    said = {"error_type": "slip", "reason": "It names the mode only."}
+    first, *others = held
+    answer = client.post(address, {**said, "pairs": [*others, "no number"]})
+    assert answer.url == url("adjudicate-pair", split, first)
+    assert set(Adjudication.objects.values_list("entry", "grade")) == {
+        (pk, None if pk == taken else 1) for pk in others
+    }
+    event = Event.objects.get(action="pairs.adjudicated")
+    assert (event.after["pairs"], event.after["reason"]) == (5, "It names the mode only.")
+    assert client.post(address, {**said, "pairs": [first]}).url == url("adjudicate", split)
+    text = client.get(url("adjudicate", split)).content.decode()
     assert "Nothing to decide" in text
     assert "It names the mode only." in text
 
 
-@pytest.mark.parametrize("missing", ["grade", "error_type", "reason"])
-def test_a_decision_that_lacks_something_says_what(client, split, missing):
+def test_a_pair_whose_answers_changed_since_is_left_out_and_stays_held(client, split):
+    lead, entry = lead_of(split.project), split.pool.entries.first()
+    client.force_login(lead)
+    client.post(url("adjudicate-pair", split, entry.pk), {"hold": "1"})
+    judge = people_of(split)[0]
+    seat = split.seats.get(entry=entry, annotator=judge)
+    give(seat, judge, next(g for g in (0, 1) if g != seat.judgements.get().grade))
+
+    said = {"error_type": "slip", "reason": "Why.", "pairs": [entry.pk]}
+    answer = client.post(url("adjudicate-pair", split, entry.pk), said, follow=True)
+
+    assert "was left out: Its answers have changed" in answer.content.decode()
+    assert not Adjudication.objects.exists()
+    assert list(held_by_lead(split, lead)) == [entry.pk]
+
+
+@pytest.mark.parametrize(("missing", "status"), [("pairs", 409), ("error_type", 400), ("reason", 400)])
+def test_a_decision_that_lacks_something_says_what(client, split, missing, status):
     client.force_login(lead_of(split.project))
-    data = {"grade": "x", "error_type": "slip", "reason": "Why."}
+    entry = split.pool.entries.first()
+    client.post(url("adjudicate-pair", split, entry.pk), {"hold": "x"})
+    data = {"pairs": [entry.pk], "error_type": "slip", "reason": "Why."}
     del data[missing]
 
-    answer = client.post(url("adjudicate-pair", split, split.pool.entries.first().pk), data)
+    answer = client.post(url("adjudicate-pair", split, entry.pk), data)
 
-    assert answer.status_code == 400
+    assert answer.status_code == status
     assert not Adjudication.objects.exists()
 
 
