@@ -71,6 +71,7 @@ def make_bench(
     triples: int = 1,
     judge: bool = True,
     texts: dict[str, str] = TEXTS,
+    reconcile: bool = False,
     **given: str,
 ) -> Bench:
     project = make_project()
@@ -78,7 +79,7 @@ def make_bench(
     source = make_source(project)
     pool = make_pool(project, queries=queries, snapshot=snapshot)
     Query.objects.filter(project=project).update(source=source)
-    round_ = make_round(project, pool=pool, annotators=2, overlap=1.0)
+    round_ = make_round(project, pool=pool, annotators=2, overlap=1.0, reconcile=reconcile)
     if judge:
         for place in round_.annotators.select_related("annotator").order_by("pk"):
             judge_all(round_, place.annotator, grade_of, **given)

@@ -20,6 +20,7 @@ from apps.goldsets.formats.verification import verify
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.diffs import diff
+from apps.judging.actions.differences import answer_difference, look_at_difference
 from apps.judging.actions.imports import import_judgements
 from apps.judging.actions.judgements import give_judgement
 from apps.judging.actions.rounds import close_round
@@ -32,7 +33,7 @@ from apps.triples.models import Triple
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_source, make_version
 from tests.goldsets.reading import as_text
-from tests.judging.factories import judge_all, make_round
+from tests.judging.factories import judge_all, make_round, people_of
 from tests.retrieval.factories import make_queries
 from tests.review.factories import CHANGED, make_accepted
 from tests.triples.factories import make_snapshot
@@ -191,6 +192,29 @@ def test_every_judgement_of_the_version_is_a_row_under_a_pseudonym(bench, versio
     grades = {(row["query_id"], row["block_id"]): row["grade"] for row in rows}
     frozen = version.grades.values_list("query__outside_id", "block_id", "grade")
     assert grades == {(query, block): str(grade) for query, block, grade in frozen}
+
+
+def test_where_judges_settled_a_difference_the_first_and_the_second_grades_are_a_table():
+    bench = make_bench(queries=1, judge=False, reconcile=True)
+    one, two = people_of(bench.round)
+    judge_all(bench.round, one, lambda seat: 3)
+    judge_all(bench.round, two, lambda seat: 1)
+    for entry in bench.pool.entries.order_by("pk"):
+        look_at_difference(round_=bench.round, entry=entry, judge=two, at=AT)
+        answer_difference(
+            round_=bench.round, entry=entry, judge=two, grade=3, reason="=Right.", seen=0, idempotency_key="k", at=AT
+        )
+    version = make_version(VersionState.FROZEN, bench)
+
+    files = members(packed(version, formats=["judgements", "jsonl"]))
+    rows = list(csv.DictReader(io.StringIO(files["judgements/reconciled.csv"])))
+    graded = [json.loads(line) for line in files["jsonl/judgements.jsonl"].splitlines()]
+
+    assert {(row["first_grade"], row["second_grade"], row["reason"]) for row in rows} == {("1", "3", "'=Right.")}
+    assert len(rows) == len(graded) == bench.pool.entry_count
+    assert {(row["grade"], row["resolution"], row["judges"]) for row in graded} == {(3, "reconciled", 2)}
+    assert version.manifest["counts"]["by_resolution"] == {"reconciled": len(rows)}
+    assert {row["grade"] for row in judged(version)} == {"1", "3"}
 
 
 def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):

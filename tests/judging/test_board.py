@@ -141,7 +141,7 @@ def test_a_lead_sees_where_people_differ(round_, client):
 
     text = client.get(url("round", round_)).content.decode()
 
-    assert "4 pairs with two judges or more: 3 differ, 0 of these decided by a lead" in text
+    assert "4 pairs with two judges or more: 3 differ, 0 of these settled since" in text
 
 
 def test_in_a_large_round_differences_are_counted_on_request(round_, client, monkeypatch):

@@ -1,10 +1,12 @@
 """Differences that their judges settle: who may answer, how each ends, and what never changes by it."""
 
+import re
 from itertools import count
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.http import Http404
+from django.urls import reverse
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test, initialize, invariant, precondition, rule
@@ -258,6 +260,63 @@ def test_a_lead_decides_a_pair_they_judged_where_the_project_lets_them_and_it_is
     assert decide(round_, far, 3, person=mara).decided_by == DecidedBy.LEAD_WHO_JUDGED
     assert pair_of(round_, far).resolved.resolution is Resolution.LEAD_WHO_JUDGED
     assert [pair.entry_id for pair in adjudicable(round_, mara)] == [near.pk]
+
+
+@pytest.mark.django_db
+def test_over_the_api_a_difference_is_listed_opened_and_answered(client, round_):
+    mara, _ = people_of(round_)
+    far, near, _ = entries_of(round_)
+    client.force_login(mara)
+
+    def call(name, *args, body=None):
+        address = reverse(f"judging-api:{name}", args=[round_.project.slug, round_.pk, *args])
+        if body is None and name == "differences":
+            return client.get(address).json()
+        return client.post(address, body or {}, content_type="application/json").json()
+
+    listed = call("differences")["differences"]
+    assert [(each["entry"], each["state"]) for each in listed] == [(far.pk, "yours"), (near.pk, "yours")]
+    opened = call("open-difference", far.pk)
+    assert [(each["is_you"], each["grade"], each["has_answered"]) for each in opened["judges"]] == [
+        (True, 0, False),
+        (False, 3, False),
+    ]
+    body = {"grade": 3, "seen": opened["seen"], "idempotency_key": "k"}
+    assert call("answer-difference", far.pk, body=body)["detail"] == "A changed grade needs a word why."
+    settled = call("answer-difference", far.pk, body={**body, "reason": "It names it."})
+    assert (settled["state"], settled["settled_at"]) == ("reconciled", 3)
+
+
+CHANGING = re.compile(
+    rb'name="(?:csrfmiddlewaretoken|key)" value="[^"]+"|"X-CSRFToken": "[^"]+"|data-csrf="[^"]+"|nonce-[^\']+'
+)
+
+
+@pytest.mark.django_db
+def test_of_a_pair_that_only_another_has_graded_nothing_tells_what_they_gave(client):
+    round_ = make_round(queries=1, blocks=3, overlap=1.0, reconcile=True)
+    mara, jun = people_of(round_)
+    entry, slug = entries_of(round_)[0], round_.project.slug
+    client.force_login(jun)
+    addresses = [
+        reverse("dashboard:home", args=[slug]),
+        reverse("judging:index", args=[slug]),
+        reverse("judging:mine", args=[slug]),
+        reverse("judging:differences", args=[slug, round_.pk]),
+        reverse("judging:difference", args=[slug, round_.pk, entry.pk]),
+        reverse("judging-api:differences", args=[slug, round_.pk]),
+    ]
+
+    def told(grade):
+        with transaction.atomic():
+            judge_all(round_, mara, lambda seat: grade)
+            answers = [client.get(address, follow=True) for address in addresses]
+            opening = reverse("judging-api:open-difference", args=[slug, round_.pk, entry.pk])
+            answers.append(client.post(opening, headers={"X-CSRFToken": ""}))
+            transaction.set_rollback(True)
+        return [(answer.status_code, CHANGING.sub(b"", answer.content)) for answer in answers]
+
+    assert told(0) == told(3)
 
 
 class Team(RuleBasedStateMachine):

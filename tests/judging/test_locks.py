@@ -7,6 +7,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions.adjudication import settle_bulk
+from apps.judging.actions.differences import answer_difference, look_at_difference
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_query_seats, claim_seats
 from apps.judging.core.resolution import ResolutionRule
@@ -195,6 +196,38 @@ def test_a_round_closes_after_the_decision_it_meets():
         "pair.adjudicated",
         "round.closed",
     ]
+
+
+def test_of_two_judges_who_take_each_others_grade_the_first_settles_the_pair():
+    round_ = make_split_round(reconcile=True)
+    mara, jun = people_of(round_)
+    entry = entries_of(round_)[0]
+
+    def take(judge, grade):
+        common = {"round_": round_, "entry": entry, "judge": judge, "at": AT}
+        return answer_difference(**common, grade=grade, reason="Right.", seen=0, idempotency_key=f"{judge.pk}")
+
+    for judge in (mara, jun):
+        look_at_difference(round_=round_, entry=entry, judge=judge, at=AT)
+    first, second = overlapping(lambda: take(mara, 2), lambda: take(jun, 1))
+
+    assert (first.is_last, second.code) == (True, "second_grade_not_possible")
+    assert "It is settled at 2." in second.sentence
+    assert Adjudication.objects.get().grade == 2
+
+
+def test_a_first_grade_is_not_changed_while_another_judge_answers_the_difference():
+    round_ = make_split_round(reconcile=True)
+    mara, jun = people_of(round_)
+    entry, seat = entries_of(round_)[0], Seat.objects.get(annotator=jun)
+    look_at_difference(round_=round_, entry=entry, judge=mara, at=AT)
+
+    answer, changed = overlapping(
+        lambda: answer_difference(round_=round_, entry=entry, judge=mara, grade=1, seen=0, idempotency_key="k", at=AT),
+        lambda: give(seat, jun, 1),
+    )
+
+    assert (answer.is_last, changed.code) == (False, "grade_not_possible")
 
 
 def test_two_leads_decide_one_after_the_other():
