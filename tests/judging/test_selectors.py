@@ -240,7 +240,7 @@ def test_what_waits_for_a_person():
     judge_all(round_, mara, lambda seat: 0)
     judge_all(round_, sef, lambda seat: 3, at=later(5))
     assert waiting_for(mara, round_.project)[:3] == (0, None, 0)
-    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT, 0, None, round_, 0, None)
+    assert waiting_for(lead, round_.project) == JudgingWork(0, None, 2, round_, AT, 0, None, round_)
     assert waiting_for(make_member(round_.project, Role.VIEWER), round_.project)[:3] == (0, None, 0)
 
 

@@ -26,7 +26,7 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzoebmfs1dngrivwcphyq"
+ORDER = "xlatzoebmfs1d3grivwcphyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
 VERBS = {
     "i": "Check",
@@ -129,7 +129,7 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
     if waits.to_reconcile and waits.reconcile_round:
         url = path("judging:differences", member.project, pk=waits.reconcile_round.pk)
         small = "you and another judge differ; look at both grades, keep yours or change it"
-        items.append(Task("n", "Differences to settle", small, waits.to_reconcile, "", url, "Settle"))
+        items.append(Task("3", "Differences to settle", small, waits.to_reconcile, "", url, "Settle"))
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"

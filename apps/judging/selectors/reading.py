@@ -151,7 +151,10 @@ OF_ANSWER = tuple(f"seat__{name}" for name in SHOWN)
 
 
 class PairReading(NamedTuple):
-    """One pair as the screen shows it. `judgement` is the person's own, when they return to it."""
+    """One pair as the screen shows it. `judgement` is the person's own, when they return to it.
+
+    `others` is what other judges marked, where the person may see it.
+    """
 
     seat_id: int
     query: Query
@@ -161,6 +164,7 @@ class PairReading(NamedTuple):
     shown: tuple[int, int]
     judgement: Judgement | None
     group: str = ""
+    others: Sequence[tuple[int, int]] = ()
 
     @property
     def given(self) -> str:
