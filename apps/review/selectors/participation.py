@@ -13,6 +13,7 @@ from apps.accounts.selectors import Member
 from apps.review.core.visibility import Involvement, RoundPhase
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
+from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import authors_by_triple, blocks_of, read_revisions, writers_of
 
@@ -52,10 +53,16 @@ def _live_verdicts(revision_ids: Sequence[int]) -> QuerySet[Verdict]:
     return live.select_related("reviewer").order_by("seat__number")
 
 
-def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
-    """The phase of the round of a revision, with so many verdicts in force."""
+def phase_of(revision: Revision, verdicts: int, *, taken: bool = False) -> RoundPhase:
+    """The phase of the round of a revision, with so many verdicts in force.
+
+    `taken`: it counts as accepted since it was reviewed elsewhere, and no blind review of it has begun. Nobody here has
+    given a verdict, so that none is hidden.
+    """
     if revision.submitted_at is None:
         return RoundPhase.WRITING
+    if taken and not verdicts:
+        return RoundPhase.CLOSED
     return RoundPhase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else RoundPhase.OPEN
 
 
@@ -157,7 +164,7 @@ def _participations(
         seats[seat.revision.triple_id].append(seat)
     return {
         triple.pk: _participation(
-            triple.revision,
+            triple,
             person,
             roles,
             verdicts=verdicts[triple.revision.pk],
@@ -183,7 +190,7 @@ def _blinding(triples: Sequence[Triple], person: User) -> Callable[[int], Callab
 
 
 def _participation(
-    revision: Revision,
+    triple: Triple,
     person: User,
     roles: frozenset[str],
     *,
@@ -193,7 +200,8 @@ def _participation(
     wrote_any: bool,
     is_blinded: Callable[[], bool],
 ) -> Participation:
-    phase = phase_of(revision, len(verdicts))
+    revision = triple.revision
+    phase = phase_of(revision, len(verdicts), taken=triple.is_from_elsewhere and triple.state == State.ACCEPTED)
     flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
     return Participation(
         person=person,
@@ -261,7 +269,7 @@ def participation_in(record: Record, member: Member) -> Participation:
     """As `participation_for`, of a triple whose record was read."""
     triple, person = record.triple, member.user
     return _participation(
-        triple.revision,
+        triple,
         person,
         member.roles,
         verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
