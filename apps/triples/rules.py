@@ -19,7 +19,9 @@ READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 def is_author(person: User, triple: Triple) -> bool:
     """Whether they wrote it: its author, or who writes on what somebody outside of the project had written."""
-    return person.pk in (triple.author_id, triple.revision.author_id)
+    if person.pk == triple.author_id:
+        return True
+    return triple.author.is_placeholder and person.pk == triple.revision.author_id
 
 
 def writer_refusal(roles: frozenset[str]) -> str | None:

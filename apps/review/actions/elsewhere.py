@@ -5,13 +5,17 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.accounts.rules import locked_roles
+from apps.common.errors import Forbidden
 from apps.corpus.models import Import
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.review import rules
 from apps.review.execution.elsewhere import DRAW, TAKE, ElsewhereRefused, draw, locked_import, take
 from apps.review.selectors.elsewhere import drawing_order, is_applied
+from apps.triples.rules import NEEDS_LEAD
 from apps.triples.selectors.imported import reviewed_elsewhere
 
 MOST_AT_ONCE = 300
@@ -21,7 +25,7 @@ BUSY = ("queued", "running")
 @transaction.atomic
 def take_elsewhere(*, project: Project, import_id: int, lead: User, reason: str, at: datetime) -> Import:
     """Take the drafts of an import that were reviewed elsewhere as accepted, by this lead's decision on record."""
-    item = _locked(project, import_id)
+    item = _locked(project, import_id, lead)
     number = reviewed_elsewhere(item).count()
     ElsewhereRefused.raise_for(rules.take_elsewhere_refusal(number, reason), code="not_taken")
     if number > MOST_AT_ONCE:
@@ -33,7 +37,7 @@ def take_elsewhere(*, project: Project, import_id: int, lead: User, reason: str,
 @transaction.atomic
 def draw_elsewhere(*, project: Project, import_id: int, lead: User, size: int, at: datetime) -> Import:
     """Have so many of them reviewed blind, drawn at random."""
-    item = _locked(project, import_id)
+    item = _locked(project, import_id, lead)
     order = drawing_order(item)
     ElsewhereRefused.raise_for(rules.draw_refusal(len(order.left), len(order.drawn), size), code="not_drawn")
     if size - len(order.drawn) > MOST_AT_ONCE:
@@ -42,7 +46,9 @@ def draw_elsewhere(*, project: Project, import_id: int, lead: User, size: int, a
     return item
 
 
-def _locked(project: Project, import_id: int) -> Import:
+def _locked(project: Project, import_id: int, lead: User) -> Import:
+    if Role.LEAD not in locked_roles(lead, project):
+        raise Forbidden(NEEDS_LEAD, code="needs_lead")
     item = locked_import(project.pk, import_id)
     if not is_applied(item):
         raise ElsewhereRefused("This import has made no Q&As that stand.", code="import_not_applied")

@@ -116,8 +116,8 @@ def _why_not(draft: Triple, lost: Mapping[int, str], changed: set[int]) -> str |
     names = {draft.author.name.casefold(), draft.author.email.casefold()}
     if all(name.casefold() in names for name in draft.imported.claims["reviewed_by"]):
         return "Its author alone reviewed it."
-    stops = text_stops(draft.project, draft.revision)
-    return stops[0].sentence if stops else None
+    stops = text_stops(draft)
+    return f"{stops[0].sentence} {stops[0].detail}".strip() if stops else None
 
 
 def _accept(drafts: Sequence[Triple], lead: User, reason: str, at: datetime) -> None:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts.actions.people import create_placeholder
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, roles_of
 from apps.audit.actions import record, record_all
@@ -63,6 +64,8 @@ def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
 
     Raises ImportRefused.
     """
+    if Role.LEAD not in roles_of(actor, item.project):
+        raise Forbidden(rules.NEEDS_LEAD, code="needs_lead")
     keys = _lock_made(item)
     ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     _withdraw(item, keys, actor, at)

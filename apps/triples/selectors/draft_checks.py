@@ -18,7 +18,7 @@ from apps.triples.core.checks import Check, Other, Span, probe_words, stored_ans
 from apps.triples.core.evidence import quoted
 from apps.triples.enums import ENDED, State
 from apps.triples.formats.entry import ALL, wording_digest
-from apps.triples.models import Revision
+from apps.triples.models import Revision, Triple
 from apps.triples.selectors.retriever_hits import Hits, other_blocks, top_hits
 from apps.triples.selectors.triples import expected_blocks
 
@@ -170,14 +170,15 @@ def _text_checks(work: Work) -> list[Check]:
     return results
 
 
-def text_stops(project: Project, revision: Revision) -> list[Check]:
-    """What keeps a stored revision from being accepted by its own texts; its blocks should be prefetched.
+def text_stops(triple: Triple) -> list[Check]:
+    """What keeps a draft from being accepted by its own texts; its blocks and its snapshot should be loaded.
 
     Near duplicates and other passages that may answer it only warn, and are left to those who read it.
     """
+    revision = triple.revision
     work = Work(
-        project=project,
-        author=revision.author,
+        project=triple.project,
+        author=triple.author,
         snapshot=revision.snapshot,
         question=revision.question,
         answer=revision.answer,
