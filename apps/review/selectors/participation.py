@@ -75,7 +75,6 @@ class Participation:
 
     person: User
     roles: frozenset[str]
-    is_author: bool
     wrote_any: bool
     reviewed_any: bool
     seat: ReviewSeat | None
@@ -169,7 +168,6 @@ def _participations(
             roles,
             verdicts=verdicts[triple.revision.pk],
             seats=seats[triple.pk],
-            is_author=person.pk == triple.author_id,
             wrote_any=person.pk in wrote[triple.pk],
             is_blinded=is_blinded(triple.pk),
         )
@@ -196,7 +194,6 @@ def _participation(
     *,
     verdicts: list[Verdict],
     seats: list[ReviewSeat],
-    is_author: bool,
     wrote_any: bool,
     is_blinded: Callable[[], bool],
 ) -> Participation:
@@ -206,7 +203,6 @@ def _participation(
     return Participation(
         person=person,
         roles=roles,
-        is_author=is_author,
         wrote_any=wrote_any,
         reviewed_any=bool(seats),
         seat=next((seat for seat in seats if seat.revision_id == revision.pk and seat.released_at is None), None),
@@ -274,7 +270,6 @@ def participation_in(record: Record, member: Member) -> Participation:
         member.roles,
         verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
         seats=[seat for seat in record.seats if seat.reviewer_id == person.pk],
-        is_author=person.pk == triple.author_id,
         wrote_any=person.pk in writers_of(triple, record.revisions),
         is_blinded=_blinding([triple], person)(triple.pk),
     )

@@ -21,6 +21,7 @@ from apps.common.database.bulk import chunks, reserve_ids
 from apps.common.errors import Forbidden, InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Corpus, Import
@@ -181,14 +182,20 @@ def plan_entries(
     write: Callable[[list[EntryChange]], None] = lambda changes: None,
 ) -> ImportPlan:
     """The plan of importing these entries. `write` gets those to add, some at a time, as long as there is no fault."""
-    plan = ImportPlan(WORDS)
+    plan, reviewed = ImportPlan(WORDS), 0
     for chunk in comparison.changes(rows):
         for change in chunk:
             entry = change.row.entry
             plan.add(change.word, entry.id or f"line {change.row.record.line}", entry.question, entry.expected_answer)
+        reviewed += sum(change.word == NEW and bool(change.row.entry.reviewed_by) for change in chunk)
         if not comparison.errors:
             write([change for change in chunk if change.word != UNCHANGED])
         progress(plan.rows)
+    if reviewed:
+        plan.notes.append(
+            f"Reviewed elsewhere, as the file says: {plural(reviewed, 'Q&A')}. After the import a lead can take them as"
+            " accepted."
+        )
     comparison.errors.sort()
     plan.take_errors(comparison.errors)
     return plan
