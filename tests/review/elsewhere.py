@@ -1,6 +1,7 @@
 """Imports of Q&As that were reviewed elsewhere, made and taken by the real actions."""
 
 import json
+from datetime import datetime
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -31,25 +32,25 @@ def entry(**more) -> dict:
     } | {name: value for name, value in more.items() if name in known}
 
 
-def applied(project: Project, *entries: dict, lead: User | None = None, **options) -> Import:
+def applied(project: Project, *entries: dict, lead: User | None = None, at: datetime = AT, **options) -> Import:
     lead = lead or lead_of(project)
     file = SimpleUploadedFile("gold.jsonl", b"".join(json.dumps(one).encode() + b"\n" for one in entries))
     item = imports.start_import(
-        project=project, kind="triples", file=file, options={"format": "jsonl"} | options, actor=lead, at=AT
+        project=project, kind="triples", file=file, options={"format": "jsonl"} | options, actor=lead, at=at
     )
-    item = imports.confirm_import(import_id=item.pk, actor=lead, at=AT)
+    item = imports.confirm_import(import_id=item.pk, actor=lead, at=at)
     assert item.state == ImportState.APPLIED, item.plan.get("errors")
     return item
 
 
-def take_in(item: Import, *, lead: User | None = None, reason: str = REASON) -> Import:
+def take_in(item: Import, *, lead: User | None = None, reason: str = REASON, at: datetime = AT) -> Import:
     lead = lead or lead_of(item.project)
-    return take_elsewhere(project=item.project, import_id=item.pk, lead=lead, reason=reason, at=AT)
+    return take_elsewhere(project=item.project, import_id=item.pk, lead=lead, reason=reason, at=at)
 
 
-def draw_from(item: Import, size: int, *, lead: User | None = None) -> Import:
+def draw_from(item: Import, size: int, *, lead: User | None = None, at: datetime = AT) -> Import:
     lead = lead or lead_of(item.project)
-    return draw_elsewhere(project=item.project, import_id=item.pk, lead=lead, size=size, at=AT)
+    return draw_elsewhere(project=item.project, import_id=item.pk, lead=lead, size=size, at=at)
 
 
 def make_elsewhere(project: Project, **more) -> Triple:

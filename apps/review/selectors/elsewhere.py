@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project
 from apps.common.text.wording import plural
@@ -46,10 +46,12 @@ class DrawingOrder(NamedTuple):
 
 def drawing_order(item: Import) -> DrawingOrder:
     seed = item.upload.sha256[:12]
-    drawn = list(made_by(item).filter(sampled_at__isnull=False).values_list("pk", flat=True))
-    left = taken_of(item).values_list("pk", "number")
-    by_lot = sorted((hashlib.sha256(f"{seed}:{label_of(number)}".encode()).hexdigest(), pk) for pk, number in left)
-    return DrawingOrder(seed, drawn, [pk for _, pk in by_lot])
+    known = made_by(item).filter(Q(sampled_at__isnull=False) | Q(pk__in=taken_of(item).values("pk")))
+    rows = list(known.values_list("pk", "number", "sampled_at"))
+    left = [
+        (hashlib.sha256(f"{seed}:{label_of(number)}".encode()).hexdigest(), pk) for pk, number, at in rows if not at
+    ]
+    return DrawingOrder(seed, [pk for pk, _, at in rows if at], [pk for _, pk in sorted(left)])
 
 
 def a_tenth_of(number: int) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max, Q
 
 from apps.accounts.actions.people import create_placeholder
 from apps.accounts.enums import Role
@@ -50,12 +50,15 @@ AT_ONCE = 500
 
 def undo_refusal(item: Import) -> str | None:
     """Why the drafts of an applied import, and what was taken as accepted of them, cannot be withdrawn."""
-    drafts = made_by(item).filter(state=State.DRAFT, round=0)
-    refusal = rules.undo_refusal(
-        begun=begun_of(item).count(),
-        adopted=drafts.filter(adopted_by__isnull=False).count(),
-        edited=drafts.exclude(edit_version=FIRST_SAVED).count(),
+    touched = (
+        made_by(item)
+        .filter(state=State.DRAFT, round=0)
+        .aggregate(
+            adopted=Count("pk", filter=Q(adopted_by__isnull=False)),
+            edited=Count("pk", filter=~Q(edit_version=FIRST_SAVED)),
+        )
     )
+    refusal = rules.undo_refusal(begun=begun_of(item).count(), **touched)
     taken = taken_of(item)
     return refusal or next((reason for rests in rests_on_accepted if (reason := rests(taken))), None)
 
