@@ -139,7 +139,10 @@ RIGHTS: dict[str, Rows] = {
         **write(WORKERS, "candidate-withdraw message withdraw-flag"),
         **write(WRITERS, "submit-new submit begin re-pin stale-pin drop"),
         **write(REVIEWERS, "verdict skip pull candidate-answer"),
-        **write(LEADS, "candidate-decide re-seat remind stale-retire stale-retire-many adjudicate"),
+        **write(
+            LEADS,
+            "candidate-decide re-seat remind stale-retire stale-retire-many adjudicate take-elsewhere draw-elsewhere",
+        ),
     },
     "judging": {
         **read(MEMBERS, "index guideline-latest guideline"),
@@ -249,12 +252,12 @@ RIGHTS: dict[str, Rows] = {
     "review-api": {
         **read(WORKERS, "rounds candidates"),
         **read(REVIEWERS, "queue next"),
-        **read(LEADS, "board"),
+        **read(LEADS, "board elsewhere-sets elsewhere"),
         **form(WRITERS, "split"),
         **write(WORKERS, "message withdraw-flag candidate-withdraw"),
         **write(WRITERS, "submit begin re-pin drop"),
         **write(REVIEWERS, "verdict pull give-back candidate-answer"),
-        **write(LEADS, "reseat adjudicate remind candidate-decide"),
+        **write(LEADS, "reseat adjudicate remind candidate-decide take-elsewhere draw-elsewhere"),
     },
     "judging-api": {
         **read(ANNOTATORS, "rounds pairs differences"),

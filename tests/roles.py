@@ -96,6 +96,9 @@ RIGHTS: dict[str, dict[str, str]] = {
             "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire "
             "review:stale-retire-many review:candidate-decide"
         ),
+        "take Q&As as accepted that were reviewed elsewhere; have some of them reviewed again, drawn at random": (
+            "review:take-elsewhere review:draw-elsewhere"
+        ),
     },
     "Judging": {
         "see the rounds; read the guideline": "judging:index judging:guideline-latest judging:guideline",

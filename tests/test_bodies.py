@@ -160,7 +160,7 @@ WITHOUT_A_BODY = {
     "words and a source, which both projects name alike": "queries-api:edit",
     "a reason": (
         "queries-api:retire queries-api:revoke corpus-api:redact triples-api:reject triples-api:retire "
-        "review-api:drop judging-api:open-the-rest goldsets-api:public-withdraw"
+        "review-api:drop judging-api:open-the-rest goldsets-api:public-withdraw review-api:take-elsewhere"
     ),
     "how far, which only bounds one’s own": "notifications-api:read-all",
     "ids that both projects use": "triples-api:drafts triples-api:draft",
@@ -182,7 +182,7 @@ WITHOUT_A_BODY = {
     "a search, which both projects use": "systems-api:search-loaded",
     "passages by ids that both use": "editions-api:import-decisions editions-api:snapshot-decisions",
     "a mark and choices": "editions-api:import-take editions-api:snapshot-take",
-    "a number": "goldsets-api:draw-slice reports-api:judge-next",
+    "a number": "goldsets-api:draw-slice reports-api:judge-next review-api:draw-elsewhere",
     "questions by ids that both use": "goldsets-api:slice",
     "a query by an id that both use": "evaluation-api:decide evaluation-api:unjudged",
     "a measure": "evaluation-api:close evaluation-api:judge-again evaluation-api:plan",

@@ -287,8 +287,11 @@ Things.finders = {
     "review-api pk": Things.under_review,
     "review candidate_pk": first(CandidateBlock, "triple__project"),
     "review:candidate pk": first(CandidateBlock, "triple__project"),
+    "review:draw-elsewhere pk": first(Import, kind="triples"),
+    "review:elsewhere pk": first(Import, kind="triples"),
     "review:screen pk": Things.under_review,
     "review:skip pk": Things.under_review,
+    "review:take-elsewhere pk": first(Import, kind="triples"),
     "review:verdict pk": Things.under_review,
     "server-webhook pk": first(Outbox, kind="webhook"),  # the project's: the settings name no webhook of the server
     "systems pk": lambda its: its.value("retrieval:system", "pk"),

@@ -13,7 +13,9 @@ class GoldsetsConfig(AppConfig):
         from apps.judging.selectors.propagation import add_dependent_check
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offered_sets
+        from apps.triples.selectors.imported import rests_on_accepted
 
+        rests_on_accepted.add(later("apps.goldsets.selectors.versions.version_with"))
         rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))
         digest_check("versions", later("apps.goldsets.execution.exporting.faults_in"))
         digest_check("public releases", later("apps.goldsets.execution.publishing.public_faults"))

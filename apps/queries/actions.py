@@ -1,6 +1,6 @@
 """Actions on queries, their sources and permissions."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -115,19 +115,38 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
     return len(changed)
 
 
-@transaction.atomic
-def ask_question(*, project: Project, label: str, text: str, author: User, at: datetime) -> Query:
-    """Add the question of a Q&A as a query that no list shows: under its label, or `label-2` and so on when taken.
+class Question(NamedTuple):
+    """The question of a Q&A that was accepted: the label of the Q&A, its text, and who wrote it."""
 
-    Its words are fixed from the start. It has no event of its own: that of the Q&A's acceptance names it.
+    label: str
+    text: str
+    author: User
+
+
+@transaction.atomic
+def ask_questions(*, project: Project, questions: Sequence[Question], at: datetime) -> list[Query]:
+    """Add questions of Q&As as queries that no list shows: under their labels, or `label-2` and so on when taken.
+
+    Their words are fixed from the start. They have no events of their own: those of the acceptances name them.
     """
     share(project)  # an import or another query may be taking an id: whoever locked the project first is seen
-    asked = Query(project=project, text=text, is_asked=True, created_by=author, created_at=at, locked_at=at)
-    taken = Query.everything.filter(project=project, outside_id__startswith=label)
-    ids = set(taken.values_list("outside_id", flat=True))
-    asked.outside_id = next(outside_id for outside_id in free_ids(label) if outside_id not in ids)
-    asked.save(force_insert=True)
-    return asked
+    everything = Query.everything.filter(project=project)
+    taken = set(everything.filter(outside_id__in=[one.label for one in questions]).values_list("outside_id", flat=True))
+    for label in sorted(taken):
+        taken |= set(everything.filter(outside_id__startswith=label).values_list("outside_id", flat=True))
+    asked = [
+        Query(
+            project=project,
+            outside_id=next(outside_id for outside_id in free_ids(one.label) if outside_id not in taken),
+            text=one.text,
+            is_asked=True,
+            created_by=one.author,
+            created_at=at,
+            locked_at=at,
+        )
+        for one in questions
+    ]
+    return Query.everything.bulk_create(asked)
 
 
 @transaction.atomic

@@ -8,11 +8,15 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
+        from apps.corpus.presenters import on_import_page
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.blinding import query_checks
         from apps.review.selectors import reviews
+        from apps.triples.selectors.imported import rests_on_accepted
 
         reviews.register()
+        on_import_page.add(later("apps.review.presenters.elsewhere_panel"))
+        rests_on_accepted.add(later("apps.review.selectors.elsewhere.rests_on"))
         rests_on_permissions(later("apps.review.actions.seating.ReviewsOnPermissions"))
         query_checks.add(later("apps.review.selectors.reviews.results_hidden_from"))
         on_leaving(

@@ -41,6 +41,7 @@ class ResolutionKind(TextChoices):
     ADJUDICATED = "adjudicated", "Adjudicated"
     SPLIT = "split", "Split"
     DROPPED = "dropped", "Dropped"
+    ELSEWHERE = "elsewhere", "Reviewed elsewhere"
 
 
 ABOUT_ENTAILMENT = frozenset({Reason.NOT_ENTAILED, Reason.OVERSTATED, Reason.UNDERSTATED})

@@ -16,6 +16,22 @@ from apps.review.selectors.seats import able_in
 NOTE_LENGTH = 4000
 
 
+LONGEST_REASON = 2_000
+"""Why many Q&As at once were taken as accepted."""
+
+
+class TakeForm(forms.Form):
+    """Where and how the Q&As of an import were reviewed."""
+
+    reason = forms.CharField(max_length=LONGEST_REASON)
+
+
+class DrawForm(forms.Form):
+    """How many Q&As of an import are reviewed again here, those drawn before included."""
+
+    size = forms.IntegerField(min_value=1, max_value=LARGEST_KEY)
+
+
 class AnswerForm(forms.Form):
     """One answer. The rules check that its parts fit together; the fields only check their values."""
 

@@ -37,9 +37,11 @@ def _unless_working(participation: Participation) -> str | None:
 
 
 def _unless_author_of_dispute(triple: Triple, participation: Participation, verb: str) -> str | None:
+    """A lead without a part in it stands in for an author outside of the project, who cannot answer."""
     if reason := _unless_disputed(triple):
         return reason
-    if not participation.wrote_any:
+    stands_in = participation.is_lead and not participation.reviewed_any and triple.author.is_placeholder
+    if not (participation.wrote_any or stands_in):
         return f"Only {triple.author}, who wrote it, can {verb} it."
     return writer_refusal(participation.roles)
 
@@ -217,6 +219,38 @@ def reword_refusal(triple: Triple, participation: Participation, *, is_doubted: 
 
 def same_question_refusal(before: str, after: str) -> str | None:
     return "The question reads as before. Reword what was found unclear." if before == after else None
+
+
+# Reviewed elsewhere -------------------------------------------------------------------------------------------------
+
+FEWEST_WORDS = 3
+
+
+def take_elsewhere_refusal(drafts: int, reason: str) -> str | None:
+    """Why nothing of an import is taken as accepted. So many `drafts` of it are untouched and name their reviewers."""
+    if not drafts:
+        return "None of its drafts can be taken: those left say nothing of a review, or somebody has worked on them."
+    if len(reason.split()) < FEWEST_WORDS:
+        return "Say where and how they were reviewed, in a sentence. It is kept with each Q&A."
+    return None
+
+
+def draw_refusal(left: int, drawn: int, size: int) -> str | None:
+    """Why no sample of this size is drawn, when so many are drawn already and so many are left."""
+    if not left:
+        return "None is left to draw: they are drawn, changed or retired."
+    if size <= drawn:
+        return f"{drawn:,} are drawn already. A larger sample contains them; a smaller one cannot be had."
+    if size > drawn + left:
+        return f"At most {drawn + left:,} can be drawn."
+    return None
+
+
+def too_few_to_review(triple: Triple) -> str:
+    return (
+        f"{triple.label} needs two reviewers who did not write it, and the project has fewer. A lead can invite one"
+        " under People."
+    )
 
 
 # Candidate blocks --------------------------------------------------------------------------------------------------

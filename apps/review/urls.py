@@ -4,7 +4,8 @@ from django.urls import path
 
 from apps.review.api import candidate_blocks as candidate_blocks_api
 from apps.review.api import disputes, reviews
-from apps.review.pages import board, candidate_blocks, claims, reviewing, stale, triple
+from apps.review.api import elsewhere as elsewhere_api
+from apps.review.pages import board, candidate_blocks, claims, elsewhere, reviewing, stale, triple
 
 pages = [
     path("", reviewing.queue, name="queue"),
@@ -27,6 +28,8 @@ pages = [
     path("stale/<int:pk>/", stale.screen, name="stale-triple"),
     path("stale/<int:pk>/pin/", stale.pin, name="stale-pin"),
     path("stale/<int:pk>/retire/", stale.retire, name="stale-retire"),
+    path("elsewhere/<int:pk>/take/", elsewhere.take, name="take-elsewhere"),
+    path("elsewhere/<int:pk>/draw/", elsewhere.draw, name="draw-elsewhere"),
     path("triples/export/", board.export, name="export"),
     path("triples/export/file/", board.export_file, name="export-file"),
     path("triples/submit/", triple.submit, name="submit-new"),
@@ -53,6 +56,10 @@ api = [
     path(
         "candidates/<int:pk>/withdraw/", candidate_blocks_api.CandidateWithdrawView.as_view(), name="candidate-withdraw"
     ),
+    path("elsewhere/", elsewhere_api.ElsewhereList.as_view(), name="elsewhere-sets"),
+    path("elsewhere/<int:pk>/", elsewhere_api.ElsewhereView.as_view(), name="elsewhere"),
+    path("elsewhere/<int:pk>/take/", elsewhere_api.TakeView.as_view(), name="take-elsewhere"),
+    path("elsewhere/<int:pk>/draw/", elsewhere_api.DrawView.as_view(), name="draw-elsewhere"),
     path("remind/", disputes.RemindView.as_view(), name="remind"),
     path("<int:pk>/give-back/", reviews.GiveBackView.as_view(), name="give-back"),
     path("<int:pk>/re-seat/", reviews.ReseatView.as_view(), name="reseat"),

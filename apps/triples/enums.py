@@ -17,6 +17,8 @@ class State(models.TextChoices):
 class Step(models.TextChoices):
     ADOPT = "adopt", "Adopt"
     SUBMIT = "submit", "Submit"
+    TAKE = "take", "Take as accepted: reviewed elsewhere"
+    SAMPLE = "sample", "Review blind: drawn at random"
     AGREE = "agree", "Both confirm"
     DISAGREE = "disagree", "One confirms, one flags"
     REJECT = "reject", "Both flag"
@@ -35,6 +37,7 @@ class Step(models.TextChoices):
     REVOKE = "revoke", "Permission revoked"
     WITHDRAW = "withdraw", "Withdraw"
     REOPEN = "reopen", "Reopen as a new draft"
+    UNDO = "undo", "Undo its import"
 
 
 class RetireReason(models.TextChoices):
@@ -43,6 +46,8 @@ class RetireReason(models.TextChoices):
     OUT_OF_SCOPE = "out_of_scope", "Out of scope"
 
 
+ELSEWHERE = "elsewhere"
+"""The resolution of a Q&A that was reviewed elsewhere and taken as accepted by a lead: nobody gave a verdict here."""
 LIVE = (State.DRAFT, State.IN_REVIEW, State.DISPUTED, State.ACCEPTED)
 """Somebody may still work on it, or it is in use."""
 ENDED = frozenset({State.DROPPED, State.SPLIT, State.RETIRED, State.WITHDRAWN})

@@ -18,16 +18,21 @@ from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
+from apps.queries.enums import Difficulty
+from apps.queries.models import Source
 from apps.triples.actions import imports
 from apps.triples.actions.imports import import_triples, plan_entries
+from apps.triples.enums import State
 from apps.triples.execution.table_import import TripleTable, matched_contexts, read_triple_table, show_contexts
 from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
 from apps.triples.formats.rag import Contexts
-from apps.triples.formats.reading import AUTO, TABLE, recognise
-from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
+from apps.triples.formats.reading import AUTO, LONGEST_DOMAIN, TABLE, recognise
+from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison, ForAll
+from apps.triples.selectors.imported import untouched_of
 from apps.triples.selectors.triples import newest_snapshot
 
 LONGEST_MACHINE = 200
+LONGEST_NAME = 120
 
 
 CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
@@ -50,13 +55,31 @@ class TripleImportForm(PastedImportForm):
             " person adopts them. If empty, each entry may say so itself."
         ),
     )
+    author = forms.CharField(
+        label="Author of all",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text=(
+            "Name or e-mail of a member, or the name of somebody outside. It counts where an entry names no author; if"
+            " empty too, you are."
+        ),
+    )
+    source = forms.ChoiceField(label="Source of all", required=False)
+    domain = forms.CharField(label="Domain of all", required=False, max_length=LONGEST_DOMAIN)
+    difficulty = forms.ChoiceField(
+        label="Difficulty of all", required=False, choices=[("", "what each entry says"), *Difficulty.choices]
+    )
     near = forms.BooleanField(required=False, widget=forms.HiddenInput)
-    field_order = ["file", "pasted", "format", "corpus", "machine"]
+    field_order = ["file", "pasted", "format", "corpus", "author", "source", "domain", "difficulty", "machine"]
+    folded = ("author", "source", "domain", "difficulty", "machine")
+    folded_title = "For all Q&As of the file"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
         offer(self, "corpus", [("", "the snapshot of each entry, else the newest"), *known])
+        sources = Source.objects.filter(project=self.project).order_by("name", "slug").values_list("slug", "name")
+        offer(self, "source", [("", "what each entry says"), *sources])
 
 
 @register
@@ -78,7 +101,8 @@ class TripleImport(ImportKind):
         FormatExample(
             "JSONL",
             "question, expected_answer and the block_id of expected_block are required. Every entry becomes a draft of"
-            " yours; its earlier authors and reviewers are stored as claims of the file.",
+            " its author, or of yours where it names none. What it says of its reviewers is stored as it stands; as a"
+            " lead you can take such entries as accepted after the import.",
             '{"question": "How often are keys rotated?",\n'
             ' "expected_block": {"block_id": "sec-4.2",\n  "document_id": "security", "page_range": [12, 13]},\n'
             ' "expected_answer": "Every twelve months.",\n'
@@ -101,9 +125,9 @@ class TripleImport(ImportKind):
         ),
     )
     form_class = TripleImportForm
-    undoing = "This withdraws the drafts that it made. They can be imported again."
-    undone_until = "one of them is edited, adopted or submitted"
-    undone = "The drafts that it made are withdrawn."
+    undoing = "This withdraws what it made. It can be imported again."
+    undone_until = "one of them is edited, adopted, submitted, drawn for a review or in a version"
+    undone = "What it made is withdrawn."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         errors = ErrorList()
@@ -128,6 +152,7 @@ class TripleImport(ImportKind):
             errors=errors,
             corpus=_corpus(file),
             machine=file.options.get("machine", ""),
+            for_all=_for_all(file),
             actor=actor,
             at=at,
         )
@@ -139,7 +164,7 @@ class TripleImport(ImportKind):
         imports.withdraw_made(item, actor=actor, at=at)
 
     def untouched(self, item: Import) -> int:
-        return imports.untouched_of(item).count()
+        return untouched_of(item).count()
 
     def undo_untouched(self, item: Import, *, actor: User, at: datetime) -> int:
         return imports.withdraw_untouched(item, actor=actor, at=at)
@@ -150,10 +175,12 @@ class TripleImport(ImportKind):
         return f"The drafts that nobody had touched are withdrawn; {plural(stayed, 'Q&A')} stayed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
-        return "the candidates of this project" if options.get("machine") else "your drafts"
+        return "the candidates of this project" if options.get("machine") else "the drafts of this project"
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        return reverse("triples:candidates" if options.get("machine") else "triples:mine", args=[project.slug])
+        if options.get("machine"):
+            return reverse("triples:candidates", args=[project.slug])
+        return reverse("triples:list", args=[project.slug]) + f"?state={State.DRAFT}"
 
 
 def _corpus(file: FileToImport) -> Corpus | None:
@@ -161,8 +188,18 @@ def _corpus(file: FileToImport) -> Corpus | None:
 
 
 def _comparison(file: FileToImport, errors: ErrorList) -> EntryComparison:
-    machine = file.options.get("machine", "")
-    return EntryComparison(project=file.project, file=file.source, errors=errors, corpus=_corpus(file), machine=machine)
+    return EntryComparison(
+        project=file.project,
+        file=file.source,
+        errors=errors,
+        corpus=_corpus(file),
+        machine=file.options.get("machine", ""),
+        for_all=_for_all(file),
+    )
+
+
+def _for_all(file: FileToImport) -> ForAll:
+    return ForAll(**{name: file.options.get(name, "").strip() for name in ForAll._fields})
 
 
 def _format(file: FileToImport) -> str:

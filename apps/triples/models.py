@@ -6,8 +6,10 @@ from django.utils.functional import cached_property
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.queries.models import Query, Source
-from apps.triples.enums import RetireReason, State
+from apps.triples.enums import ELSEWHERE, RetireReason, State
 
+USABLE = Q(state=State.ACCEPTED) | Q(state=State.IN_REVIEW, resolution=ELSEWHERE)
+"""Accepted; or taken as reviewed elsewhere and now reviewed blind, which takes nothing from it before its verdicts."""
 CANDIDATE = Q(is_machine_written=True, adopted_by=None, state=State.DRAFT)
 
 
@@ -38,8 +40,13 @@ class Triple(models.Model):
     adopted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     parent = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="children")
     current = models.ForeignKey("Revision", models.PROTECT, null=True, related_name="+")
-    resolution = models.CharField(max_length=40, blank=True, help_text="consensus, revised, policy:…, adjudicated.")
+    resolution = models.CharField(
+        max_length=40, blank=True, help_text="consensus, revised, policy:…, adjudicated, elsewhere."
+    )
     resolved_at = models.DateTimeField(null=True)
+    sampled_at = models.DateTimeField(
+        null=True, help_text="When it was drawn at random for a blind review, after it was taken as reviewed elsewhere."
+    )
     retire_reason = models.CharField(max_length=24, choices=RetireReason.choices, blank=True)
     edit_version = models.PositiveIntegerField(default=0, help_text="Raised by each save of the draft.")
     idempotency_key = models.CharField(  # noqa: DJ001 - a filled default would rebuild the table
@@ -90,6 +97,18 @@ class Triple(models.Model):
     def is_candidate(self) -> bool:
         """Whether a machine wrote it and nobody has adopted it: nobody's draft yet."""
         return self.is_machine_written and self.adopted_by_id is None and self.state == State.DRAFT
+
+    @property
+    def is_from_elsewhere(self) -> bool:
+        """Whether it counts as accepted because it was reviewed elsewhere, and no two verdicts here say otherwise."""
+        return self.resolution == ELSEWHERE
+
+    @property
+    def reviewed_elsewhere_by(self) -> list[str]:
+        """Who reviewed it elsewhere, as its file says (load `imported` with it). Hidden while it is reviewed."""
+        if not self.is_from_elsewhere or self.state != State.ACCEPTED:
+            return []
+        return list(self.imported.claims.get("reviewed_by", []))
 
     @property
     def revision(self) -> "Revision":
@@ -165,9 +184,10 @@ class AskedRevision(models.Model):
 class ImportedEntry(models.Model):
     """The origin of an imported triple, and the claims of its file. Written once, with the draft.
 
-    `claims` has `added_by`, `added_at`, `reviewed_by` and `resolution` of the file: never counted as a review here;
-    `id` and `split` too, where given. `machine` names what wrote it (a model and its prompt); "" for people's work.
-    `digest` is that of the wording the claims are about, see `formats.entry.wording_digest`.
+    `claims` has `added_by`, `added_at`, `reviewed_by` and `resolution` as the file says them: nobody's verdict here,
+    but what a lead goes by who takes it as accepted; `id` and `split` too, where given. `machine` names what wrote it
+    (a model and its prompt); "" for people's work. `digest` is that of the wording the claims are about, see
+    `formats.entry.wording_digest`.
     """
 
     triple = models.OneToOneField(Triple, models.PROTECT, related_name="imported")

@@ -18,7 +18,10 @@ READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 
 def is_author(person: User, triple: Triple) -> bool:
-    return person.pk == triple.author_id
+    """Whether they wrote it: its author, or who writes on what somebody outside of the project had written."""
+    if person.pk == triple.author_id:
+        return True
+    return triple.author.is_placeholder and person.pk == triple.revision.author_id
 
 
 def writer_refusal(roles: frozenset[str]) -> str | None:
@@ -56,9 +59,8 @@ NONE_UNTOUCHED = "Somebody has edited, adopted or submitted each of these drafts
 def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
     """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
     if begun:
-        return (
-            f"Submitted for review since: {plural(begun, 'Q&A')}. Their author can withdraw the drafts that are left."
-        )
+        gone_on = plural(begun, "Q&A")
+        return f"Submitted or drawn for review since: {gone_on}. Their author can withdraw the drafts that are left."
     if adopted:
         return f"Adopted since: {plural(adopted, 'Q&A')}. Their authors can withdraw them; then the rest can be undone."
     if edited:

@@ -41,6 +41,9 @@ class MetadataOut(serializers.Serializer):
     added_at = serializers.DateTimeField()
     machine_written = serializers.BooleanField()
     resolution = serializers.CharField(allow_null=True)
+    reviewed_elsewhere_by = serializers.ListField(
+        child=serializers.CharField(), help_text="Of one with the resolution elsewhere, in the words of its file."
+    )
 
 
 class TripleOut(serializers.Serializer):
@@ -88,6 +91,7 @@ def triple_out(triple: Triple) -> dict[str, Any]:
             "added_at": triple.created_at,
             "machine_written": triple.is_machine_written,
             "resolution": triple.resolution or None,
+            "reviewed_elsewhere_by": triple.reviewed_elsewhere_by,
         },
     }
 

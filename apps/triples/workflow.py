@@ -1,13 +1,14 @@
 """The transition table of a triple, and the one function that makes its moves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from apps.accounts.models import User
 from apps.audit.actions import record, record_all
 from apps.common.errors import IllegalStep
-from apps.queries.actions import ask_question
+from apps.queries.actions import Question, ask_questions
 from apps.triples.enums import State, Step
 from apps.triples.models import AskedRevision, Triple
 
@@ -25,6 +26,7 @@ class Edge(NamedTuple):
 EDGES: tuple[Edge, ...] = (
     Edge(State.DRAFT, Step.ADOPT, State.DRAFT),
     Edge(State.DRAFT, Step.SUBMIT, State.IN_REVIEW),
+    Edge(State.DRAFT, Step.TAKE, State.ACCEPTED),
     Edge(State.DRAFT, Step.WITHDRAW, State.WITHDRAWN),
     Edge(State.IN_REVIEW, Step.AGREE, State.ACCEPTED),
     Edge(State.IN_REVIEW, Step.DISAGREE, State.DISPUTED),
@@ -38,6 +40,8 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.DISPUTED, Step.ADJUDICATE_DROP, State.DROPPED),
     Edge(State.ACCEPTED, Step.MARK_STALE, State.ACCEPTED, stale=False, marks=True),
     Edge(State.ACCEPTED, Step.ADD_BLOCK, State.ACCEPTED, stale=False),
+    Edge(State.ACCEPTED, Step.SAMPLE, State.IN_REVIEW, stale=False),
+    Edge(State.ACCEPTED, Step.UNDO, State.WITHDRAWN, stale=False),
     Edge(State.ACCEPTED, Step.RE_PIN, State.IN_REVIEW, stale=True),
     Edge(State.ACCEPTED, Step.REWORD, State.IN_REVIEW, stale=False),
     Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
@@ -90,7 +94,7 @@ def move(
     triple.save(update_fields=[*MOVED, *CLEARED, *changes.keys()])
     after = _after(triple, reason)
     if _accepts(edge):
-        after["asked_as"] = _ask(triple, at)
+        after["asked_as"] = _ask([triple], at)[triple.pk]
     record(
         project=triple.project,
         actor=actor,
@@ -104,26 +108,41 @@ def move(
 
 
 def move_all(
-    triples: Sequence[Triple], step: Step, *, actor: User | None, at: datetime, reason: str = "", **changes: Any
+    triples: Sequence[Triple],
+    step: Step,
+    *,
+    actor: User | None,
+    at: datetime,
+    reason: str = "",
+    about: Mapping[int, dict[str, Any]] = MappingProxyType({}),
+    **changes: Any,
 ) -> None:
-    """Make the same `step` on locked rows of one project in the same state, each with its event: two statements.
+    """Make the same `step` on locked rows of one project in the same state, each with its event: a few statements.
 
-    Raises IllegalStep and changes nothing when one has no edge for it. Accepting is for `move` alone, one by one.
+    `about` is what else the event of a triple says, by its key. Raises IllegalStep and changes nothing when one has no
+    edge for the step. The current revisions of what is accepted should be loaded.
     """
     if not triples:
         return
-    fields = []
+    edges = []
     for triple in triples:
-        edge = edge_for(triple.state, triple.is_stale, step)
-        if edge is None or _accepts(edge):
+        if (edge := edge_for(triple.state, triple.is_stale, step)) is None:
             raise _illegal(triple, step)
+        edges.append(edge)
+    fields = []
+    for triple, edge in zip(triples, edges, strict=True):
         before = _event_fields(triple)
         _assign(triple, edge, at)
-        fields.append((triple, before, _after(triple, reason)))
-    first = triples[0]
-    moved = MOVED if first.state == State.ACCEPTED else (*MOVED, *CLEARED)
+        for name, value in changes.items():
+            setattr(triple, name, value)
+        fields.append((triple, before, _after(triple, reason) | about.get(triple.pk, {})))
+    first, first_edge = triples[0], edges[0]
+    moved = MOVED if _keeps_resolution(first_edge) else (*MOVED, *CLEARED)
     values = {name: getattr(first, name) for name in moved} | changes
     Triple.objects.filter(pk__in=[triple.pk for triple in triples]).update(**values)
+    if _accepts(first_edge):
+        asked = _ask(triples, at)
+        fields = [(triple, before, after | {"asked_as": asked[triple.pk]}) for triple, before, after in fields]
     record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=fields, at=at)
 
 
@@ -132,22 +151,38 @@ def _accepts(edge: Edge) -> bool:
     return edge.target == State.ACCEPTED and (edge.source != State.ACCEPTED or edge.step == Step.ADD_BLOCK)
 
 
-def _ask(triple: Triple, at: datetime) -> str:
-    """Write down by which query systems are asked the question that was just accepted; returns its outside id.
+def _keeps_resolution(edge: Edge) -> bool:
+    """What is drawn for a blind review keeps its resolution: until both verdicts are in, it counts as accepted."""
+    return edge.target == State.ACCEPTED or edge.step == Step.SAMPLE
 
-    A revision that changes nothing of the question is asked as before; a reworded question is another query.
+
+def _ask(triples: Sequence[Triple], at: datetime) -> dict[int, str]:
+    """Write down by which queries systems are asked the questions just accepted; returns their outside ids by triple.
+
+    A revision that changes nothing of the question is asked as before; a reworded question is another query. One that
+    is accepted once more, after a blind review, keeps its query.
     """
-    revision = triple.revision
-    if triple.query is not None:
-        query = triple.query
-    elif earlier := AskedRevision.objects.filter(revision__triple=triple, query__text=revision.question).first():
-        query = earlier.query
-    else:
-        query = ask_question(
-            project=triple.project, label=triple.label, text=revision.question, author=triple.author, at=at
-        )
-    AskedRevision.objects.create(revision=revision, query=query)
-    return query.outside_id
+    queries = {triple.pk: triple.query for triple in triples if triple.query is not None}
+    wordings = {triple.pk: triple.revision for triple in triples if triple.query is None or triple.sampled_at}
+    done = set()
+    if wordings:
+        asked = AskedRevision.objects.filter(revision__triple__in=list(wordings)).select_related("query", "revision")
+        for earlier in asked.order_by("-pk"):
+            revision = wordings[earlier.revision.triple_id]
+            done |= {revision.pk} if earlier.revision_id == revision.pk else set()
+            if earlier.query.text == revision.question:
+                queries.setdefault(revision.triple_id, earlier.query)
+    new = [triple for triple in triples if triple.pk not in queries]
+    if new:
+        questions = [Question(triple.label, triple.revision.question, triple.author) for triple in new]
+        added = ask_questions(project=new[0].project, questions=questions, at=at)
+        queries |= {triple.pk: query for triple, query in zip(new, added, strict=True)}
+    AskedRevision.objects.bulk_create(
+        AskedRevision(revision=triple.revision, query=queries[triple.pk])
+        for triple in triples
+        if triple.revision.pk not in done
+    )
+    return {pk: query.outside_id for pk, query in queries.items()}
 
 
 def _after(triple: Triple, reason: str) -> dict[str, Any]:
@@ -167,7 +202,7 @@ def _event_fields(triple: Triple) -> dict[str, Any]:
 def _assign(triple: Triple, edge: Edge, at: datetime) -> None:
     """The one place that assigns a state."""
     triple.state, triple.is_stale, triple.changed_at = edge.target, edge.marks, at
-    if edge.target != State.ACCEPTED:
+    if not _keeps_resolution(edge):
         triple.resolution, triple.resolved_at = "", None
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.audit.models import Event
-from apps.queries.actions import ask_question, lock_queries, retire_query
+from apps.queries.actions import Question, ask_questions, lock_queries, retire_query
 from apps.queries.api.views import COLUMNS, NewQueryInput
 from apps.queries.forms import NewQueryForm
 from apps.queries.models import Query
@@ -60,7 +60,7 @@ def test_an_id_and_words_are_enough(client, project):
 
 def test_an_id_is_given_once(client, project):
     query = make_query(project)
-    ask_question(project=project, label="T-0001", text="Asked?", author=lead_of(project), at=AT)
+    ask_questions(project=project, questions=[Question("T-0001", "Asked?", lead_of(project))], at=AT)
 
     taken = send(client, project, "list", {"query_id": query.outside_id, "text": "again"})
     asked = send(client, project, "list", {"query_id": "T-0001", "text": "again"})
@@ -237,7 +237,7 @@ def test_nothing_of_another_project_is_found_or_named(client, project):
 
 
 def test_what_an_asked_question_of_a_qa_is_cannot_be_reached(client, project):
-    asked = ask_question(project=project, label="T-0001", text="Asked?", author=lead_of(project), at=AT)
+    [asked] = ask_questions(project=project, questions=[Question("T-0001", "Asked?", lead_of(project))], at=AT)
 
     assert send(client, project, "edit", {"label": "Mine"}, asked.pk).status_code == 404
     assert send(client, project, "retire", {"reason": "mine"}, asked.pk).status_code == 404

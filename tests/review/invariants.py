@@ -62,7 +62,7 @@ class AlwaysTrue:
             assert event.before == {"state": state, "is_stale": stale, "round": round_number}
             edge = edge_for(state, stale, Step(event.action.removeprefix("triple.")))
             assert edge is not None
-            opens = edge.target == State.IN_REVIEW
+            opens = edge.step == Step.TAKE or (edge.target == State.IN_REVIEW and edge.step != Step.SAMPLE)
             self.told[pk] = (edge.target.value, edge.marks, round_number + opens)
             assert (event.after["state"], event.after["is_stale"], event.after["round"]) == self.told[pk]
             assert event.actor_id or event.action == "triple.mark_stale"
@@ -75,13 +75,15 @@ class AlwaysTrue:
         self.one_revision_at_most_is_being_written(triple, revisions)
         seats = list(ReviewSeat.objects.filter(revision__triple=triple).order_by("pk"))
         verdicts = list(Verdict.objects.filter(revision__triple=triple).order_by("pk"))
-        self.seats_are_right(triple, revisions, seats, verdicts)
+        ends = list(Resolution.objects.filter(triple=triple).order_by("pk"))
+        taken = {end.revision_id for end in ends if end.kind == "elsewhere"} if not triple.sampled_at else set()
+        self.seats_are_right(triple, [one for one in revisions if one.pk not in taken], seats, verdicts)
         replaced = {verdict.supersedes_id for verdict in verdicts}
         live = [verdict for verdict in verdicts if verdict.pk not in replaced]
         for revision in submitted:
             given = [verdict.reviewer_id for verdict in live if verdict.revision_id == revision.pk]
             assert len(given) == len(set(given)) <= 2
-            assert len(given) == 2 or revision.pk == triple.current_id
+            assert len(given) == 2 or revision.pk == triple.current_id or (revision.pk in taken and not given)
         self.state_is_earned(triple, sorted(v.choice for v in live if v.revision_id == triple.current_id))
         if triple.state == State.IN_REVIEW and self.turn % 3 == 0:
             self.nothing_shows_early(triple, self.people[self.turn % len(self.people)])
@@ -117,6 +119,16 @@ class AlwaysTrue:
     def state_is_earned(self, triple: Triple, choices: list[str]) -> None:
         """What the two verdicts, and what was recorded about them, have to say for the state it is in."""
         ends = list(Resolution.objects.filter(triple=triple, revision=triple.current_id).order_by("pk"))
+        if ends and ends[0].kind == "elsewhere":
+            taken = ends.pop(0)
+            assert taken.decided_by
+            assert taken.reason
+            assert not triple.is_machine_written
+            assert not [end for end in ends if end.kind == "elsewhere"]
+        if triple.resolution == "elsewhere":
+            assert (ends, triple.state == State.IN_REVIEW) == ([], triple.sampled_at is not None)
+            assert len(choices) < (2 if triple.sampled_at else 1)
+            return
         last = ends[-1] if ends else None
         if triple.state == State.IN_REVIEW:
             assert (len(choices) < 2, ends) == (True, [])

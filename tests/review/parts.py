@@ -14,7 +14,9 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
-from apps.corpus.models import Snapshot
+from apps.common.errors import Refusal
+from apps.corpus.actions.imports import undo_import
+from apps.corpus.models import Import, Snapshot
 from apps.queries.models import Source
 from apps.review.actions.disputes import adjudicate, drop_triple, split_triple, withdraw_flag
 from apps.review.actions.submitting import re_pin, revise, reword, submit_triple
@@ -35,6 +37,7 @@ from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
 from tests.queries.factories import make_source
 from tests.review.candidates import doubt, propose, say
+from tests.review.elsewhere import applied, draw_from, entry, take_in
 from tests.review.factories import (
     CHANGED,
     answer,
@@ -113,6 +116,13 @@ ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
     ("retired", False): {},
     ("withdrawn", False): {},
 }
+# Of what a file says was reviewed elsewhere: nobody has a seat before it is drawn.
+ALLOWED_OF_ELSEWHERE: dict[tuple[str, bool], dict[str, set[str]]] = {
+    ("draft", False): ALLOWED["draft", False] | {"take": LEADS},
+    ("accepted", False): ALLOWED["accepted", False] | {"sample": LEADS, "undo": LEADS, "reword": AUTHORS | LEADS},
+    ("accepted", True): ALLOWED["accepted", True] | {"re_pin": AUTHORS | LEADS},
+    ("in_review", False): ALLOWED["in_review", False],
+}
 # A draft that a machine wrote and nobody has adopted is adopted, or turned down, by anybody who writes.
 ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
 # The first seat, which has answered, may change its mind; that moves nothing.
@@ -142,7 +152,8 @@ def make_cast(history: str, state: State, *, stale: bool = False) -> Cast:
     """A triple in `state` among a whole team.
 
     `history` is "first" (never changed), "rewritten" (accepted once, then pinned again by a lead who so became a
-    co-author, and in its second round when it came to its state), or "candidate" (a machine's draft).
+    co-author, and in its second round when it came to its state), "elsewhere" (imported by the lead, taken as accepted,
+    drawn for a review), or "candidate" (a machine's draft).
     """
     project = make_team()
     co_author = make_member(project, Role.LEAD, name="Coauthor")
@@ -150,6 +161,8 @@ def make_cast(history: str, state: State, *, stale: bool = False) -> Cast:
         triple = _candidate(project)
     elif history == "first":
         triple = make_triple(project, state, stale=stale)
+    elif history == "elsewhere":
+        triple = _elsewhere(project, state, stale)
     else:
         triple = _rewritten(project, co_author, state, stale)
     seats = reviewers_of(triple) or _reviewers_of_some_round(triple)
@@ -165,6 +178,19 @@ def make_cast(history: str, state: State, *, stale: bool = False) -> Cast:
         "stranger": make_user("Stranger"),
     }
     return Cast(reload(triple), people)
+
+
+def _elsewhere(project: Project, state: State, stale: bool) -> Triple:
+    author = make_member(project, Role.ANNOTATOR, name="Author")
+    item = applied(project, entry(added_by=author.email))
+    if state != State.DRAFT:
+        take_in(item)
+    if state == State.IN_REVIEW:
+        draw_from(item, 1)
+    triple = Triple.objects.get(project=project)
+    if stale:
+        _new_edition(triple, CHANGED)
+    return reload(triple)
 
 
 def _candidate(project: Project) -> Triple:
@@ -209,6 +235,20 @@ def _rewritten(project: Project, co_author: User, state: State, stale: bool) -> 
         if state == State.RETIRED:
             _retire(triple, lead_of(project))
     return reload(triple)
+
+
+def _import_of(triple: Triple) -> Import:
+    """The import that made it. Raises a Refusal for one that was written here: no action could name it."""
+    if (item := Import.objects.filter(project=triple.project).first()) is None:
+        raise Refusal("It was not imported.")
+    return item
+
+
+def _undo(triple: Triple, person: User) -> Import:
+    item = _import_of(triple)
+    if triple.state == State.DRAFT:
+        raise Refusal("Undoing the import of a draft withdraws it, which is another step.")
+    return undo_import(import_id=item.pk, actor=person, at=AT)
 
 
 def _new_edition(triple: Triple, texts: dict[str, str]) -> None:
@@ -295,6 +335,9 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.RETIRE: lambda: _retire(triple, person),
         Step.REVOKE: lambda: TriplesOnPermissions().act(Source.objects.get(slug="asked-back"), actor=person, at=AT),
         Step.WITHDRAW: lambda: _withdraw(cast, person),
+        Step.TAKE: lambda: take_in(_import_of(triple), lead=person),
+        Step.SAMPLE: lambda: draw_from(_import_of(triple), 1, lead=person),
+        Step.UNDO: lambda: _undo(triple, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
     }
     return acts[step]()
@@ -332,11 +375,14 @@ def events_of(triple: Triple) -> list[Event]:
 
 
 def allowed_in(history: str, state: State, stale: bool) -> dict[str, set[str]]:
-    return ALLOWED_OF_CANDIDATES if history == "candidate" else ALLOWED[state.value, stale]
+    if history == "candidate":
+        return ALLOWED_OF_CANDIDATES
+    return (ALLOWED_OF_ELSEWHERE if history == "elsewhere" else ALLOWED)[state.value, stale]
 
 
 def conditions() -> Iterable[tuple[str, State, bool]]:
     yield "candidate", State.DRAFT, False
+    yield from (("elsewhere", State(state), stale) for state, stale in ALLOWED_OF_ELSEWHERE)
     for history in ("first", "rewritten"):
         for state in State:
             yield history, state, False

@@ -1,6 +1,7 @@
 """What people do to triples in any order, each step chosen and worded by drawn numbers."""
 
 import hashlib
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -37,7 +38,9 @@ from apps.triples.actions.triples import (
 )
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
+from apps.triples.selectors.imported import made_by
 from tests.factories import make_member
+from tests.review.elsewhere import applied, draw_from, entry, take_in
 from tests.triples.factories import make_snapshot, make_wording
 
 EVIDENCE = "A session lasts at most eight hours."
@@ -57,6 +60,8 @@ AROUND = [
     "write",
     "write_by_machine",
     "import_again",
+    "bring_in",
+    "bring_in",
     "change_roles",
     "leave",
     "join",
@@ -272,6 +277,21 @@ class Steps:
         self.snapshot = make_snapshot(self.project, self.texts, corpus=self.corpus, at=self.now)
         marked = refresh_staleness(project=self.project, snapshot=self.snapshot, at=self.now)
         self.touched |= {triple.pk for triple in marked}
+        return True
+
+    def bring_in(self, pick: int, who: int) -> bool:
+        """Three that were reviewed elsewhere, written here or outside; taken as accepted, and some of them drawn."""
+        if EVIDENCE not in self.texts["access"]:
+            return False
+        self.now += timedelta(seconds=1)  # an import is known by its time
+        author = self.person(who).email if who % 3 else "Somebody outside"
+        entries = [entry(added_by=author, question=question(next(self.number))) for _ in range(3)]
+        item = applied(self.project, *entries, lead=self.lead, at=self.now)
+        if pick % 4:
+            take_in(item, lead=self.lead, at=self.now)
+        with suppress(Refusal):
+            draw_from(item, 1 + pick % 3, lead=self.lead, at=self.now)
+        self.touched |= set(made_by(item).values_list("pk", flat=True))
         return True
 
     def change_roles(self, pick: int, who: int) -> bool:

@@ -12,11 +12,12 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.queries.models import Query
 from apps.queries.models import Source as QuerySource
+from apps.review.selectors.queues import drafts_of
 from apps.triples.actions.imports import import_triples, plan_entries
 from apps.triples.actions.triples import withdraw_draft
 from apps.triples.formats import read_entries
 from apps.triples.models import Triple
-from apps.triples.selectors.entry_comparison import EntryComparison
+from apps.triples.selectors.entry_comparison import EntryComparison, ForAll
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.triples.factories import TEXTS, make_draft, make_snapshot
 
@@ -70,10 +71,10 @@ def messages_of(found):
     return [(fault.line, fault.field, fault.message) for fault in found]
 
 
-def test_an_entry_becomes_a_draft_of_the_importer(project):
+def test_an_entry_becomes_a_draft_of_the_importer_where_it_names_no_author(project):
     lead = lead_of(project)
 
-    plan = take(project, ENTRY)
+    plan = take(project, in_metadata(added_by=""))
 
     triple = Triple.objects.get()
     [expected] = triple.current.expected_blocks.all()
@@ -96,6 +97,34 @@ def test_what_the_file_claims_about_reviews_is_stored_and_does_not_count(project
         "reviewed_by": ["Jun Hallam", "Somebody unknown"],
         "resolution": "consensus",
     }
+
+
+def test_who_imports_is_not_the_author(project):
+    """Of two entries a member is the author, who writes on; of one somebody outside, for whom the importer does."""
+    mara = make_member(project, Role.ANNOTATOR, name="Mara Quill")
+    theo = make_member(project, Role.REVIEWER, name="Theo")
+    outside = in_metadata(added_by="Ada Outside") | {"question": "And who was that?"}
+    reviewer = in_metadata(author=theo.email.upper(), added_by="") | {"question": "And by mail?"}
+    plan = take(project, ENTRY, outside, reviewer, OTHER, for_all=ForAll(author="Ada Outside", domain="keys"))
+
+    rows = Triple.objects.order_by("number").select_related("author", "current__author")
+    lead, names = lead_of(project), [(triple.author.name, triple.current.author) for triple in rows]
+    assert plan.counts["new drafts"] == 4
+    assert names == [("Mara Quill", mara), ("Ada Outside", lead), ("Theo", lead), ("Ada Outside", lead)]
+    assert [triple.domain for triple in rows] == ["security", "security", "security", "keys"]
+    assert rows[1].author == rows[3].author
+    assert rows[1].author.is_placeholder
+    assert list(drafts_of(lead, project)) == [rows[1], rows[2], rows[3]]
+    withdraw_draft(project=project, triple_id=rows[1].pk, author=lead, at=AT)
+
+
+def test_a_name_that_two_members_have_is_a_mistake(project):
+    make_member(project, Role.ANNOTATOR, name="Mara Quill")
+    make_member(project, Role.VIEWER, name="mara quill")
+
+    assert messages_of(look(project, ENTRY).errors) == [
+        (1, "metadata.added_by", "2 members have this name; give the e-mail address instead")
+    ]
 
 
 def test_each_draft_starts_in_the_log_and_so_does_the_file(project):

@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.models import Job
-from apps.queries.actions import ask_question
+from apps.queries.actions import Question, ask_questions
 from apps.retrieval.actions.systems import request_indexes
 from apps.triples.actions.triples import start_draft
 from apps.triples.core.checks import PASS, WARN
@@ -108,7 +108,7 @@ def test_a_triple_that_rests_on_a_query_has_the_stored_runs_of_systems_without_a
 
 def test_a_question_that_was_accepted_before_has_the_results_of_runs_elsewhere(project, snapshot):
     """Such as that of a triple whose passage changed: what stands where is known from the runs on its version."""
-    asked = ask_question(project=project, label="T-0001", text=QUESTION, author=lead_of(project), at=AT)
+    [asked] = ask_questions(project=project, questions=[Question("T-0001", QUESTION, lead_of(project))], at=AT)
     import_lines(project, snapshot, trec([(asked.outside_id, "rota", 2.0)]), system="Theirs")
     import_results(project, snapshot, {"qid": "T-0001", "rank": 1, "text": "A key"}, system="Chunks")
 

@@ -51,6 +51,25 @@ def titles(item: Import) -> list[str]:
     return [message["title"] for message in item.plan["table"]["messages"]]
 
 
+def test_columns_say_who_wrote_a_row_and_who_reviewed_it(client, project):
+    head = ["Question", "Answer", "Page", "Author", "Reviewed by", "Resolution"]
+    rows = [
+        [*ROWS[1][:3], "Mara Quill", "Jun Hallam; Arden, Sef", "consensus"],
+        [*ROWS[2][:3], lead_of(project).email, "Jun Hallam, Sef Arden", None],
+    ]
+    item = upload(client, project, workbook({"Questions": [head, *rows]}))
+    send(client, item, "import-confirm", {})
+
+    found = Triple.objects.order_by("number").values_list("author__name", "imported__claims")
+    assert list(found) == [
+        (
+            "Mara Quill",
+            {"added_by": "Mara Quill", "reviewed_by": ["Jun Hallam", "Arden, Sef"], "resolution": "consensus"},
+        ),
+        (lead_of(project).name, {"added_by": lead_of(project).email, "reviewed_by": ["Jun Hallam", "Sef Arden"]}),
+    ]
+
+
 def test_a_workbook_of_questions_becomes_drafts(client, project):
     item = upload(client, project, workbook({"Questions": ROWS}))
 

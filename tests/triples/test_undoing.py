@@ -130,7 +130,7 @@ def test_a_draft_that_was_submitted_stays(project):
     item = applied(project, entry(), entry())
     submit_triple(project=project, triple_id=Triple.objects.earliest("number").pk, author=lead_of(project), at=AT)
 
-    assert refusal(item).startswith("Submitted for review since: 1 Q&A.")
+    assert refusal(item).startswith("Submitted or drawn for review since: 1 Q&A.")
     assert states(project) == [State.IN_REVIEW, State.DRAFT]
 
 
@@ -239,9 +239,9 @@ def test_the_page_says_what_undoing_does_and_until_when(project, client):
 
     client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]))
 
-    assert "This withdraws the drafts that it made. They can be imported again." in before
-    assert "Possible until one of them is edited, adopted or submitted." in before
-    assert "The drafts that it made are withdrawn." in client.get(url).content.decode()
+    assert "This withdraws what it made. It can be imported again." in before
+    assert "Possible until one of them is edited, adopted, submitted, drawn for a review or in a version." in before
+    assert "What it made is withdrawn." in client.get(url).content.decode()
 
 
 def submit(triple: Triple):
@@ -264,7 +264,7 @@ class TestAtTheSameMoment:
         ("act", "sentence", "state"),
         [
             (save, "Edited since: 1 Q&A.", State.DRAFT),
-            (submit, "Submitted for review since: 1 Q&A.", State.IN_REVIEW),
+            (submit, "Submitted or drawn for review since: 1 Q&A.", State.IN_REVIEW),
         ],
     )
     def test_an_undo_that_meets_somebody_is_refused(self, project, act, sentence, state):

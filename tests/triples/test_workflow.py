@@ -13,6 +13,7 @@ from tests.factories import AT, make_member, make_project
 from tests.review.factories import reload
 from tests.review.parts import (
     ALLOWED,
+    ALLOWED_OF_ELSEWHERE,
     CHANGES_ITS_MIND,
     FIRST_SAYS,
     KARAT,
@@ -33,6 +34,7 @@ from tests.triples.factories import make_draft
 LEGAL = {
     ("draft", False, "adopt"): ("draft", False),
     ("draft", False, "submit"): ("in_review", False),
+    ("draft", False, "take"): ("accepted", False),
     ("draft", False, "withdraw"): ("withdrawn", False),
     ("in_review", False, "agree"): ("accepted", False),
     ("in_review", False, "disagree"): ("disputed", False),
@@ -46,6 +48,8 @@ LEGAL = {
     ("disputed", False, "adjudicate_drop"): ("dropped", False),
     ("accepted", False, "mark_stale"): ("accepted", True),
     ("accepted", False, "add_block"): ("accepted", False),
+    ("accepted", False, "sample"): ("in_review", False),
+    ("accepted", False, "undo"): ("withdrawn", False),
     ("accepted", True, "re_pin"): ("in_review", False),
     ("accepted", False, "reword"): ("in_review", False),
     ("accepted", False, "retire"): ("retired", False),
@@ -101,6 +105,16 @@ def test_an_illegal_step_changes_nothing(draft):
 
     assert Triple.objects.get(pk=draft.pk).state == State.DRAFT
     assert Event.objects.count() == events
+
+
+def test_what_is_drawn_keeps_its_resolution_until_its_verdicts_are_in(draft):
+    move(draft, Step.TAKE, actor=None, at=AT, resolution="elsewhere", resolved_at=AT)
+    move(draft, Step.SAMPLE, actor=None, at=AT, sampled_at=AT)
+    assert (draft.state, draft.resolution) == ("in_review", "elsewhere")
+
+    move(draft, Step.DISAGREE, actor=None, at=AT)
+
+    assert (draft.resolution, draft.resolved_at) == ("", None)
 
 
 def test_leaving_accepted_clears_the_resolution(draft):
@@ -196,7 +210,7 @@ def outcome_of_trying(cast: Cast, step: Step, part, still: list, events: int) ->
     due = (f"triple.{step.value}", person, state_of(before), state_of(after))
     target, opens = (
         LEGAL[before.state, before.is_stale, step.value],
-        step == Step.ADD_BLOCK or after.state == State.IN_REVIEW,
+        step in {Step.ADD_BLOCK, Step.TAKE} or (after.state == State.IN_REVIEW and step != Step.SAMPLE),
     )
     if (after.state, after.is_stale) != target or edge is None or after.round != before.round + opens:
         return f"moved to {after.state}"
@@ -208,9 +222,8 @@ def state_of(triple: Triple) -> dict:
 
 
 def test_the_hand_written_tables_speak_of_the_same_steps():
-    assert {(*where, step) for where, steps in ALLOWED.items() for step in steps} | {("draft", False, "adopt")} == set(
-        LEGAL
-    )
+    tables = [*ALLOWED.items(), *ALLOWED_OF_ELSEWHERE.items()]
+    assert {(*where, step) for where, steps in tables for step in steps} | {("draft", False, "adopt")} == set(LEGAL)
 
 
 def test_the_docs_say_of_every_step_who_takes_it():

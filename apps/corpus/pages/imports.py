@@ -26,6 +26,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.formats.documents.registry import TABLES
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
+from apps.corpus.presenters import panels_of
 from apps.corpus.rules import undo_refusal
 from apps.corpus.selectors.corpora import import_in, imports_in
 from apps.corpus.selectors.import_kinds import ImportKind, kind_named
@@ -216,6 +217,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "untouched": kind.untouched(item) if refusal else 0,
         "undone": kind.what_became(item) if item.undone_at else "",
         "section": kind.section,
+        "panels": panels_of(item, member_of(request)) if is_in_force else [],
     }
     return render(request, "corpus/import.html", context)
 

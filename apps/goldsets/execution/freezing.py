@@ -26,6 +26,7 @@ from apps.goldsets.selectors.manifest_facts import (
     NumberedDraft,
     checks_facts,
     disagreement_facts,
+    elsewhere_facts,
     unused_targets,
     waiting_facts,
 )
@@ -129,6 +130,7 @@ def manifest_of(
         "agreement": _agreement_facts(gathered, grades),
         "disagreements": disagreement_facts(gathered, grades.ratings),
         "waiting": waiting_facts(version),
+        **elsewhere_facts(gathered),
         "checks": checks_facts(checks),
         "sources": source_facts(gathered),
         "unused_targets": unused_targets(gathered),

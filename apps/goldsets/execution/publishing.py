@@ -33,6 +33,7 @@ from apps.goldsets.formats.verification import PUBLIC
 from apps.goldsets.models import PublicPart, PublicRelease, PublicStay, Version
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.public import terms_of
+from apps.triples.enums import ELSEWHERE
 
 FIGURE = ("name", "value", "low", "high", "n", "method", "reason")
 
@@ -81,7 +82,11 @@ def built(version: Version, order: Order, *, at: datetime, progress: Progress) -
     selection = select(whole, terms)
     content = PublicContent(whole, terms, selection)
     facts = _facts(version, content, selection, terms, order)
-    texts = dict(order.card) if order.card is not None else card.draft(_card_facts(facts, content, selection, order))
+    texts = (
+        dict(order.card)
+        if order.card is not None
+        else card.draft(_card_facts(version, facts, content, selection, order))
+    )
     labels = labels_of(version, order)
     begin_step()
     with tempfile.TemporaryDirectory(prefix="karat-public-") as place:
@@ -168,7 +173,9 @@ def _facts(
     }
 
 
-def _card_facts(facts: dict[str, Any], content: Content, selection: Selection, order: Order) -> dict[str, Any]:
+def _card_facts(
+    version: Version, facts: dict[str, Any], content: Content, selection: Selection, order: Order
+) -> dict[str, Any]:
     kinds = Counter(row.source for row in content.queries() if row.source)
     left_out = sum(selection.inside[kind] - selection.going[kind] for kind in KINDS if kind not in {PAIRS, PASSAGES})
     return {
@@ -182,7 +189,15 @@ def _card_facts(facts: dict[str, Any], content: Content, selection: Selection, o
         "scale": facts["scale"],
         "agreement": facts["agreement"],
         "splits": facts["export"]["splits"],
+        "elsewhere": _elsewhere(version, content),
     }
+
+
+def _elsewhere(version: Version, content: Content) -> dict[str, Any] | None:
+    """Of the published triples how many were reviewed elsewhere, and what is known of such sets."""
+    number = sum(row.resolution == ELSEWHERE for row in content.triples())
+    sets = version.manifest.get("elsewhere", {}).get("sets", [])
+    return {"triples": number, "sets": sets} if number else None
 
 
 def _clean(terms: Terms, text: str) -> str:

@@ -31,6 +31,7 @@ from apps.goldsets.selectors.exclusions import losses_as_csv, losses_facts
 from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.versions import current_key, keys_of, version_now
+from apps.review.core.elsewhere import sample_sentence
 
 PER_PAGE = 100
 
@@ -141,6 +142,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "agreement": versions.agreement_of(version),
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "panels": panels_of(version),
+        "sampled": [sample_sentence(one) for one in version.manifest.get("elsewhere", {}).get("sets", [])],
         "training_leaks": leaks_in(version, now.manifests, is_blind=blind_refusal is not None),
     }
     return render(request, "goldsets/version.html", context)

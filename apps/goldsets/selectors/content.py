@@ -268,7 +268,7 @@ def triple_contents(
             blocks=tuple(map(_expected, gathered.expected_of(triple))),
             match="all" if triple.needs_all_blocks else "any",
             added_by=authors[_author_of(triple)].name,
-            reviewed_by=tuple(name for _, name in reviewers[triple.pk]),
+            reviewed_by=triple.reviewed_elsewhere_by or tuple(name for _, name in reviewers[triple.pk]),
             **triple_metadata(gathered, triple),
         )
         yield triple, stored_triple(row)

@@ -23,6 +23,7 @@ from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
+from apps.triples.models import USABLE, Triple
 from apps.triples.selectors.triples import AcceptedTriple
 
 REVIEWERS_OF_MACHINE_WRITTEN = 2
@@ -101,7 +102,8 @@ def _not_accepted(gathered: Gathered) -> Iterator[Blocker]:
     """Triples of the release before that are in progress: the new version would drop them silently."""
     if gathered.former is None:
         return
-    gone = VersionTriple.objects.filter(version=gathered.former).exclude(triple__state__in=[State.ACCEPTED, *ENDED])
+    gone = VersionTriple.objects.filter(version=gathered.former).exclude(triple__state__in=ENDED)
+    gone = gone.exclude(triple__in=Triple.objects.filter(USABLE, project=gathered.version.gold_set.project))
     for item in gone.select_related("triple").order_by("label"):
         state = State(item.triple.state).label.lower()
         sentence = f"{item.label} was in {gathered.former.label} and is now {state}."

@@ -23,8 +23,9 @@ from apps.metrics.agreement.ratings import Ratings
 from apps.queries.models import Source
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
-from apps.triples.enums import State
-from apps.triples.models import Triple
+from apps.review.selectors.elsewhere import elsewhere_sets
+from apps.triples.enums import ELSEWHERE, State
+from apps.triples.models import USABLE, Triple
 
 FIRST_CHANGELOG = "- First version."
 SAME_NAMES = ("regraded", "reworded", "repinned", "remarked", "added", "redescribed")
@@ -105,7 +106,7 @@ def _of_verdicts(gathered: Gathered) -> dict[str, Any]:
     flagged = {triple for triple, _ in reasons}
     ended = Counter(triple.resolution for triple in gathered.triples if triple.pk in flagged)
     return {
-        "reviewed": len(gathered.triples),
+        "reviewed": sum(triple.resolution != ELSEWHERE for triple in gathered.triples),
         "differing": len(flagged),
         "by_reason": dict(sorted(Counter(reason for _, reason in reasons).items())),
         "by_category": dict(sorted(Counter(category for _, category in categories).items())),
@@ -113,10 +114,22 @@ def _of_verdicts(gathered: Gathered) -> dict[str, Any]:
     }
 
 
+def elsewhere_facts(gathered: Gathered) -> dict[str, Any]:
+    """How many triples were reviewed elsewhere, and of the sets they came with how many are wrong; empty without any.
+
+    A set counts as a whole: those of it that were reviewed here since, and those that were dropped, tell of the rest.
+    """
+    number = sum(triple.resolution == ELSEWHERE for triple in gathered.triples)
+    if not number:
+        return {}
+    sets = [found.as_json for found in elsewhere_sets(gathered.version.gold_set.project)]
+    return {"elsewhere": {"triples": number, "sets": sets}}
+
+
 def waiting_facts(version: Version) -> dict[str, int]:
     """How many triples on the corpus were not decided yet, by their state, and so are not in the version."""
     triples = Triple.objects.filter(project=version.gold_set.project, snapshot__corpus=version.snapshot.corpus_id)
-    counts = Counter(triples.filter(state__in=WAITING).values_list("state", flat=True))
+    counts = Counter(triples.filter(state__in=WAITING).exclude(USABLE).values_list("state", flat=True))
     return {state.value: counts[state] for state in WAITING}
 
 

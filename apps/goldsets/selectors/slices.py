@@ -13,6 +13,7 @@ from apps.common.database.batched_reads import once
 from apps.goldsets.core.slice_sampling import Candidate
 from apps.goldsets.enums import GROWING, SliceKind, Split
 from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.triples.enums import ELSEWHERE
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -21,7 +22,7 @@ FIELDS = {"domain": "Domain", "difficulty": "Difficulty", "source": "Source"}
 """What rotating slices are stratified by, in this order."""
 
 DISPUTED = "It was disputed before it was accepted."
-CONSENSUS = ("", "consensus")
+NEVER_DISPUTED = ("", "consensus", ELSEWHERE)
 
 
 class SliceQuestion(NamedTuple):
@@ -246,5 +247,5 @@ def disputed_in(version: Version) -> list[FoundQuestion]:
     return [
         FoundQuestion(row.label, DISPUTED)
         for row in dev_triples(version)
-        if row.content.get("resolution") not in CONSENSUS
+        if row.content.get("resolution") not in NEVER_DISPUTED
     ]

@@ -18,8 +18,7 @@ from apps.goldsets.core.training import Entry, Known, Lookup, Match, Traceable, 
 from apps.goldsets.enums import EntryKind, Split
 from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.queries.models import Query
-from apps.triples.enums import State
-from apps.triples.models import ExpectedBlock, Triple, label_of
+from apps.triples.models import USABLE, ExpectedBlock, Triple, label_of
 from apps.triples.selectors.triples import AcceptedTriple, ExpectedText, expected_texts, read_accepted
 
 LOOKED_UP = 5_000
@@ -181,7 +180,7 @@ class KnownQuestion(NamedTuple):
 def questions_in(project: Project, entries: Collection[Entry]) -> list[KnownQuestion]:
     """The queries and accepted triples that a list has, for its preview: those in test of a version first."""
     queries = Query.objects.filter(project=project).in_bulk()
-    triples = read_accepted(Triple.objects.filter(project=project, state=State.ACCEPTED), queries, {})
+    triples = read_accepted(Triple.objects.filter(USABLE, project=project), queries, {})
     expected = expected_texts(triple.revision_id for triple in triples)
     items = [_query(query.outside_id, query.text, {}) for query in queries.values() if query.retired_at is None]
     items += [_triple(triple, expected[triple.revision_id]) for triple in triples]

@@ -31,7 +31,7 @@ from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
 from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
 from apps.triples.enums import State
-from apps.triples.models import Triple
+from apps.triples.models import USABLE, Triple
 
 
 def version_resting_on(round_: Round) -> str | None:
@@ -42,6 +42,13 @@ def version_resting_on(round_: Round) -> str | None:
     if version.is_draft:
         return f"The draft {version} has its grades. Take the round out of the draft first."
     return f"{version} has its grades, and a frozen version never changes. The next version can leave the round out."
+
+
+def version_with(triples: QuerySet[Triple]) -> str | None:
+    """The version that has one of these triples, as a reason against taking back their import; None for none."""
+    row = VersionTriple.objects.filter(triple__in=triples.values("pk")).select_related("version__gold_set")
+    found = row.order_by("-version__number", "pk").first()
+    return f"{found.version} has {found.label}, and a frozen version never changes." if found else None
 
 
 def keys_of(project: Project) -> list[SigningKey]:
@@ -74,7 +81,7 @@ def item_count(project: Project) -> int:
     """How many queries and Q&As a version could have: queries with a judged pair, and accepted Q&As."""
     done = Seat.objects.filter(round__project=project, state=SeatState.DONE, query__retired_at=None)
     judged = done.values("query").distinct()
-    return judged.count() + Triple.objects.filter(project=project, state=State.ACCEPTED).count()
+    return judged.count() + Triple.objects.filter(USABLE, project=project).count()
 
 
 def usual_test_share(project: Project) -> float:
@@ -123,7 +130,9 @@ def triples_on_their_way(version: Version) -> dict[str, int]:
 def on_their_way_question(version: Version) -> BatchedRead[dict[str, int]]:
     """The same for pages that ask for more in one statement."""
     included = VersionTriple.objects.filter(version=version).values("triple")
-    others = Triple.objects.filter(project=version.gold_set.project).exclude(pk__in=included).values("pk")
+    others = (
+        Triple.objects.filter(project=version.gold_set.project).exclude(pk__in=included).exclude(USABLE).values("pk")
+    )
     asks = {str(state): CountOf(others.filter(state=state)) for state in (State.DISPUTED, State.IN_REVIEW)}
     return BatchedRead(asks, lambda found: {word: count for word, count in found.items() if count})
 

@@ -17,7 +17,7 @@ from apps.common.text.wording import count_up_to, utc_second
 from apps.queries.selectors import lost_permissions
 from apps.review.models import Verdict
 from apps.review.selectors.participation import REVIEWERS_PER_ROUND, blinded_among
-from apps.triples.enums import State
+from apps.triples.enums import ELSEWHERE, State
 from apps.triples.formats.entry import ALL as ALL_NEEDED
 from apps.triples.formats.entry import ANY, Entry, EntryBlock, Evidence
 from apps.triples.models import CANDIDATE, ExpectedBlock, ImportedEntry, Triple
@@ -192,7 +192,7 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
         added_by=claims.get("added_by") or (author.name if author else ""),
         added_at=claims.get("added_at") or utc_second(triple.created_at),
         reviewed_by=tuple(claims.get("reviewed_by") or reviewers),
-        resolution=claims.get("resolution") or resolution,
+        resolution=ELSEWHERE if triple.is_from_elsewhere else claims.get("resolution") or resolution,
         is_machine_written=triple.is_machine_written,
         machine=imported.machine if imported and triple.is_machine_written else "",
         adopted_by=adopter if triple.is_machine_written else "",
@@ -206,7 +206,8 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
 def imported_claims(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:
     """The claims of its imported file, while they are valid: not reviewed here yet, and wording unchanged.
 
-    An imported id stays the triple's id for good.
+    Those of one that was reviewed elsewhere stay valid until two reviewers here have said more. An imported id stays
+    the triple's id for good.
     """
     if imported is None:
         return {}
@@ -214,6 +215,8 @@ def imported_claims(triple: Triple, imported: ImportedEntry | None) -> dict[str,
     if OWN_ID.match(claims.get("id", "")):
         del claims["id"]
     is_reviewed_here = triple.round > 1 or (triple.round == 1 and triple.state != State.IN_REVIEW)
+    if triple.is_from_elsewhere:
+        return claims
     if is_reviewed_here or imported.digest != digest_of_revision(triple.revision):
         return {name: value for name, value in claims.items() if name == "id"}
     return claims

@@ -13,6 +13,7 @@ from apps.accounts.selectors import Member
 from apps.review.core.visibility import Involvement, RoundPhase
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
+from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import authors_by_triple, blocks_of, read_revisions, writers_of
 
@@ -52,10 +53,16 @@ def _live_verdicts(revision_ids: Sequence[int]) -> QuerySet[Verdict]:
     return live.select_related("reviewer").order_by("seat__number")
 
 
-def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
-    """The phase of the round of a revision, with so many verdicts in force."""
+def phase_of(revision: Revision, verdicts: int, *, taken: bool = False) -> RoundPhase:
+    """The phase of the round of a revision, with so many verdicts in force.
+
+    `taken`: it counts as accepted since it was reviewed elsewhere, and no blind review of it has begun. Nobody here has
+    given a verdict, so that none is hidden.
+    """
     if revision.submitted_at is None:
         return RoundPhase.WRITING
+    if taken and not verdicts:
+        return RoundPhase.CLOSED
     return RoundPhase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else RoundPhase.OPEN
 
 
@@ -68,7 +75,6 @@ class Participation:
 
     person: User
     roles: frozenset[str]
-    is_author: bool
     wrote_any: bool
     reviewed_any: bool
     seat: ReviewSeat | None
@@ -157,12 +163,11 @@ def _participations(
         seats[seat.revision.triple_id].append(seat)
     return {
         triple.pk: _participation(
-            triple.revision,
+            triple,
             person,
             roles,
             verdicts=verdicts[triple.revision.pk],
             seats=seats[triple.pk],
-            is_author=person.pk == triple.author_id,
             wrote_any=person.pk in wrote[triple.pk],
             is_blinded=is_blinded(triple.pk),
         )
@@ -183,22 +188,21 @@ def _blinding(triples: Sequence[Triple], person: User) -> Callable[[int], Callab
 
 
 def _participation(
-    revision: Revision,
+    triple: Triple,
     person: User,
     roles: frozenset[str],
     *,
     verdicts: list[Verdict],
     seats: list[ReviewSeat],
-    is_author: bool,
     wrote_any: bool,
     is_blinded: Callable[[], bool],
 ) -> Participation:
-    phase = phase_of(revision, len(verdicts))
+    revision = triple.revision
+    phase = phase_of(revision, len(verdicts), taken=triple.is_from_elsewhere and triple.state == State.ACCEPTED)
     flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
     return Participation(
         person=person,
         roles=roles,
-        is_author=is_author,
         wrote_any=wrote_any,
         reviewed_any=bool(seats),
         seat=next((seat for seat in seats if seat.revision_id == revision.pk and seat.released_at is None), None),
@@ -261,12 +265,11 @@ def participation_in(record: Record, member: Member) -> Participation:
     """As `participation_for`, of a triple whose record was read."""
     triple, person = record.triple, member.user
     return _participation(
-        triple.revision,
+        triple,
         person,
         member.roles,
         verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
         seats=[seat for seat in record.seats if seat.reviewer_id == person.pk],
-        is_author=person.pk == triple.author_id,
         wrote_any=person.pk in writers_of(triple, record.revisions),
         is_blinded=_blinding([triple], person)(triple.pk),
     )

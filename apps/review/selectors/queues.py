@@ -239,8 +239,9 @@ def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
 
 
 def drafts_of(person: User, project: Project) -> QuerySet[Triple]:
-    """Drafts to finish. A candidate is nobody's draft until somebody adopts it."""
-    drafts = triples_of(project).filter(author=person, state=State.DRAFT).exclude(CANDIDATE)
+    """Drafts to finish: one's own, and those of outside authors that one writes on. A candidate is nobody's draft."""
+    theirs = Q(author=person) | Q(current__author=person)
+    drafts = triples_of(project).filter(theirs, state=State.DRAFT).exclude(CANDIDATE)
     return drafts.order_by("changed_at", "pk")
 
 

@@ -15,11 +15,12 @@ from apps.common.text.worddiff import Piece, word_diff
 from apps.jobs.selectors.jobs import hidden_by_id
 from apps.retrieval.selectors.blinding import Hidden
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
-from apps.review.enums import Category, Reason, VerdictChoice
+from apps.review.enums import Category, Reason, ResolutionKind, VerdictChoice
 from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
 from apps.review.selectors.candidate_blocks import asked_of, to_decide
 from apps.review.selectors.participation import Participation, Record, phase_of, record_of
 from apps.triples.core.evidence import quoted
+from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.staleness import MAX_COMPARED
 from apps.triples.selectors.triples import blocks_of
@@ -167,6 +168,7 @@ def rounds_of(triple: Triple, participation: Participation, record: Record | Non
         if seat.released_at is None:
             seats[seat.revision_id].append(seat.reviewer)
     ends = {end.revision_id: end for end in triple.resolutions.select_related("decided_by").order_by("pk")}
+    under_review = triple.current_id if triple.state == State.IN_REVIEW else None
     messages: dict[int, list[DisputeMessage]] = defaultdict(list)
     for message in triple.messages.select_related("author").order_by("posted_at", "pk"):
         messages[message.round].append(message)
@@ -174,7 +176,9 @@ def rounds_of(triple: Triple, participation: Participation, record: Record | Non
     views = []
     for revision in record.submitted:
         by_seat = verdicts[revision.pk]
-        phase = phase_of(revision, len(by_seat))
+        end = ends.get(revision.pk)
+        taken = end is not None and end.kind == ResolutionKind.ELSEWHERE and revision.pk != under_review
+        phase = phase_of(revision, len(by_seat), taken=taken)
         seen = sight(participation.part, phase, blinded=participation.blinded)
         shown = [
             _view(verdict, participation.person)
@@ -188,7 +192,7 @@ def rounds_of(triple: Triple, participation: Participation, record: Record | Non
                 sight=seen,
                 verdicts=shown,
                 reviewers=seats[revision.pk] if seen.reviewer_names else [],
-                resolution=ends.get(revision.pk) if seen.other_verdicts else None,
+                resolution=end if seen.other_verdicts else None,
                 messages=messages[revision.round] if seen.thread else [],
                 warnings=revision.warnings if sees_answers(phase) else [],
             )

@@ -10,15 +10,18 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q
 
+from apps.accounts.actions.people import create_placeholder
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import roles_of
+from apps.accounts.selectors import members_of, roles_of
 from apps.audit.actions import record, record_all
 from apps.common.database.bulk import chunks, reserve_ids
 from apps.common.errors import Forbidden, InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Corpus, Import
@@ -28,43 +31,45 @@ from apps.triples.execution.staleness import candidate_adopted
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import ALL, Entry
 from apps.triples.models import ExpectedBlock, ImportedEntry, Rejection, Revision, Triple
-from apps.triples.selectors.entry_comparison import CANDIDATE, NEW, OWN_ID, UNCHANGED, EntryChange, EntryComparison
+from apps.triples.rules import WRITERS
+from apps.triples.selectors.entry_comparison import (
+    CANDIDATE,
+    NEW,
+    OWN_ID,
+    UNCHANGED,
+    EntryChange,
+    EntryComparison,
+    ForAll,
+)
+from apps.triples.selectors.imported import FIRST_SAVED, begun_of, made_by, rests_on_accepted, taken_of, untouched_of
 from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move, move_all
 
 AT_ONCE = 500
-FIRST_SAVED = 1
-"""The edit version of a draft as its import made it."""
-
-
-def made_by(item: Import) -> QuerySet[Triple]:
-    """The triples that an applied import made and that are not withdrawn yet; it gave them its own time and person."""
-    assert item.applied_at is not None
-    made = Triple.objects.filter(
-        project=item.project, imported__imported_by=item.applied_by_id, imported__imported_at=item.applied_at
-    )
-    return made.exclude(state=State.WITHDRAWN)
-
-
-def untouched_of(item: Import) -> QuerySet[Triple]:
-    """The drafts and candidates of an import that nobody has edited, adopted or submitted."""
-    return made_by(item).filter(state=State.DRAFT, round=0, adopted_by=None, edit_version=FIRST_SAVED)
 
 
 def undo_refusal(item: Import) -> str | None:
-    """Why the drafts of an applied import cannot be withdrawn."""
-    made = made_by(item)
-    begun = made.exclude(state=State.DRAFT) | made.filter(round__gt=0)
-    drafts = made.filter(state=State.DRAFT, round=0)
-    return rules.undo_refusal(
-        begun=begun.count(),
-        adopted=drafts.filter(adopted_by__isnull=False).count(),
-        edited=drafts.exclude(edit_version=FIRST_SAVED).count(),
+    """Why the drafts of an applied import, and what was taken as accepted of them, cannot be withdrawn."""
+    touched = (
+        made_by(item)
+        .filter(state=State.DRAFT, round=0)
+        .aggregate(
+            adopted=Count("pk", filter=Q(adopted_by__isnull=False)),
+            edited=Count("pk", filter=~Q(edit_version=FIRST_SAVED)),
+        )
     )
+    refusal = rules.undo_refusal(begun=begun_of(item).count(), **touched)
+    taken = taken_of(item)
+    return refusal or next((reason for rests in rests_on_accepted if (reason := rests(taken))), None)
 
 
 def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
-    """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused."""
+    """Withdraw what an import made, drafts and what was taken as accepted, and reject its candidates.
+
+    Raises ImportRefused.
+    """
+    if Role.LEAD not in roles_of(actor, item.project):
+        raise Forbidden(rules.NEEDS_LEAD, code="needs_lead")
     keys = _lock_made(item)
     ImportRefused.raise_for(undo_refusal(item), code="import_not_undone")
     _withdraw(item, keys, actor, at)
@@ -92,7 +97,9 @@ def _withdraw(item: Import, keys: list[int], actor: User, at: datetime) -> None:
         drafts = list(Triple.objects.filter(pk__in=part).select_related("project").order_by("pk"))
         rejected = partial(Rejection, reason=reason, rejected_by=actor, rejected_at=at)
         Rejection.objects.bulk_create(rejected(triple=draft) for draft in drafts if draft.is_candidate)
-        move_all(drafts, Step.WITHDRAW, actor=actor, at=at, reason=reason)
+        taken = [draft for draft in drafts if draft.state == State.ACCEPTED]
+        move_all([draft for draft in drafts if draft not in taken], Step.WITHDRAW, actor=actor, at=at, reason=reason)
+        move_all(taken, Step.UNDO, actor=actor, at=at, reason=reason)
 
 
 @transaction.atomic
@@ -104,16 +111,22 @@ def import_triples(
     errors: ErrorList,
     corpus: Corpus | None = None,
     machine: str = "",
+    for_all: ForAll = ForAll(),  # noqa: B008 - a value that nobody changes
     actor: User,
     at: datetime,
 ) -> ImportPlan:
-    """Import a file's entries as drafts of `actor`, those that a machine wrote as candidates.
+    """Import a file's entries as drafts, those that a machine wrote as candidates.
+
+    The author of a draft is who the entry or `for_all` names, else `actor`. A name of nobody here stays on record as a
+    person outside of the project, see `create_placeholder`; then `actor` writes on.
 
     Raises InputErrors, and then nothing is changed. An entry that exists already is left as it is; a file in which
     every entry exists changes nothing and records nothing.
     """
     Project.objects.select_for_update().get(pk=project.pk)
-    comparison = EntryComparison(project=project, file=file, errors=errors, corpus=corpus, machine=machine)
+    comparison = EntryComparison(
+        project=project, file=file, errors=errors, corpus=corpus, machine=machine, for_all=for_all
+    )
     plan = take_entries(comparison, rows, actor=actor, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
@@ -172,14 +185,20 @@ def plan_entries(
     write: Callable[[list[EntryChange]], None] = lambda changes: None,
 ) -> ImportPlan:
     """The plan of importing these entries. `write` gets those to add, some at a time, as long as there is no fault."""
-    plan = ImportPlan(WORDS)
+    plan, reviewed = ImportPlan(WORDS), 0
     for chunk in comparison.changes(rows):
         for change in chunk:
             entry = change.row.entry
             plan.add(change.word, entry.id or f"line {change.row.record.line}", entry.question, entry.expected_answer)
+        reviewed += sum(change.word == NEW and bool(change.row.entry.reviewed_by) for change in chunk)
         if not comparison.errors:
             write([change for change in chunk if change.word != UNCHANGED])
         progress(plan.rows)
+    if reviewed:
+        plan.notes.append(
+            f"Reviewed elsewhere, as the file says: {plural(reviewed, 'Q&A')}. After the import a lead can take them as"
+            " accepted."
+        )
     comparison.errors.sort()
     plan.take_errors(comparison.errors)
     return plan
@@ -200,6 +219,8 @@ class _Writer:
         self.comparison = comparison
         self.actor = actor
         self.at = at
+        self.writers = set(members_of(comparison.project, *WRITERS).order_by().values_list("pk", flat=True))
+        self.outside: dict[str, User] = {}
         last = Triple.objects.filter(project=comparison.project).aggregate(last=Max("number"))["last"]
         self.keeps_numbers = last is None
         self.last = last or 0
@@ -210,8 +231,9 @@ class _Writer:
         keys = zip(reserve_ids(Triple, len(changes)), reserve_ids(Revision, len(changes)), changes, strict=True)
         triples, revisions, blocks, origins = [], [], [], []
         for triple_id, revision_id, change in keys:
-            triples.append(self._triple(triple_id, revision_id, change))
-            revisions.append(self._revision(triple_id, revision_id, change))
+            author = self._author(change)
+            triples.append(self._triple(triple_id, revision_id, change, author))
+            revisions.append(self._revision(triple_id, revision_id, change, author))
             origins.append(self._origin(triple_id, change))
             blocks += [
                 ExpectedBlock(
@@ -240,18 +262,29 @@ class _Writer:
             self.last += 1
         return self.last
 
-    def _triple(self, triple_id: int, revision_id: int, change: EntryChange) -> Triple:
+    def _author(self, change: EntryChange) -> User:
+        """Who wrote the entry: a member, else a placeholder for the name; where nobody is named, who imports it."""
+        if isinstance(change.author, User):
+            return change.author
+        name = change.author
+        if name and name not in self.outside:
+            self.outside[name] = create_placeholder(
+                project=self.comparison.project, name=name, actor=self.actor, at=self.at
+            )
+        return self.outside[name] if name else self.actor
+
+    def _triple(self, triple_id: int, revision_id: int, change: EntryChange, author: User) -> Triple:
         entry = change.row.entry
         return Triple(
             pk=triple_id,
             project=self.comparison.project,
             number=self._number(entry),
-            author=self.actor,
+            author=author,
             snapshot=change.snapshot,
             query_id=change.query_id,
             source_id=change.source_id,
-            domain=entry.domain,
-            difficulty=entry.difficulty,
+            domain=change.domain,
+            difficulty=change.difficulty,
             is_machine_written=change.word == CANDIDATE,
             current_id=revision_id,
             edit_version=1,
@@ -259,13 +292,14 @@ class _Writer:
             changed_at=self.at,
         )
 
-    def _revision(self, triple_id: int, revision_id: int, change: EntryChange) -> Revision:
+    def _revision(self, triple_id: int, revision_id: int, change: EntryChange, author: User) -> Revision:
+        """Its author writes on where they can; otherwise who imported it does."""
         entry = change.row.entry
         return Revision(
             pk=revision_id,
             triple_id=triple_id,
             number=1,
-            author=self.actor,
+            author=author if author.pk in self.writers else self.actor,
             snapshot=change.snapshot,
             question=entry.question,
             answer=entry.expected_answer,

@@ -106,7 +106,9 @@ class TripleList(ReviewAPIView):
         elif state:
             triples = triples.filter(state=state)
         limit = filters["limit"]
-        page = list(triples.select_related("source").prefetch_related(WITH_BLOCKS).order_by("number")[: limit + 1])
+        page = list(
+            triples.select_related("source", "imported").prefetch_related(WITH_BLOCKS).order_by("number")[: limit + 1]
+        )
         after = page[limit - 1].number if len(page) > limit else None
         return Response({"triples": [triple_out(triple) for triple in page[:limit]], "next": after})
 
@@ -118,7 +120,12 @@ class TripleDetail(ReviewAPIView):
 
     @extend_schema(operation_id="triples_read", responses=TripleOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        triples = visible_triples(self.member).select_related("source").prefetch_related(WITH_BLOCKS).filter(pk=pk)
+        triples = (
+            visible_triples(self.member)
+            .select_related("source", "imported")
+            .prefetch_related(WITH_BLOCKS)
+            .filter(pk=pk)
+        )
         triple = triples.first()
         if triple is None:
             raise Http404("No such triple.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -58,6 +59,7 @@ def _fix(contexts: Contexts) -> Fix:
 
 QUESTION, ANSWER, PASSAGE, EVIDENCE = "question", "answer", "passage", "evidence"
 DOMAIN, DIFFICULTY, SOURCE, NOTE = "domain", "difficulty", "source", "note"
+AUTHOR, REVIEWED_BY, RESOLUTION = "author", "reviewed_by", "resolution"
 
 
 def _as_texts(values: Sequence[str]) -> float:
@@ -84,6 +86,9 @@ ROLES = (
     ColumnRole(DOMAIN, "Domain", ("domain", "area", "subject", "topic", "category")),
     ColumnRole(DIFFICULTY, "Difficulty", ("difficulty", "level")),
     ColumnRole(SOURCE, "Source", ("source", "origin")),
+    ColumnRole(AUTHOR, "Author", ("author", "added by", "written by", "creator", "autor")),
+    ColumnRole(REVIEWED_BY, "Reviewed by", ("reviewed by", "reviewer", "reviewers", "checked by", "approved by")),
+    ColumnRole(RESOLUTION, "Resolution", ("resolution", "review result", "outcome", "review outcome")),
     ColumnRole(NOTE, "Note", ("note", "notes", "comment", "comments", "remark", "remarks")),
 )  # fmt: skip
 HOW = {
@@ -93,6 +98,9 @@ HOW = {
     DOMAIN: "a stratum of scores",
     DIFFICULTY: "easy, standard, medium or hard",
     SOURCE: "the name of a source of this project",
+    AUTHOR: "a member by name or e-mail, or somebody outside",
+    REVIEWED_BY: "who reviewed it elsewhere",
+    RESOLUTION: "how that ended, in the words of the file",
     NOTE: "for the reviewers",
 }
 
@@ -163,6 +171,12 @@ def _entries(
     return rows
 
 
+def names_in(cell: str) -> list[str]:
+    """The people in one cell: apart by semicolons or line ends, else by commas."""
+    names = re.split(r"[;\n]" if re.search(r"[;\n]", cell) else ",", cell)
+    return [name.strip() for name in names if name.strip()]
+
+
 def _entry_values(values: Mapping[str, str], passage: NamedPassage, snapshot: Snapshot) -> dict[str, Any]:
     """The row as the values of an entry in a file."""
     evidence = [values[EVIDENCE]] if values[EVIDENCE] else []
@@ -174,6 +188,9 @@ def _entry_values(values: Mapping[str, str], passage: NamedPassage, snapshot: Sn
             "domain": values[DOMAIN],
             "difficulty": values[DIFFICULTY].casefold(),
             "source": values[SOURCE],
+            "added_by": values[AUTHOR],
+            "reviewed_by": names_in(values[REVIEWED_BY]),
+            "resolution": values[RESOLUTION],
         },
         "note": values[NOTE],
         "snapshot": {"corpus": snapshot.corpus.slug, "digest": snapshot.digest},

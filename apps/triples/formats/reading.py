@@ -202,6 +202,7 @@ METADATA = frozenset(
         "domain",
         "difficulty",
         "source",
+        "author",
         "added_by",
         "added_at",
         "reviewed_by",
@@ -233,7 +234,7 @@ def entry_of(source: TableFile, record: TripleRecord) -> Entry:
         domain=metadata.word("domain", limit=LONGEST_DOMAIN),
         difficulty=metadata.word("difficulty"),
         source=metadata.word("source"),
-        added_by=metadata.word("added_by"),
+        added_by=_author(metadata),
         added_at=metadata.word("added_at"),
         reviewed_by=_reviewers(metadata),
         resolution=metadata.word("resolution"),
@@ -245,6 +246,14 @@ def entry_of(source: TableFile, record: TripleRecord) -> Entry:
         corpus=snapshot.word("corpus"),
         snapshot=snapshot.word("digest"),
     )
+
+
+def _author(metadata: EntryFields) -> str:
+    """Who wrote it; our own files say `added_by`, others `author`."""
+    own, other = metadata.word("added_by"), metadata.word("author")
+    if own and other and own != other:
+        raise metadata.wrong("author", f"is another than added_by, {own}; leave one of them out")
+    return own or other
 
 
 def _match(part: EntryFields) -> str:

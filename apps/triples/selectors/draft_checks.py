@@ -18,7 +18,7 @@ from apps.triples.core.checks import Check, Other, Span, probe_words, stored_ans
 from apps.triples.core.evidence import quoted
 from apps.triples.enums import ENDED, State
 from apps.triples.formats.entry import ALL, wording_digest
-from apps.triples.models import Revision
+from apps.triples.models import Revision, Triple
 from apps.triples.selectors.retriever_hits import Hits, other_blocks, top_hits
 from apps.triples.selectors.triples import expected_blocks
 
@@ -152,14 +152,40 @@ class Work(NamedTuple):
 
 def run_checks(work: Work, answers: Mapping[str, str]) -> list[Check]:
     """Every check on this wording, stops first, passes last; `answers` are the author's, by key."""
+    results = _text_checks(work)
+    if work.question.strip():
+        results.append(_duplicate_check(work))
+    if work.question.strip() and work.answer.strip() and work.blocks:
+        results += _other_block_checks(work)
+    return checks.settled(results, blocking=policy(work.project, "blocking_checks"), answers=answers)
+
+
+def _text_checks(work: Work) -> list[Check]:
+    """Of question, answer and evidence alone, without a look at anything else of the project."""
     results = checks.check_wording(work.question, work.answer) + _evidence_checks(work.blocks)
     if work.answer.strip():
         results += _answer_checks(work)
     if work.question.strip():
-        results += [_copied_check(work), _duplicate_check(work)]
-    if work.question.strip() and work.answer.strip() and work.blocks:
-        results += _other_block_checks(work)
-    return checks.settled(results, blocking=policy(work.project, "blocking_checks"), answers=answers)
+        results.append(_copied_check(work))
+    return results
+
+
+def text_stops(triple: Triple) -> list[Check]:
+    """What keeps a draft from being accepted by its own texts; its blocks and its snapshot should be loaded.
+
+    Near duplicates and other passages that may answer it only warn, and are left to those who read it.
+    """
+    revision = triple.revision
+    work = Work(
+        project=triple.project,
+        author=triple.author,
+        snapshot=revision.snapshot,
+        question=revision.question,
+        answer=revision.answer,
+        blocks=[marked(expected.version, expected.spans) for expected in revision.blocks],
+        needs_all_blocks=revision.needs_all_blocks,
+    )
+    return checks.stops(_text_checks(work))
 
 
 def _evidence_checks(blocks: Sequence[Marked]) -> list[Check]:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
 from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
@@ -40,33 +41,74 @@ class Pinned(NamedTuple):
     text: str
 
 
+class ForAll(NamedTuple):
+    """What is said of all entries of a file at once. It counts where an entry does not say it itself."""
+
+    author: str = ""
+    source: str = ""
+    domain: str = ""
+    difficulty: str = ""
+
+
 class EntryChange(NamedTuple):
-    """One entry compared with the project. The fields after `word` are those of its draft."""
+    """One entry compared with the project. The fields after `word` are those of its draft.
+
+    `author` is the member who wrote it, or else the name of somebody outside; "" where nobody is named.
+    """
 
     word: str
     row: EntryRecord
     snapshot: Snapshot
     blocks: tuple[BlockChoice, ...]
     digest: str
+    author: User | str = ""
     source_id: int | None = None
     query_id: int | None = None
+    domain: str = ""
+    difficulty: str = ""
+
+
+class AuthorsNamed:
+    """The members of a project by the names and addresses that files give them."""
+
+    def __init__(self, project: Project) -> None:
+        self._members: dict[str, list[User]] = {}
+        for member in members_of(project):
+            for name in {member.name.strip().casefold(), member.email.casefold()}:
+                self._members.setdefault(name, []).append(member)
+
+    def find(self, name: str) -> User | str:
+        """The member, or the name of somebody outside as it stands. Raises ValueError for a name that two have."""
+        found = self._members.get(name.casefold(), [])
+        if len(found) > 1:
+            raise ValueError(f"{len(found)} members have this name; give the e-mail address instead")
+        return found[0] if found else name
 
 
 class EntryComparison:
     """The entries of one file against one project.
 
     `corpus` is used for entries that name no snapshot of the project. `machine` names what wrote every entry of the
-    file; "" leaves it to the entries.
+    file; "" leaves it to the entries, and so does `for_all` with what it leaves empty.
     """
 
     def __init__(
-        self, *, project: Project, file: File, errors: ErrorList, corpus: Corpus | None = None, machine: str = ""
+        self,
+        *,
+        project: Project,
+        file: File,
+        errors: ErrorList,
+        corpus: Corpus | None = None,
+        machine: str = "",
+        for_all: ForAll = ForAll(),  # noqa: B008 - a value that nobody changes
     ) -> None:
         self.project = project
         self.file = file
         self.errors = errors
         self.machine = machine
         self.corpus = corpus
+        self.for_all = for_all
+        self.authors = AuthorsNamed(project)
         self.newest = newest_snapshot(project, corpus.pk if corpus else None)
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
         self.questions_seen = _questions_by_hash(project)
@@ -215,9 +257,20 @@ class _Chunk:
             snapshot=snapshot,
             blocks=choices,
             digest=digest,
+            author="" if is_machine else self._author(row),
             source_id=self._source(row),
             query_id=self._query(row),
+            domain=entry.domain or whole.for_all.domain,
+            difficulty=entry.difficulty or whole.for_all.difficulty,
         )
+
+    def _author(self, row: EntryRecord) -> User | str:
+        name = row.entry.added_by or self.whole.for_all.author
+        try:
+            return self.whole.authors.find(name) if name else ""
+        except ValueError as reason:
+            field = "metadata.added_by" if row.entry.added_by else ""
+            raise self.whole.wrong(row, field, name, str(reason)) from None
 
     def _choice(self, row: EntryRecord, block: EntryBlock, path: str, snapshot: Snapshot) -> BlockChoice:
         whole = self.whole
@@ -260,7 +313,7 @@ class _Chunk:
         if entry.source and entry.source not in known:
             message = f"no source has this name; there are: {', '.join(sorted(known)) or 'none yet'}"
             raise self.whole.wrong(row, "metadata.source", entry.source, message)
-        return known.get(entry.source)
+        return known.get(entry.source or self.whole.for_all.source)
 
     def _query(self, row: EntryRecord) -> int | None:
         wanted = row.entry.query_id

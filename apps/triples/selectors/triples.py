@@ -15,8 +15,8 @@ from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.jobs import hidden_by_id
 from apps.queries.models import Query, Source
 from apps.queries.selectors import is_revoked
-from apps.triples.enums import ENDED, State
-from apps.triples.models import CANDIDATE, AskedRevision, ExpectedBlock, Revision, Triple, label_of
+from apps.triples.enums import ELSEWHERE, ENDED, State
+from apps.triples.models import CANDIDATE, USABLE, AskedRevision, ExpectedBlock, Revision, Triple, label_of
 
 REVOKED = "The permission of its source was revoked, so it cannot go on. Record a new permission under Sources first."
 
@@ -115,8 +115,8 @@ def locked_triple(project: Project, pk: int) -> Triple:
 
 
 def lock_accepted(project: Project) -> None:
-    """Lock the accepted triples of a project until the transaction ends."""
-    accepted = Triple.objects.select_for_update(no_key=True).filter(project=project, state=State.ACCEPTED)
+    """Lock the triples of a project that a version could have until the transaction ends."""
+    accepted = Triple.objects.select_for_update(no_key=True).filter(USABLE, project=project)
     list(accepted.order_by("pk").values_list("pk", flat=True))
 
 
@@ -254,8 +254,11 @@ def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
 
 
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
-    """Accepted triples on the corpus of `snapshot`, stale ones included, which a freeze rejects by name."""
-    return Triple.objects.filter(project=project, state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
+    """Triples on the corpus of `snapshot` that count as accepted, stale ones included, which a freeze rejects by name.
+
+    One that was reviewed elsewhere and is now reviewed blind counts until its verdicts are in.
+    """
+    return Triple.objects.filter(USABLE, project=project, snapshot__corpus_id=snapshot.corpus_id)
 
 
 class AcceptedTriple(NamedTuple):
@@ -281,6 +284,11 @@ class AcceptedTriple(NamedTuple):
     created_at: datetime
     author_id: int
     adopted_by_id: int | None
+
+    @property
+    def reviewed_elsewhere_by(self) -> tuple[str, ...]:
+        """Who reviewed it elsewhere, in the words of its file; nobody where two reviewers here decided."""
+        return tuple(self.claims.get("reviewed_by", ())) if self.resolution == ELSEWHERE else ()
 
     @property
     def counted_source(self) -> Source | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from apps.common.text.wording import plural
 from apps.metrics.agreement.results import informative
 from apps.metrics.estimate import Estimate
+from apps.review.core.elsewhere import public_sentences
 
 
 class Licence(NamedTuple):
@@ -85,8 +86,7 @@ def draft(facts: Mapping[str, Any]) -> dict[str, str]:
         f" {plural(counts['passages'], 'passage')}. The folder schema describes every field.",
         "questions": _sources(facts["sources"]),
         "passages": f"{plural(counts['passages'], 'passage')} from {plural(facts['documents'], 'document')}.",
-        "checking": "Each question with an answer was confirmed by two people who did not write it and did not see each"
-        " other’s verdict. Where they differed it was resolved, as its resolution says.",
+        "checking": _checking(facts.get("elsewhere")),
         "grades": _scale(facts["scale"]) if counts["pairs"] else "No grade was published.",
         "agreement": _agreement(facts["agreement"]),
         "splits": _splits(facts["splits"]),
@@ -108,6 +108,16 @@ def card_bytes(title: str, texts: Mapping[str, str]) -> bytes:
 def filled(texts: Mapping[str, str]) -> int:
     """How many sections have a text."""
     return sum(bool(texts.get(section.key, "").strip()) for section in SECTIONS)
+
+
+def _checking(elsewhere: Mapping[str, Any] | None) -> str:
+    """`elsewhere` tells of those that nobody here has reviewed, None when there are none."""
+    which = "Each other question" if elsewhere else "Each question"
+    here = (
+        f"{which} with an answer was confirmed by two people who did not write it and did not see each other’s verdict."
+        " Where they differed it was resolved, as its resolution says."
+    )
+    return f"{public_sentences(elsewhere)} {here}" if elsewhere else here
 
 
 def _truth(counts: Mapping[str, int]) -> str:

@@ -19,6 +19,7 @@ from apps.reports.core.version_document import small_words
 from apps.reports.presenters.version_reports.boards import ScoredBoard
 from apps.reports.presenters.version_reports.questions import VersionQuestions, small_by_field
 from apps.reports.selectors.version_facts import VersionFacts, lowest_relevant_of
+from apps.review.core.elsewhere import sample_sentence
 from apps.triples.enums import State
 
 Gap = tuple[str, str]
@@ -145,6 +146,10 @@ def _of_triples(questions: VersionQuestions, manifest: Mapping[str, Any]) -> Ite
     if retired:
         words = f"{_have(retired)} been retired since"
         yield "Q&As", f"{_of_all(retired, total, 'Q&A', 'Q&As')} {words}."
+    if elsewhere := manifest.get("elsewhere"):
+        words = "reviewed elsewhere and taken over by a lead, not confirmed by two people here"
+        sampled = "".join(f" {sample_sentence(one)}." for one in elsewhere["sets"])
+        yield "Q&As", f"{_of_all(elsewhere['triples'], total, 'Q&A', 'Q&As')} {words}.{sampled}"
     if machine:
         words = "from a machine; a person adopted each, and two others reviewed it"
         yield "Q&As", f"{_of_all(machine, total, 'Q&A', 'Q&As')} {words}."

@@ -50,6 +50,7 @@ BY_VERDICTS: Mapping[str, str] = {
     ResolutionKind.REVISED: "the author, in new words that both reviewers confirmed",
     ResolutionKind.POLICY: "the reviewer who had flagged, by the policy",
     ResolutionKind.ADJUDICATED: "a lead who had no part in it",
+    ResolutionKind.ELSEWHERE: "a lead, after reviews elsewhere",
 }
 
 
