@@ -10,6 +10,7 @@ from apps.review.selectors.queues import (
     disputes_to_answer,
     next_in_queue,
     review_queue,
+    stale_of,
     to_adjudicate,
     waiting_for,
 )
@@ -62,7 +63,12 @@ def test_open_work_is_counted_for_each_person(project):
     make_in_review(project, author=author)
     make_triple(project, State.ACCEPTED, stale=True, author=author)
 
-    assert words(author, project, Role.ANNOTATOR) == {"disputes to answer": 1, "drafts to finish": 1}
+
+    of_author = {"disputes to answer": 1, "drafts to finish": 1, "stale triples": 1}
+    assert words(author, project, Role.ANNOTATOR) == of_author
+    assert words(author, project, Role.REVIEWER).keys() == {"disputes to answer", "drafts to finish"}
+    assert [triple.author for triple in stale_of(author, project)] == [author]
+    assert words(make_member(project, Role.ANNOTATOR), project, Role.ANNOTATOR) == {}
     assert words(reviewers_of(disputed)[1], project, Role.REVIEWER) == {"triples to review": 1}
     assert words(lead_of(project), project, Role.LEAD) == {"disputes to adjudicate": 1, "stale triples": 1}
 

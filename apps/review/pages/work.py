@@ -94,6 +94,7 @@ KINDS = (
     SectionKind("answer", queues.disputes_to_answer, "changed_at", "review:triple", has_authors=True),
     SectionKind("drafts", queues.drafts_of, "changed_at", "triples:edit"),
     SectionKind("revisions", queues.revisions_of, "begun_at", "triples:edit"),
+    SectionKind("stale", queues.stale_of, "changed_at", "review:stale-triple"),
     SectionKind("adjudicate", queues.to_adjudicate, "changed_at", "review:triple", Role.LEAD, has_authors=True),
     SectionKind("differing", to_decide, "proposed_at", "review:candidate", Role.LEAD, OF_PASSAGE, escalates=False),
     SectionKind("waiting", queues.disputes_of_others, "changed_at", "review:triple", has_authors=True),
@@ -108,6 +109,7 @@ WORDS = {
     "answer": ("To answer", "disputes where it is your turn", "Open"),
     "drafts": ("Drafts to finish", "only you see them until you submit", "Saved"),
     "revisions": ("Revisions you began", "the next round opens when you submit", "Begun"),
+    "stale": ("Yours that went stale", "their passage changed; one with its evidence is pinned by a key", "Stale"),
     "adjudicate": ("Disputes you can adjudicate", "you are not involved in them", "Open"),
     "differing": ("Passages you can decide", "two reviewers differ, and you are not involved", "Proposed"),
     "waiting": (
