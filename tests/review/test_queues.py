@@ -63,7 +63,6 @@ def test_open_work_is_counted_for_each_person(project):
     make_in_review(project, author=author)
     make_triple(project, State.ACCEPTED, stale=True, author=author)
 
-
     of_author = {"disputes to answer": 1, "drafts to finish": 1, "stale triples": 1}
     assert words(author, project, Role.ANNOTATOR) == of_author
     assert words(author, project, Role.REVIEWER).keys() == {"disputes to answer", "drafts to finish"}
