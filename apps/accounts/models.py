@@ -95,6 +95,7 @@ def default_policies() -> dict:
         "review_lease_hours": 48,
         "review_guideline": "",
         "escalation_days": 7,
+        "dispute_days": 3,
         "calibration_reviews": 20,
         "calibration_items": 8,
         "skipped_steps": [],

@@ -228,8 +228,13 @@ def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
     return disputes.filter(~_is_turn_of(person))
 
 
+def reaches_leads_at(project: Project, at: datetime) -> datetime:
+    """The latest time at which a dispute began whose author and flagger have had their days by `at`."""
+    return at - timedelta(days=policy(project, "dispute_days"))
+
+
 def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person has no part."""
+    """Disputed triples in which the person has no part. They are a lead's work from `reaches_leads_at`."""
     # Read once. Asked of each triple, SQLite would walk all seats of the person for it.
     seated = ReviewSeat.objects.filter(reviewer=person).values("revision__triple")
     disputed = _disputed(project).exclude(author=person).exclude(adopted_by=person)
@@ -299,8 +304,9 @@ def _queues(person: User, project: Project, roles: frozenset[str], at: datetime)
         ("drafts to finish", "review:queue", [(drafts_of(person, project), "changed_at")]),
         ("revisions to finish", "review:queue", [(revisions_of(person, project), "begun_at")]),
     ]
+    disputes = to_adjudicate(person, project).filter(changed_at__lte=reaches_leads_at(project, at))
     of_leads: list[Queue] = [
-        ("disputes to adjudicate", "review:queue", [(to_adjudicate(person, project), "changed_at")]),
+        ("disputes to adjudicate", "review:queue", [(disputes, "changed_at")]),
         ("passages to decide", "review:queue", [(to_decide(person, project), "proposed_at")]),
     ]
     of_writers: list[Queue] = [("stale triples", "review:stale", [(stale, "changed_at")])]
