@@ -55,7 +55,7 @@ REASON_HELP = {
 }
 
 REASON_KEYS = dict(zip(Reason, "123456", strict=True))
-CATEGORY_KEYS = dict(zip(Category, "qwer", strict=True))
+CATEGORY_KEYS = dict(zip(Category, "7890", strict=True))
 
 
 class Decision(Enum):
