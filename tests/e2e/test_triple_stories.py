@@ -45,7 +45,7 @@ def write_and_submit(keys: Keyboard, team: Team, answer: str = "At most eight ho
     keys.press("Escape", "j", "Enter")
     keys.reads("3.6 Break-glass access", "#read .docpath")
     keys.tab_to(keys.page.locator("#read [data-doc]"))
-    keys.press("m", "ArrowDown", "ArrowDown", "m")
+    keys.press("m", "ArrowDown", "ArrowDown", "Enter")
     keys.reads("A session lasts at most eight hours.", "#read mark")
     settled(keys.page)
     keys.look_over()
