@@ -96,6 +96,7 @@ def default_policies() -> dict:
         "review_guideline": "",
         "escalation_days": 7,
         "leads_decide_own": False,
+        "dispute_days": 3,
         "calibration_reviews": 20,
         "calibration_items": 8,
         "skipped_steps": [],

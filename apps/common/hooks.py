@@ -73,10 +73,11 @@ def record(
 
 
 class NextStep(NamedTuple):
-    """The words of a primary button, and where it leads."""
+    """The words of a primary button, and where it leads; whether a page there needs a snapshot."""
 
     words: str
     url: str
+    needs_snapshot: bool = False
 
 
 _answers: dict[type, Callable[[Any], NextStep | None]] = {}

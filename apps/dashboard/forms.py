@@ -60,6 +60,13 @@ class SettingsForm(KaratForm):
         max_value=365,
         help_text="Leads are notified about older reviews and see them on the review board.",
     )
+    dispute_days = forms.IntegerField(
+        label="Days to settle a dispute",
+        min_value=0,
+        max_value=365,
+        help_text="Author and flagger have so long; then leads find the dispute among their work. A lead may decide it "
+        "earlier.",
+    )
     review_guideline = forms.CharField(
         label="Guideline for reviewers",
         required=False,

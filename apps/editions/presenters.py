@@ -17,10 +17,12 @@ from apps.editions.selectors.decisions import ChangedPassage, Work, changed_pass
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.usage import (
     DependentVersion,
+    KindRow,
     Usage,
     dependent_versions,
     live_question,
     rounds_on,
+    rows_of,
     usage_of,
     versions_on,
 )
@@ -29,16 +31,6 @@ from apps.judging.core.eta import TimePerPair
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pace_question
 from apps.judging.selectors.rounds import guidelines_in
-
-
-class KindRow(NamedTuple):
-    """One kind of change: the counts of its passages and of what rests on them."""
-
-    kind: ChangeKind
-    passages: int
-    grades: int
-    triples: int
-    versions: list[str]
 
 
 class PlannedRound(NamedTuple):
@@ -113,18 +105,14 @@ class EditionSheet:
 
     @property
     def rows(self) -> list[KindRow]:
-        several = len({each.version.gold_set_id for each in self.dependents}) > 1
-        usage, rows = self.usage, []
-        for kind in ChangeKind:
-            labels = [_label(each, several) for each in self.dependents if kind in each.kinds]
-            grades = sum(len(found) for version, found in usage.grades.items() if self.kind_of(version) == kind)
-            triples = {pk for version, found in usage.triples.items() if self.kind_of(version) == kind for pk in found}
-            rows.append(KindRow(kind, self.edition.counts[kind], grades, len(triples), labels))
-        return rows
-
-    def kind_of(self, version: int) -> ChangeKind:
-        """The kind of an old block version."""
-        return self.edition.kinds.get(version, ChangeKind.SAME)
+        """The figures that an edition was taken on; of one that is not taken, or was before they were kept, as it is
+        now.
+        """
+        taken = self.asked.get("taken")
+        if taken and "kinds" in taken.after:
+            counts = self.edition.counts
+            return [KindRow(kind, counts[kind], *taken.after["kinds"][kind]) for kind in ChangeKind]
+        return rows_of(self.edition, self.usage, self.dependents)
 
     def round_for(self, work: Work) -> PlannedRound:
         as_before, pace = self.asked["as_before"], self.asked["pace"]
@@ -175,7 +163,3 @@ class EditionSheet:
         if version is None:
             return 0, 0
         return len(self.usage.grades.get(version, ())), len(self.usage.triples.get(version, ()))
-
-
-def _label(dependent: DependentVersion, several: bool) -> str:
-    return str(dependent.version) if several else dependent.version.label

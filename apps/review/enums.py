@@ -56,7 +56,7 @@ REASON_HELP = {
 }
 
 REASON_KEYS = dict(zip(Reason, "123456", strict=True))
-CATEGORY_KEYS = dict(zip(Category, "qwer", strict=True))
+CATEGORY_KEYS = dict(zip(Category, "7890", strict=True))
 
 
 class Decision(Enum):
@@ -149,3 +149,19 @@ def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
     """Which of the three questions a reviewer answered with no. `other` answers none of them."""
     flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
     return {aspect: aspect in flagged for aspect in ASPECTS}
+
+
+NOTICES = {
+    "review.seat": ("Q&As are ready for your review.", "review:queue"),
+    "review.reminder": ("Q&As still need your review.", "review:queue"),
+    "review.seat_gone": ("Q&As no longer need your review. They were assigned to somebody else.", "review:queue"),
+    "review.accepted": ("Q&As of yours are accepted: both reviewers confirmed them.", "triples:mine"),
+    "review.dropped": ("Q&As of yours are dropped: both reviewers flagged them.", "triples:mine"),
+    "review.disputed": ("Q&As are disputed: one reviewer flagged, the other confirmed.", "review:queue"),
+    "review.message": ("messages were written to you in disputes.", "review:queue"),
+    "review.settled": ("disputes were settled.", "triples:list"),
+    "review.revised": ("Q&As went to review in a new revision.", "triples:list"),
+    "review.adjudicated": ("disputes were decided by a lead.", "triples:list"),
+    "review.escalated": ("Q&As have waited for too long.", "review:board"),
+}
+"""Kinds of notifications of which several are one line: what follows their number, and the page that lists them."""

@@ -68,7 +68,10 @@ class BlockReading:
 
 @dataclass
 class Bench:
-    """The contents of the bench. `triple` is None until the first save; `query` is what a new draft starts from."""
+    """The contents of the bench. `triple` is None until the first save; `query` is what a new draft starts from.
+
+    `about_from` is the triple whose source and domain a new one begins with.
+    """
 
     project: Project
     person: User
@@ -80,6 +83,7 @@ class Bench:
     sought: str = ""
     wanted_block: int | None = None
     notice: str = ""
+    about_from: str = ""
     results: list[SearchResult] = field(default_factory=list)
 
     @property

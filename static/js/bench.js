@@ -157,6 +157,10 @@ document.querySelector("[data-mark]").addEventListener("pointerdown", (event) =>
 document.addEventListener("keydown", (event) => {
   const doc = read.querySelector("[data-doc]");
   if (!doc || isTextField(event.target) || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === "Enter" && event.target === doc) {
+    event.preventDefault();
+    mark();
+  }
   if (!event.key.startsWith("Arrow") || !selectedSpans(doc).length) return;
   const step = event.key === "ArrowDown" || event.key === "ArrowRight" ? 1 : -1;
   const isSentence = event.key === "ArrowDown" || event.key === "ArrowUp";
@@ -247,9 +251,14 @@ let addresses = null;
 let isLeaving = false;
 const isNew = () => addresses === null && !("isSaved" in form.dataset);
 
+const isEmpty = (name) => !field(name).value.trim();
+// Source and domain may be those of the Q&A before: nobody has written them here yet.
+const given = ["source", "domain"].map((name) => [name, field(name).value]);
+
 const saver = autosave(form, {
   isBlank: () =>
-    ["question", "answer", "domain", "note", "source", "difficulty"].every((name) => !field(name).value.trim()) &&
+    ["question", "answer", "note", "difficulty"].every(isEmpty) &&
+    given.every(([name, value]) => isEmpty(name) || field(name).value === value) &&
     !chosen.querySelector("[data-row]"),
   keptAs: () => `bench ${form.dataset.person} ${form.dataset.autosave}${isNew() ? location.search : ""}`,
   onResult: ({ saved, lost, wrong, conflict, closed }) => {

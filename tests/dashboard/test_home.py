@@ -99,7 +99,9 @@ class TestWaiting:
 
         assert waits_for(reviewers_of(triple)[0], project)["Review Q&As"].count == 1
         assert set(waits_for(author, project)) == {"Your drafts", "Disputes to answer"}
-        assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale Q&As"}
+        assert set(waits_for(lead_of(project), project)) == {"Stale Q&As"}
+        later = AT + timedelta(days=3)
+        assert set(waits_for(lead_of(project), project, later)) == {"Disputes to decide", "Stale Q&As"}
 
     def test_leads_see_permissions_that_end_within_a_month(self):
         project = make_project()

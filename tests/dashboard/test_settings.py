@@ -24,6 +24,7 @@ VALUES = {
     "review_lease_hours": 24,
     "review_guideline": "Read the block first.",
     "escalation_days": 3,
+    "dispute_days": 0,
     "calibration_reviews": 40,
     "calibration_items": 12,
     "freeze_relevant": "refuse",

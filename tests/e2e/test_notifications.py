@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from apps.accounts.enums import Role
 from apps.jobs.execution import sweep
 from apps.jobs.models import MailChoice
+from tests.e2e import looking
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.waiting import go
 from tests.factories import make_member
@@ -71,6 +72,18 @@ def test_ann_reads_what_happened_goes_where_it_leads_and_chooses_when_she_is_mai
     expect(page.get_by_text("Your choice is saved.")).to_be_visible()
     choice = MailChoice.objects.get(person=ann)
     assert (choice.how, choice.from_hour, choice.to_hour, choice.weekdays_only) == ("at_once", 7, 17, True)
+
+    waiting = [make_in_review(project, author=ann) for _ in range(3)]
+    reviewer = next(one for one in reviewers_of(waiting[0]) if one.notifications.filter(read_at=None).count() > 1)
+    keyboard.sit_down(reviewer, f"/p/{project.slug}/notifications/")
+    line = page.get_by_role("button", name="Q&As are ready for your review.")
+    expect(line).to_have_count(1)
+    keyboard.look_over()
+    looking.clean(page)
+    keyboard.tab_to(line)
+    keyboard.turn("Enter")
+    expect(page.get_by_role("heading", name="My work")).to_be_visible()
+    assert not reviewer.notifications.filter(kind="review.seat", read_at=None).exists()
 
     new = make_member(project, Role.ANNOTATOR, name="New Person")
     keyboard.sit_down(new, f"/p/{project.slug}/notifications/")

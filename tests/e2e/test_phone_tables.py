@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e import looking
+from tests.e2e import looking, world
 from tests.e2e.waiting import go
 from tests.e2e.worlds import shared
 from tests.factories import lead_of
@@ -25,6 +25,7 @@ def make_busy():
 
 
 round_ = shared(make_busy)
+demo = shared(world.build)
 
 
 def test_tables_are_cards_on_a_phone(new_context, live_server, round_):
@@ -38,3 +39,17 @@ def test_tables_are_cards_on_a_phone(new_context, live_server, round_):
         assert (path, page.evaluate(LOW)) == (path, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
         looking.clean(page)
+
+
+def test_drawn_estimates_are_whole_on_a_phone(new_context, live_server, demo):
+    phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(phone, live_server.url, demo.lead)
+    page = phone.new_page()
+    for path in ("evaluation/stability/1/", "evaluation/gates/1/", "evaluation/bias/1/", "evaluation/"):
+        go(page, f"/p/{demo.project.slug}/{path}")
+        drawings = page.locator(".data.cards .chart-cell > svg")
+        assert drawings.count() > 0
+        outside = "(all, width) => all.filter((one) => one.getBoundingClientRect().right > width).length"
+        assert (path, drawings.evaluate_all(outside, looking.NARROW["width"])) == (path, 0)
+        assert (path, page.evaluate(CUT)) == (path, [])
+        looking.look_at(page, f"phone-{path.replace('/', '-')}")

@@ -30,7 +30,7 @@ OUT_OF_SIGHT = """() => {
 
 
 def a_refused_flag_says_why_and_hides_no_reason(page):
-    press(page, "f", "6", "q")
+    press(page, "f", "6", "7")
     with turned(page):
         press(page, "Enter")
     expect(page.get_by_role("alert")).to_be_visible()

@@ -93,7 +93,7 @@ def test_a_reviewer_skips_confirms_undoes_and_flags_by_keys_alone(page, team, si
     leads(page, "Enter", "Who ends it?")
     assert Verdict.objects.filter(superseded_by=None).get().reasons == ["wrong_block"]
 
-    press(page, "f", "4", "q", "n")
+    press(page, "f", "4", "7", "n")
     page.keyboard.type("Too much, c and f typed here.")
     press(page, "Escape")
     expect(page.get_by_role("button", name="Flag", exact=False).first).to_have_attribute("aria-pressed", "true")
@@ -186,12 +186,12 @@ def a_split_is_guided_by_keys_and_says_where_it_is_rejected(page, team, witness)
     witness.drain()  # the browser notes the refusal
 
     at(page, team, triple)
-    leads(page, "s", "Split it into claims")
+    leads(page, "l", "Split it into claims")
     expect(page.locator("#question-1")).to_be_focused()
     expect(page.locator("#question-1")).to_have_value("How often is a customer’s root key rotated?")
     looking.clean(page, "split")
     press(page, "Escape")
-    press(page, "a")
+    press(page, "o")
     expect(page.locator("#question-3")).to_be_focused()
     expect(page.locator("#question-2")).to_have_value("Who is told?")
     page.keyboard.type("How long are backups kept?")
@@ -239,7 +239,7 @@ def test_stale_triples_are_gone_through_by_keys(page, team, stale, signed_in, wi
     press(page, "1")
     leads(page, "Enter", "root key rotated")
     with turned(page):
-        press(page, "b")
+        press(page, "r")
     expect(page.locator("#id_answer")).to_have_value("At least every twelve months.")
     assert [reload(triple).state for triple in stale] == [State.IN_REVIEW, State.ACCEPTED, State.RETIRED]
     assert witness.drain() == []

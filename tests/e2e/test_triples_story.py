@@ -297,7 +297,7 @@ def answer_twice(story: Story) -> None:
         expect(page.locator("main")).not_to_contain_text("chunks")
         looking.looks_well(page, "candidate", widths=WIDTHS, full=False)
         with turned(page):
-            press(page, "a")
+            press(page, "c")
 
     assert len(expected_blocks(reload(story.team.rotated).revision)) == 2
 

@@ -10,6 +10,8 @@ from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.editions.actions import apply
 from apps.judging.models import Guideline, Round, Seat
+from apps.queries.actions import retire_query
+from apps.queries.models import Query
 from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages
 from tests.factories import lead_of
@@ -42,6 +44,10 @@ def lead(story, client):
 
 def url_of(name, story, pk):
     return reverse(f"editions:{name}", args=[story.project.slug, pk])
+
+
+def url_of_api(story, pk):
+    return reverse("editions-api:snapshot", args=[story.project.slug, pk])
 
 
 def words(answer) -> str:
@@ -183,6 +189,30 @@ def test_a_snapshot_shows_the_same_and_is_taken_the_same_way(story, lead):
     assert counts(shown) == counts(answer) == ROWS
     assert "7 pairs to judge are in the pool Changed and new in" in words(answer)
     assert not Seat.objects.filter(round__pool__snapshot=snapshot).exclude(state="done").exists()
+
+
+def test_figures_of_an_edition_that_was_taken_stay_what_they_were(story, lead):
+    snapshot = story.take().snapshot
+    page, api = url_of("snapshot", story, snapshot.pk), url_of_api(story, snapshot.pk)
+    before = lead.get(page), lead.get(api).json()["kinds"]
+
+    for query in Query.objects.filter(project=story.project)[:2]:
+        retire_query(query_id=query.pk, reason="asked no more", actor=lead_of(story.project), at=LATER)
+
+    assert counts(before[0]) == counts(lead.get(page)) == ROWS
+    assert lead.get(api).json()["kinds"] == before[1]
+
+
+def test_changed_passages_that_touch_no_grade_and_no_question_are_folded(story, lead):
+    for query in Query.objects.filter(project=story.project):
+        retire_query(query_id=query.pk, reason="asked no more", actor=lead_of(story.project), at=LATER)
+    item = story.begin_import()
+
+    page = lead.get(url_of("import", story, item.pk)).text
+
+    unfolded, folded = page.split('<details class="untouched">')
+    assert "3 passages without grades and Q&amp;As" in folded
+    assert (unfolded.count("<article"), folded.count("<article")) == (0, 3)
 
 
 def test_without_a_guideline_or_people_the_edition_can_be_taken_all_the_same(story, lead):

@@ -234,6 +234,20 @@ def test_each_person_gets_their_own(project, person):
 # What --------------------------------------------------------------------------------------------------------------
 
 
+def test_several_of_one_kind_are_one_line_of_the_mail(project, person, monkeypatch):
+    monkeypatch.setattr(mailing, "MOST_IN_A_MAIL", 1)
+    for number in range(3):
+        notify_once(person, project, f"seat-{number}", kind="review.seat")
+    for number in range(2):
+        notify_once(person, project, f"key-{number}", sentence=f"Job {number} failed.")
+
+    mail_what_is_due(MONDAY)
+
+    (mail,) = mails()
+    assert mail["subject"] == "Karat: 5 notifications"
+    assert mail["body"].count("3 Q&As are ready for your review.") == mail["body"].count("1 more are unread") == 1
+
+
 def test_the_mail_names_projects_sentences_links_and_how_to_change_it(project, person, settings):
     settings.PUBLIC_URL = "https://karat.example.org"
     other = make_project("Appendix")

@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,15 +14,19 @@ from apps.accounts.enums import Role, Scope
 from apps.common.database.batched_reads import answer_to
 from apps.jobs.actions.notifications import mark_all_read, mark_read, notify, read_about
 from apps.jobs.models import Notification
+from apps.jobs.selectors import jobs
 from apps.jobs.selectors.jobs import PAGE_SIZE, notification_page, unread_asked
 from tests.factories import AT, lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 
 
-def notify_once(person, project, key="one", *, sentence="T-0001 waits for your review.", at=AT) -> Notification | None:
+WAITS = "T-0001 waits for your review."
+
+
+def notify_once(person, project, key="one", *, kind="test", sentence=WAITS, at=AT) -> Notification | None:
     path = reverse("jobs:list", args=(project.slug,))
-    return notify(person=person, project=project, kind="test", sentence=sentence, path=path, key=key, at=at)
+    return notify(person=person, project=project, kind=kind, sentence=sentence, path=path, key=key, at=at)
 
 
 @pytest.fixture
@@ -137,6 +142,42 @@ def test_pages_show_each_row_once_and_in_order(project, person, read):
     assert shown == unread_first
 
 
+def test_several_of_one_kind_are_one_line_whose_number_follows_what_is_read(client, project, person):
+    asked = [notify_once(person, project, f"triple:{n}:seat", kind="review.seat") for n in range(12)]
+    flagged = notify_once(person, project, "triple:1:closed", kind="review.disputed", sentence="T-0001 is disputed.")
+    tests = [notify_once(person, project, f"test-{n}") for n in range(2)]
+    client.force_login(person)
+
+    def shown():
+        page = notification_page(person, project)
+        return [line.sentence for line in page.lines], page.unread
+
+    assert shown() == (["12 Q&As are ready for your review."], [tests[1], tests[0], flagged])
+    read_about(person=person, project=project, prefix="triple:3:", at=AT)
+    assert shown()[0] == ["11 Q&As are ready for your review."]
+    assert "11 Q&amp;As are ready for your review." in client.get(list_url(project)).content.decode()
+    each = notification_page(person, project, kind="review.seat")
+    assert (each.lines, len(each.unread), each.read) == ([], 11, [asked[3]])
+
+    late = notify_once(person, project, "triple:99:seat", kind="review.seat")
+    told = {"up_to": asked[-1].pk, "kind": "review.seat"}
+    answer = client.post(reverse("notifications:read-all", args=(project.slug,)), told)
+
+    assert answer.url == reverse("review:queue", args=(project.slug,))
+    assert shown() == ([], [late, tests[1], tests[0], flagged])
+
+
+def test_what_is_hidden_for_now_is_on_no_line(project, person, monkeypatch):
+    for about in range(3):
+        row = notify_once(person, project, f"key-{about}", kind="review.accepted")
+        Notification.objects.filter(pk=row.pk).update(about=about)
+    monkeypatch.setattr(jobs, "hidden_for", lambda person: Q(about=1))
+
+    (line,) = notification_page(person, project).lines
+
+    assert line.sentence == "2 Q&As of yours are accepted: both reviewers confirmed them."
+
+
 @pytest.mark.parametrize("before", ["", "read-x", "unread-", "read-99999999999999999999", "' OR 1=1", "unread-²"])
 def test_a_place_that_is_none_is_the_top_or_below_the_end(client, project, person, before):
     notify_once(person, project)
@@ -154,7 +195,7 @@ def test_the_page_runs_as_many_queries_for_one_as_for_three(client, project, per
         notify_once(person, project, f"unread-{number}")
     client.force_login(person)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get(list_url(project))
 
 

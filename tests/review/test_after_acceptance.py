@@ -10,14 +10,16 @@ from apps.review.enums import VerdictChoice
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, start_draft
 from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import Wording
-from tests.factories import AT, make_member
+from tests.factories import AT, lead_of, make_member
 from tests.review.factories import (
     CHANGED,
+    answer,
     make_accepted,
     make_triple,
     reload,
+    reviewers_of,
 )
-from tests.triples.factories import TEXTS, make_snapshot, make_wording
+from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_wording
 
 C, F = VerdictChoice.CONFIRM, VerdictChoice.FLAG
 
@@ -49,6 +51,24 @@ def test_re_pinning_moves_unchanged_evidence_into_a_new_round(project):
     block = pinned.current.expected_blocks.get()
     assert (pinned.state, pinned.is_stale, pinned.snapshot, pinned.round) == (State.IN_REVIEW, False, newer, 2)
     assert [block.version.text[a:b] for a, b in block.spans] == ["A session lasts at most eight hours."]
+
+
+def test_re_pinning_keeps_what_the_author_answered_to_warnings_whoever_pins(project):
+    first = make_accepted(project)
+    alike = make_draft(project, question=first.revision.question)
+    answers = {f"duplicate:{first.label}": "It asks about another door."}
+    submit_triple(project=project, triple_id=alike.pk, author=alike.author, at=AT, answers=answers)
+    alike = reload(alike)
+    for reviewer in reviewers_of(alike):
+        answer(alike, reviewer)
+    newer = make_snapshot(project, CHANGED, corpus=first.snapshot.corpus)
+    refresh_staleness(project=project, snapshot=newer, at=AT)
+
+    pinned = re_pin(project=project, triple_id=alike.pk, person=lead_of(project), snapshot=newer, at=AT)
+
+    (kept,) = pinned.revision.warnings
+    assert (kept["key"], kept["answer"]) == next(iter(answers.items()))
+    assert (pinned.state, pinned.round) == (State.IN_REVIEW, 2)
 
 
 def test_re_pinning_is_refused_when_the_evidence_is_gone(project):

@@ -9,10 +9,10 @@ from django.urls import reverse
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
-from apps.review.actions.disputes import post_message
+from apps.review.actions.disputes import adjudicate, post_message
 from apps.review.actions.reminding import ReminderRefused, escalate_long_waits, remind_reviewers
 from apps.review.actions.submitting import begin_revision
-from apps.review.enums import VerdictChoice
+from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Escalation
 from apps.review.selectors.board import BoardFilters, board_page
 from apps.triples.enums import State
@@ -93,11 +93,23 @@ class TestRows:
 
         name = triple.author
         assert moves == [
-            f"{name} answers the flag",
-            "the flagger answers",
-            f"{name} answers the flag",
+            f"{name} answers the flag; leads are asked in 3 days",
+            "the flagger answers; leads are asked in 3 days",
+            f"{name} answers the flag; leads are asked in 3 days",
             f"{name} revises",
         ]
+
+    def test_a_dispute_whose_days_are_over_may_be_decided_and_a_lead_may_do_so_before(self, project):
+        early, late = make_disputed(project), make_disputed(project)
+
+        decided = {"decision": Decision.ACCEPT, "reason": "It holds."}
+        adjudicate(project=project, triple_id=early.pk, lead=lead_of(project), **decided, at=AT)
+        (row,) = read(project, at=AT + timedelta(days=3))
+        set_policy(project, dispute_days=0)
+        (at_once,) = read(project)
+
+        assert (row.triple, row.move) == (late, f"{late.author} answers the flag, or a lead decides")
+        assert at_once.move == row.move
 
     def test_filters(self, project):
         author = make_member(project, Role.ANNOTATOR, name="Ann")

@@ -60,7 +60,7 @@ def test_without_a_choice_the_page_says_which_key_to_press(client, project):
 
     answered = page(client, candidate, "candidate-answer", key="k", note="Kept.")
 
-    assert (answered.status_code, "Press a if" in answered.content.decode()) == (400, True)
+    assert (answered.status_code, "Press c if" in answered.content.decode()) == (400, True)
     assert "Kept." in answered.content.decode()
 
 

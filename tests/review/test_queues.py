@@ -1,5 +1,7 @@
 """What waits for whom: each queue is its person's own, oldest first."""
 
+from datetime import timedelta
+
 import pytest
 
 from apps.accounts.enums import Role
@@ -10,6 +12,7 @@ from apps.review.selectors.queues import (
     disputes_to_answer,
     next_in_queue,
     review_queue,
+    stale_of,
     to_adjudicate,
     waiting_for,
 )
@@ -20,8 +23,8 @@ from tests.review.factories import answer, make_disputed, make_in_review, make_t
 from tests.triples.factories import make_draft
 
 
-def words(person, project, *roles) -> dict[str, int]:
-    return {row.word: row.count for row in waiting_for(person, project, frozenset(roles), AT)}
+def words(person, project, *roles, at=AT) -> dict[str, int]:
+    return {row.word: row.count for row in waiting_for(person, project, frozenset(roles), at)}
 
 
 def test_the_queue_is_ones_own_and_ends_with_ones_own_verdict(project):
@@ -62,9 +65,15 @@ def test_open_work_is_counted_for_each_person(project):
     make_in_review(project, author=author)
     make_triple(project, State.ACCEPTED, stale=True, author=author)
 
-    assert words(author, project, Role.ANNOTATOR) == {"disputes to answer": 1, "drafts to finish": 1}
+    of_author = {"disputes to answer": 1, "drafts to finish": 1, "stale triples": 1}
+    assert words(author, project, Role.ANNOTATOR) == of_author
+    assert words(author, project, Role.REVIEWER).keys() == {"disputes to answer", "drafts to finish"}
+    assert [triple.author for triple in stale_of(author, project)] == [author]
+    assert words(make_member(project, Role.ANNOTATOR), project, Role.ANNOTATOR) == {}
     assert words(reviewers_of(disputed)[1], project, Role.REVIEWER) == {"triples to review": 1}
-    assert words(lead_of(project), project, Role.LEAD) == {"disputes to adjudicate": 1, "stale triples": 1}
+    assert words(lead_of(project), project, Role.LEAD) == {"stale triples": 1}
+    later = AT + timedelta(days=3)
+    assert words(lead_of(project), project, Role.LEAD, at=later) == {"disputes to adjudicate": 1, "stale triples": 1}
 
 
 def test_a_dispute_is_answered_in_turns_until_a_revision_is_begun(project):

@@ -49,16 +49,41 @@ def test_a_draft_is_started_once_for_a_key_read_and_saved(project, author, ask):
     started = ask(author, "drafts", body)
     again = ask(author, "drafts", body)
     pk, version = started.json()["triple_id"], started.json()["edit_version"]
-    saved = ask(author, "draft", body | {"answer": "Five hours.", "edit_version": version}, pk)
-    outdated = ask(author, "draft", body | {"answer": "Six hours.", "edit_version": version}, pk)
+    saved = ask(author, "draft", {"answer": "Five hours.", "edit_version": version}, pk)
+    outdated = ask(author, "draft", {"answer": "Six hours.", "edit_version": version}, pk)
+    misspelt = ask(author, "draft", {"anwser": "Six hours.", "edit_version": version + 1}, pk)
 
     assert (started.status_code, again.status_code) == (201, 201)
     assert again.json() == started.json()
     (shown,) = started.json()["blocks"]
     assert (shown["block_id"], [" ".join(one["text"].split()) for one in shown["evidence"]]) == (block, [quote])
     assert (saved.status_code, saved.json()["answer"]) == (200, "Five hours.")
+    assert saved.json()["blocks"] == [shown]
     assert (outdated.status_code, outdated.json()["code"]) == (409, "edit_conflict")
+    assert misspelt.status_code == 400
     assert ask(author, "draft", None, pk).json()["answer"] == "Five hours."
+
+
+def test_a_warning_has_the_key_under_which_it_is_answered_also_after_it_was_answered(project, author, ask):
+    there = make_accepted(project)
+    version = there.revision.expected_blocks.first().version
+    block, quote = version.block.outside_id, " ".join(version.text.split()[:4])
+    body = {
+        "question": there.revision.question,
+        "answer": quote,
+        "blocks": [{"block_id": block, "quotes": [quote]}],
+        "idempotency_key": "one",
+    }
+
+    draft = ask(author, "drafts", body).json()
+    (asked,) = [check for check in draft["checks"] if check["needs_reason"]]
+    sent = {"reasons": {asked["key"]: "It asks about another door."}, "edit_version": draft["edit_version"]}
+    saved = ask(author, "draft", sent, draft["triple_id"]).json()
+
+    assert (asked["key"], asked["quote"]) == (f"duplicate:{there.label}", there.revision.question)
+    assert not any(check["needs_reason"] for check in saved["checks"])
+    (answered,) = [check for check in saved["checks"] if check["key"] == asked["key"]]
+    assert answered["answer"] == "It asks about another door."
 
 
 def test_a_draft_is_its_authors(project, author, ask):

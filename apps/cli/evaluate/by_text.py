@@ -15,7 +15,7 @@ from apps.cli.score.by_text import CorpusTexts, LocatedRun, Returns, blocks_of_r
 from apps.common.text.wording import plural
 from apps.metrics.by_text.coverage import Evidence
 from apps.metrics.columns import BlockIds, Judged, Ranked
-from apps.metrics.expected.rules import HitRule, Returned
+from apps.metrics.expected.rules import BLOCK, EVIDENCE, HitRule, Returned
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.measure_input import Pass
 from apps.metrics.scorecard import ScoredRun
@@ -38,6 +38,9 @@ class Answers(Protocol):
 
     @property
     def passages(self) -> Returns: ...
+
+    @property
+    def returned(self) -> Mapping[str, Sequence[Returned]]: ...
 
 
 class TextRun(NamedTuple):
@@ -116,6 +119,19 @@ class ReleaseTexts:
         if not one.passages or np.isin(one.ranked.block, judged.block).any():
             return True
         return any(told.id in self.release.blocks for told in chain.from_iterable(one.passages.values()))
+
+    def hit_rule(self) -> HitRule:
+        """What triples are measured by: by ids where each system names a block of the release, or not each has texts.
+
+        One that returns nothing names none and has no text.
+        """
+        known = self.release.blocks.keys() | {
+            block.block_id for question in self.release.questions for block in question.expected
+        }
+        rows = [list(chain.from_iterable(one.returned.values())) for one in self.answered]
+        names_all = all(any(told.id in known for told in one) for one in rows)
+        have_texts = all(any(told.text for told in one) for one in rows)
+        return HitRule(EVIDENCE if have_texts and not names_all else BLOCK)
 
     def can_locate(self, place: int) -> bool:
         """Whether this system returned any text that could be located."""

@@ -143,7 +143,7 @@ def _check_sides(args: argparse.Namespace, release: ReleaseSplit, wanted: Wanted
     if wanted.text and not (release.queries and release.blocks):
         lacks = NO_CORPUS if release.queries else "has no grades here."
         raise NotAnExport(f"--hit {args.hit} measures nothing: {release.name} {lacks}")
-    if not wanted.text and args.hit != BLOCK and not release.triples:
+    if wanted.hit and wanted.hit.kind != BLOCK and not release.triples:
         raise NotAnExport(f"{release.name} has no Q&As here, so --hit {args.hit} measures nothing. Leave it out.")
     measures = parse_measures(args.measures) if args.measures else ()
     if of_triples := [str(one) for one in measures if EXPECTED in one.entry.needs and not release.triples]:
@@ -227,11 +227,11 @@ def _sheet(
     )
     if not scored.cards:
         raise NotAnswered(f"{_no_grades(release)} {release.name} has no Q&As to measure it on.")
-    misses = misses_of(release, judged, answered, scored, wanted.hit)
+    misses = misses_of(release, judged, answered, scored)
     steps = None
     if not args.quiet:
         files = options.files_of(args)
-        steps = next_steps(release, scored, misses, files, hit=wanted.hit, returned=answered.returned)
+        steps = next_steps(release, scored, misses, files, returned=answered.returned, names_hit=wanted.hit is not None)
     return ResultSheet(release, scored, None if rules is None else args.tier, options.timed_words(args), misses, steps)
 
 

@@ -30,7 +30,7 @@ from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.goldsets.formats.zipping import MANIFEST
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES
-from apps.metrics.expected.rules import BLOCK, TEXT, HitRule
+from apps.metrics.expected.rules import TEXT
 from apps.metrics.measures.registry import DEFAULT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.metrics.vocabulary import Vocabulary
@@ -136,7 +136,7 @@ class Conditions(NamedTuple):
     gates: Path
     tier: str = "full"
     slice: str = ""
-    hit: str = "block"
+    hit: str = ""
     depth: int = 100
     baseline: Path | None = None
 
@@ -170,14 +170,14 @@ def check(release: ReleaseSplit, search: Search, wanted: Conditions, *, name: st
     answers = [_answer(query, search, wanted.depth) for query in release.asked]
     answered = from_answers(name, answers, release, judged, blocks)
     path = wanted.baseline
-    hit = hit_rule(wanted.hit)
-    text = hit if hit.kind == TEXT else None
+    hit = hit_rule(wanted.hit) if wanted.hit else None
+    text = hit if hit and hit.kind == TEXT else None
     measures = parse_measures(DEFAULT_MEASURES), parse_measures(DEFAULT_HIT_MEASURES)
     scored = evaluate(
         release,
         judged,
         answered,
-        wanted=Wanted(*measures, HitRule(BLOCK) if text else hit, text=text),
+        wanted=Wanted(*measures, None if text else hit, text=text),
         rules=rules,
         baseline=from_file(str(path), release, judged, blocks, fits_ids=False) if path else None,
         seed=DEFAULT_SEED,

@@ -81,17 +81,15 @@ class Misses(NamedTuple):
         return "by grades, by text" if self.hit else "by grades"
 
 
-def misses_of(
-    release: ReleaseSplit, judged: Judged | None, run: Answered, scored: Evaluated, hit: HitRule
-) -> list[Misses]:
+def misses_of(release: ReleaseSplit, judged: Judged | None, run: Answered, scored: Evaluated) -> list[Misses]:
     """The misses of each side that was scored, by grades first."""
     sides = []
     if scored.by_grades and scored.text_run:
         sides.append(_by_text(release, scored.text_run, str(scored.by_grades.hit), cutoff_of(scored.by_grades)))
     elif scored.by_grades and judged is not None:
         sides.append(_by_grades(release, judged, run, cutoff_of(scored.by_grades)))
-    if scored.on_triples:
-        sides.append(_on_triples(release, run, hit, cutoff_of(scored.on_triples)))
+    if scored.on_triples and scored.on_triples.hit:
+        sides.append(_on_triples(release, run, scored.on_triples.hit, cutoff_of(scored.on_triples)))
     return sides
 
 

@@ -18,6 +18,10 @@ from apps.metrics.scorecard import Scorecard, StratumScores, text_words
 
 PLACES = 2
 DIGEST_SHOWN = 12
+BY_EVIDENCE = (
+    "The Q&As are measured by the hit rule evidence, since the system names no passage of the release by an id; "
+    "--hit names another rule."
+)
 FIELD_WORDS = {"query_type": "type"}
 
 
@@ -47,11 +51,16 @@ def next_steps(
     misses: Sequence[Misses],
     files: Files,
     *,
-    hit: HitRule,
     returned: Mapping[str, Sequence[Returned]],
+    names_hit: bool,
 ) -> list[str]:
-    """How sure the figures are, what is weak, what was missed, and how to keep, compare, gate and cite them."""
-    lines = [_unread(hit, returned) if scored.on_triples else ""]
+    """How sure the figures are, what is weak, what was missed, and how to keep, compare, gate and cite them.
+
+    `names_hit`: whoever asked named the hit rule.
+    """
+    hit = scored.on_triples.hit if scored.on_triples else None
+    lines = [_unread(hit, returned) if hit else ""]
+    lines.append(BY_EVIDENCE if hit and hit.kind == EVIDENCE and not names_hit else "")
     lines += map(_sure, scored.cards)
     lines += map(_weakest, scored.cards)
     lines.append(_missed(misses, files))

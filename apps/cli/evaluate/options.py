@@ -17,7 +17,7 @@ from apps.cli.evaluate.scoring import Wanted
 from apps.cli.score.triples import hit_rule
 from apps.gates.core.rule import TIERS
 from apps.metrics.expected.measures import DEFAULT_HIT_MEASURES, can_be_of_hits
-from apps.metrics.expected.rules import BLOCK, TEXT, HitRule
+from apps.metrics.expected.rules import TEXT
 from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.measures.registry import DEFAULT_MEASURES, DEFAULT_TEXT_MEASURES, parse_measures
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
@@ -56,10 +56,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--hit",
-        default=BLOCK,
         metavar="RULE",
-        help="what counts as right for a Q&A: block (default), document, pages, evidence, evidence(share=0.9); or "
-        "text, text(share=0.9): grades by text, as for systems that name no graded passage by an id",
+        help="what counts as right for a Q&A: block, document, pages, evidence, evidence(share=0.9); default: block, "
+        "for systems that return texts without an id of the release evidence. Or text, text(share=0.9): grades by "
+        "text, as for systems that name no graded passage by an id",
     )
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
@@ -137,7 +137,8 @@ def wanted_of(args: argparse.Namespace) -> Wanted:
 
     Raises MeasureError.
     """
-    hit = hit_rule(args.hit)
+    hit = hit_rule(args.hit) if args.hit else None
+    text = hit if hit and hit.kind == TEXT else None
     by_grades, on_triples = [], []
     for measure in parse_measures(args.measures or DEFAULT_MEASURES):
         if EXPECTED not in measure.entry.needs:
@@ -149,9 +150,9 @@ def wanted_of(args: argparse.Namespace) -> Wanted:
     return Wanted(
         by_grades or parse_measures(DEFAULT_MEASURES),
         on_triples,
-        HitRule(BLOCK) if hit.kind == TEXT else hit,
+        None if text else hit,
         by_text=by_grades if args.measures else (),
-        text=hit if hit.kind == TEXT else None,
+        text=text,
     )
 
 
@@ -186,10 +187,9 @@ def pace_of(args: argparse.Namespace) -> Pace:
 
 def files_of(args: argparse.Namespace) -> Files:
     """The files beside the result, and the command that would score its answers again."""
-    chosen = {"--split": args.split, "--slice": args.slice, "--measures": args.measures}
+    chosen = {"--split": args.split, "--slice": args.slice, "--measures": args.measures, "--hit": args.hit}
     words = [str(args.release)]
     words += [word for option, value in chosen.items() if value for word in (option, value)]
-    words += [] if args.hit == BLOCK else ["--hit", args.hit]
     existing = args.run_file or args.results_file
     saved = existing or args.save_results or args.save_run
     return Files(

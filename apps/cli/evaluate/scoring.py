@@ -152,7 +152,7 @@ class Answered(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is measured: by grades, and on triples by a hit rule.
+    """What is measured: by grades, and on triples by a hit rule; without one by that which reads what is returned.
 
     By grades it is by text, with the measures `by_text`, for systems that name no graded block; for all with a rule
     `text`.
@@ -160,7 +160,7 @@ class Wanted(NamedTuple):
 
     by_grades: Sequence[Measure]
     on_triples: Sequence[Measure]
-    hit: HitRule
+    hit: HitRule | None = None
     by_text: Sequence[Measure] = ()
     text: HitRule | None = None
 
@@ -291,7 +291,7 @@ def evaluate(
         if rule == text:
             by_grades, text_run = card, texts.text_run(rule)
     if release.triples:
-        own = str(wanted.hit)
+        own = str(wanted.hit or texts.hit_rule())
         for hit in dict.fromkeys([own, *(rule.hit for rule in rules if counts_questions(rule.hit))]):
             measures = _named(wanted.on_triples if hit == own else [], rules, hit)
             card = measured_on_triples(

@@ -25,10 +25,10 @@ from apps.corpus.core.import_plans import UNTOUCHED
 from apps.corpus.enums import ImportState
 from apps.corpus.formats.documents.registry import TABLES
 from apps.corpus.forms import ImportForm, TableForm
-from apps.corpus.models import Import
+from apps.corpus.models import Corpus, Import
 from apps.corpus.presenters import panels_of
 from apps.corpus.rules import undo_refusal
-from apps.corpus.selectors.corpora import import_in, imports_in
+from apps.corpus.selectors.corpora import freezable_in, import_in, imports_in, snapshots_in
 from apps.corpus.selectors.import_kinds import ImportKind, kind_named
 
 WIDTH, BOTTOM, TOP = 264.0, 94.0, 16.0
@@ -210,6 +210,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "to_import": _to_import_count(item.plan),
         "target": kind.target(project, item.options),
         "next": next_step(item) if is_in_force else None,
+        "freezable": _to_freeze(project, item) if is_in_force else [],
         "edition": kind.edition_of(item) if is_in_force else None,
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
@@ -220,6 +221,14 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "panels": panels_of(item, member_of(request)) if is_in_force else [],
     }
     return render(request, "corpus/import.html", context)
+
+
+def _to_freeze(project: Project, item: Import) -> list[Corpus]:
+    """The corpora without any snapshot, after documents; after anything else only while the project has none."""
+    frozen = set(snapshots_in(project).order_by().values_list("corpus", flat=True))
+    if frozen and item.kind != "corpus":
+        return []
+    return [corpus for corpus in freezable_in(project) if corpus.pk not in frozen and not corpus.is_being_frozen]
 
 
 def _documents(

@@ -100,7 +100,7 @@ def _score_passages(run: Run, version: Version) -> NextStep | None:
 def _choose_results(project: Project) -> NextStep | None:
     if pools_in(project).exists():
         return None
-    return NextStep("Choose results to judge", path("pool", project))
+    return NextStep("Choose results to judge", path("pool", project), needs_snapshot=True)
 
 
 HOME = ("Home", "dashboard:home")

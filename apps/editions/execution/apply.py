@@ -32,7 +32,16 @@ from apps.editions.selectors.decisions import (
     work_of,
 )
 from apps.editions.selectors.editions import Edition, between, planned
-from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
+from apps.editions.selectors.usage import (
+    KindRow,
+    Usage,
+    dependent_versions,
+    live_question,
+    rounds_on,
+    rows_of,
+    usage_of,
+    versions_on,
+)
 from apps.goldsets.actions.versions import change_draft
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
@@ -136,7 +145,9 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     EditionRefused.raise_for(rules.shown_refusal(order.shown, edition.mark), code="edition_changed")
     asked: dict[str, BatchedRead[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
     found = answer_to(project, joined(asked))
-    usage = usage_of(edition, rounds_on(before.corpus), found["live"])
+    frozen = [version for version in versions_on(before.corpus) if not version.is_draft]
+    usage = usage_of(edition, rounds_on(before.corpus), found["live"], frozen)
+    rows = rows_of(edition, usage, dependent_versions(frozen, usage, edition.kinds))
     work = work_of(edition, usage, _choices(edition, usage, found["decided"], order))
     versions = _versions(edition, [*work.carried, *work.to_judge])
     carried = _carry(edition, work.carried, versions, actor, at)
@@ -144,7 +155,7 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     round_ = _round(edition, pool, actor, at) if pool is not None and order.with_round else None
     drafts = _move_drafts(edition, [each for each in (carried, round_) if each is not None], actor, at)
     taken = Taken(snapshot, carried, pool, round_, drafts)
-    _record(project, edition, work, taken, actor, at)
+    _record(project, edition, rows, work, taken, actor, at)
     return taken
 
 
@@ -260,10 +271,20 @@ def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: dat
     ]
 
 
-def _record(project: Project, edition: Edition, work: Work, taken: Taken, actor: User, at: datetime) -> None:
+def _record(
+    project: Project,
+    edition: Edition,
+    rows: Sequence[KindRow],
+    work: Work,
+    taken: Taken,
+    actor: User,
+    at: datetime,
+) -> None:
+    """`rows` are the figures of the page, which stay what they were when it was taken."""
     after = {
         "before": edition.before.digest,
-        "passages": {str(kind): number for kind, number in edition.counts.items()},
+        "passages": {str(row.kind): row.passages for row in rows},
+        "kinds": {str(row.kind): [row.grades, row.triples, row.versions] for row in rows},
         "along": work.along,
         "carried": len(work.carried),
         "again": len(work.again),

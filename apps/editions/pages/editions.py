@@ -77,13 +77,16 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
     passages = sheet.passages(compared)
     choices = choices_of(passages, {}, rest)
     shown_passages = passages_in_order(passages, shown)
+    decided = [(passage, choices[passage.old.pk] == Choice.CARRY) for passage in shown_passages]
     work = work_of(edition, sheet.usage, choices)
     rows = sheet.rows
     taken = sheet.asked.get("taken")
     return {
         "edition": edition,
         "rows": rows,
-        "changes": [(passage, choices[passage.old.pk] == Choice.CARRY) for passage in shown_passages],
+        "changes": [one for one in decided if one[0].grades or one[0].triples],
+        "untouched": [one for one in decided if not (one[0].grades or one[0].triples)],
+        "changes_shown": len(decided),
         "any_decided": any(passage.decided for passage in passages),
         "changes_total": len(sheet.ranked),
         "changed": next(row for row in rows if row.kind == ChangeKind.CHANGED),
@@ -154,7 +157,7 @@ def _passages(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, 
 def _pairs(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, list[dict[str, Any]]]:
     """Judged pairs by query and passage, without their grades: whoever still judges may see this."""
     grades = sheet.usage.grades
-    versions = {version for version in grades if sheet.kind_of(version) == kind}
+    versions = {version for version in grades if sheet.edition.kind_of(version) == kind}
     names = BlockVersion.objects.filter(pk__in=versions).values_list("block__outside_id", "pk", "block_id")
     pairs = sorted((query, *found) for found in names for query in grades[found[1]])
     page = Paginator(pairs, PAGE_SIZE).get_page(number)
@@ -164,7 +167,7 @@ def _pairs(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, lis
 
 
 def _triples(sheet: EditionSheet, kind: ChangeKind, number: str) -> tuple[Any, list[Triple]]:
-    found = {pk for version, own in sheet.usage.triples.items() if sheet.kind_of(version) == kind for pk in own}
+    found = {pk for version, own in sheet.usage.triples.items() if sheet.edition.kind_of(version) == kind for pk in own}
     page = Paginator(sorted(found), PAGE_SIZE).get_page(number)
     triples = Triple.objects.select_related("current").in_bulk(list(page))
     return page, [triples[pk] for pk in page]

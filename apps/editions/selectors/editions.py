@@ -81,6 +81,10 @@ class Edition:
         named = ((change.kind, change.before) for change in self.changes)
         return {self.old[before.name].version_id: kind for kind, before in named if before is not None}
 
+    def kind_of(self, version: int) -> ChangeKind:
+        """The kind of an old block version."""
+        return self.kinds.get(version, ChangeKind.SAME)
+
     @property
     def mark(self) -> str:
         """A digest of the changes, to notice when they are no longer those that were shown."""

@@ -2,9 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F, QuerySet, TextField, Value
 from django.db.models.functions import Cast
@@ -134,6 +134,32 @@ def dependent_versions(
         DependentVersion(version, frozenset(kinds.get(passage, ChangeKind.SAME) for passage in usage.items[version.pk]))
         for version in frozen
     ]
+
+
+class KindRow(NamedTuple):
+    """One kind of change: the counts of its passages and of what rests on them."""
+
+    kind: ChangeKind
+    passages: int
+    grades: int
+    triples: int
+    versions: list[str]
+
+
+def rows_of(edition: Edition, usage: Usage, dependents: Sequence[DependentVersion]) -> list[KindRow]:
+    """The figures of every kind, as they are now."""
+    several = len({each.version.gold_set_id for each in dependents}) > 1
+    rows = []
+    for kind in ChangeKind:
+        labels = [_label(each, several) for each in dependents if kind in each.kinds]
+        grades = sum(len(found) for text, found in usage.grades.items() if edition.kind_of(text) == kind)
+        triples = {pk for text, found in usage.triples.items() if edition.kind_of(text) == kind for pk in found}
+        rows.append(KindRow(kind, edition.counts[kind], grades, len(triples), labels))
+    return rows
+
+
+def _label(dependent: DependentVersion, several: bool) -> str:
+    return str(dependent.version) if several else dependent.version.label
 
 
 def evidence_on(usage: Usage, versions: Mapping[int, BlockVersion]) -> dict[int, list[Span]]:

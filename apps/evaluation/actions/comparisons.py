@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 
@@ -129,46 +129,49 @@ class LedgerRefused(Refusal):
     """The ledger entry is not valid."""
 
 
+class LedgerChanges(TypedDict, total=False):
+    """Fields of a ledger entry."""
+
+    tried: str
+    commit: str
+    configuration: str
+    verdict: str
+    cost: Decimal | None
+    prices: Mapping[str, Decimal] | None
+    figures: Mapping[str, float] | None
+
+
 @transaction.atomic
 def write_ledger(
     *,
     run: Run,
-    tried: str = "",
-    commit: str = "",
-    configuration: str = "",
-    verdict: str = "",
-    cost: Decimal | None = None,
-    prices: Mapping[str, Decimal] | None = None,
-    figures: Mapping[str, float] | None = None,
     actor: User,
     at: datetime,
+    **changes: Unpack[LedgerChanges],
 ) -> RunNote:
     """Record what was tried with a run, its configuration, the cost of 1,000 queries, and the outcome.
 
-    With `prices`, by the names of `usage.PRICES`, the cost is worked out of what the run used; `cost` is then None or
-    equal to it. `figures` were measured elsewhere, by name, such as clicks. The run itself does not change. The entry
-    can be replaced; earlier ones are in the audit trail. The listeners of `on_cost` are called after a new cost.
+    What is left out stays as it is. With `prices`, by the names of `usage.PRICES`, the cost is worked out of what the
+    run used; `cost` is then None or equal to it. `figures` were measured elsewhere, by name, such as clicks. The run
+    itself does not change. Earlier entries are in the audit trail. The listeners of `on_cost` are called after a new
+    cost.
 
     Raises LedgerRefused for a run that is not complete, a commit of more than 80 characters, a cost or a price below
     zero, a price of something that the run does not tell, and figures that `rules.figures_refusal` refuses.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
-    typed, cost = cost, _cost_by(run, prices) if prices else cost
+    former = RunNote.objects.filter(run=run).first()
+    wanted = _kept(former, changes) | changes
+    words = {name: str(wanted.get(name, "")).strip() for name in ("tried", "commit", "configuration", "verdict")}
+    typed, prices, figures = wanted.get("cost"), wanted.get("prices"), wanted.get("figures")
+    cost = _cost_by(run, prices) if prices else typed
     if typed is not None and typed != cost:
         raise LedgerRefused("Give the cost of 1,000 queries or prices, not both.", code="ledger_refused")
-    if reason := _refusal(run, commit.strip(), cost) or rules.figures_refusal(figures or {}):
+    if reason := _refusal(run, words["commit"], cost) or rules.figures_refusal(figures or {}):
         raise LedgerRefused(reason, code="ledger_refused")
-    former = RunNote.objects.filter(run=run).first()
-    words = {
-        "tried": tried.strip(),
-        "commit": commit.strip(),
-        "configuration": configuration.strip(),
-        "verdict": verdict.strip(),
-    }
-    given = {name: str(price) for name, price in prices.items()} if prices else None
     rest = {
         "cost": cost,
-        "prices": given,
+        "prices": {name: str(price) for name, price in prices.items()} if prices else None,
         "figures": dict(figures) if figures else None,
         "written_by": actor,
         "written_at": at,
@@ -187,6 +190,23 @@ def write_ledger(
         for act in on_cost:
             act(run=run, actor=actor, at=at)
     return note
+
+
+def _kept(former: RunNote | None, changes: LedgerChanges) -> LedgerChanges:
+    """What the entry says already; its cost or its prices only where neither changes, since one of them is the cost."""
+    if former is None:
+        return {}
+    kept = LedgerChanges(
+        tried=former.tried,
+        commit=former.commit,
+        configuration=former.configuration,
+        verdict=former.verdict,
+        figures=former.figures,
+    )
+    if not changes.keys() & {"cost", "prices"}:
+        kept["cost"] = former.cost
+        kept["prices"] = {name: Decimal(price) for name, price in (former.prices or {}).items()}
+    return kept
 
 
 def _cost_by(run: Run, prices: Mapping[str, Decimal]) -> Decimal:

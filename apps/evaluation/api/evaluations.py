@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import RunsAPIView
 from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
-from apps.common.web.api import CURSOR, given_in, newest_first, newest_page_of
+from apps.common.web.api import CURSOR, change_in, given_in, newest_first, newest_page_of
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.common.web.paging import only_known
 from apps.evaluation import rules
@@ -104,7 +104,7 @@ class LedgerLine(RunsAPIView):
     @extend_schema(operation_id="ledger_write", request=LedgerSerializer, responses=RunNoteSerializer)
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         run = run_in(self.project, pk)
-        given = given_in(request.data, LedgerSerializer)
+        given = change_in(request.data, LedgerSerializer).validated_data
         note = write_ledger(run=run, **given, actor=self.member.user, at=timezone.now())
         return Response(RunNoteSerializer(note).data)
 

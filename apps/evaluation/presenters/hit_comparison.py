@@ -266,19 +266,19 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
     def method(self) -> str:
         """The exact test in words, then its name and p; for other measures the interval and the randomisation test."""
         assert self.headline is not None
-        difference = self.headline.difference
+        difference, exact = self.headline.difference, self.headline.mcnemar
         first, second = self.names
-        if not is_yes_or_no(self.measure):
+        if exact is None:
             interval_of = "95 % interval of the paired difference over questions"
             return f"{interval_of}; randomisation test p = {p_value(difference.p)}."
-        counts, p = difference.tally, difference.tally.sign_p
-        if p is None:
+        moved = difference.tally.moved
+        if not moved:
             return "They agree on every question."
-        split = f"{second} alone found {counts.better:,}, {first} alone {counts.worse:,}"
-        often = _often(p)
-        test = f"exact McNemar test, p = {p_value(p, 3)}"
+        split = f"{second} alone found {exact.candidate_alone:,}, {first} alone {exact.baseline_alone:,}"
+        often = _often(exact.p)
+        test = f"exact McNemar test, p = {p_value(exact.p, 3)}"
         return (
-            f"They disagree on {plural(counts.moved, 'question')}: {split}. If both were "
+            f"They disagree on {plural(moved, 'question')}: {split}. If both were "
             f"equally good, a split this uneven would come up {often} ({test})."
         )
 

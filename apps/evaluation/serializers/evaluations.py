@@ -205,26 +205,25 @@ def _measure(pair: EvaluationPair, one: MeasureComparison) -> dict[str, Any]:
 
 
 class LedgerSerializer(serializers.Serializer[Any]):
-    """A ledger entry to write. `cost` is of 1,000 queries, in one currency for all runs of the project.
+    """Fields of a ledger entry; what is left out stays as it is.
+
+    `cost` is of 1,000 queries, in one currency for all runs of the project.
 
     `prices` instead: of 1,000 `requests`, 1,000 `input_tokens`, 1,000 `output_tokens`, and of an `hour`; of what the
     run says it used. The cost is worked out of them.
     """
 
-    tried = serializers.CharField(max_length=4_000, required=False, allow_blank=True, default="")
-    commit = serializers.CharField(max_length=LONGEST_COMMIT, required=False, allow_blank=True, default="")
-    configuration = serializers.CharField(max_length=8_000, required=False, allow_blank=True, default="")
-    verdict = serializers.CharField(max_length=4_000, required=False, allow_blank=True, default="")
-    cost = serializers.DecimalField(
-        max_digits=12, decimal_places=4, min_value=0, required=False, allow_null=True, default=None
-    )
+    tried = serializers.CharField(max_length=4_000, required=False, allow_blank=True)
+    commit = serializers.CharField(max_length=LONGEST_COMMIT, required=False, allow_blank=True)
+    configuration = serializers.CharField(max_length=8_000, required=False, allow_blank=True)
+    verdict = serializers.CharField(max_length=4_000, required=False, allow_blank=True)
+    cost = serializers.DecimalField(max_digits=12, decimal_places=4, min_value=0, required=False, allow_null=True)
     prices = serializers.DictField(
-        child=serializers.DecimalField(max_digits=12, decimal_places=6, min_value=0), required=False, default=dict
+        child=serializers.DecimalField(max_digits=12, decimal_places=6, min_value=0), required=False
     )
     figures = serializers.DictField(
         child=serializers.FloatField(),
         required=False,
-        default=dict,
         help_text="Figures measured elsewhere, such as clicks, by name.",
     )
 

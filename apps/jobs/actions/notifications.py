@@ -89,10 +89,12 @@ def mark_read(*, notification: Notification, at: datetime) -> None:
     Notification.objects.filter(pk=notification.pk, read_at=None).update(read_at=at)
 
 
-def mark_all_read(*, person: User, project: Project, up_to: int, at: datetime) -> int:
-    """Mark as read all notifications up to `up_to`, the newest on the page; later ones stay unread."""
+def mark_all_read(*, person: User, project: Project, up_to: int, at: datetime, kind: str = "") -> int:
+    """Mark as read all notifications, or those of a kind, up to `up_to`, the newest on the page; later ones stay
+    unread.
+    """
     rows = Notification.objects.filter(person=person, project=project, read_at=None, pk__lte=up_to)
-    return rows.update(read_at=at)
+    return (rows.filter(kind=kind) if kind else rows).update(read_at=at)
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """Mails unread notifications that were not mailed yet, at the times that each person chose."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -15,6 +16,7 @@ from apps.jobs.enums import MailHow
 from apps.jobs.execution.outbox import post_mail
 from apps.jobs.models import MailChoice, Notification
 from apps.jobs.selectors.jobs import hidden_for
+from apps.jobs.selectors.notification_lines import Line, lines_of, on_a_line
 
 MOST_IN_A_MAIL = 100
 FRIDAY = 4
@@ -93,15 +95,20 @@ def is_due(choice: MailChoice, person: User, at: datetime) -> bool:
 
 
 def body_of(unread: QuerySet[Notification], count: int, choice: MailChoice, person: User) -> str:
-    """The sentences by project, each with its link, and how to change the choice. At most 100 sentences."""
-    rows = unread.select_related("project").order_by("project__name", "project", "pk")[:MOST_IN_A_MAIL]
-    parts = [_part(list(group)) for _, group in groupby(rows, key=lambda row: row.project_id)]
-    if count > MOST_IN_A_MAIL:
-        parts.append(f"{count - MOST_IN_A_MAIL:,} more are unread:\n{absolute(reverse('dashboard:projects'))}")
+    """The sentences by project, each with its link, and how to change the choice. At most 100 sentences by themselves:
+    several of one kind are one.
+    """
+    lines = lines_of(unread)
+    single = unread.exclude(on_a_line(lines)).select_related("project").order_by("pk")[:MOST_IN_A_MAIL]
+    found: list[Notification | Line] = [*lines, *single]
+    rows = sorted(found, key=lambda row: (row.project.name, row.project.pk))
+    parts = [_part(list(group)) for _, group in groupby(rows, key=lambda row: row.project.pk)]
+    if (left := count - sum(line.count for line in lines) - len(single)) > 0:
+        parts.append(f"{left:,} more are unread:\n{absolute(reverse('dashboard:projects'))}")
     return "\n\n\n".join([*parts, _footer(choice, person)]) + "\n"
 
 
-def _part(rows: list[Notification]) -> str:
+def _part(rows: Sequence[Notification | Line]) -> str:
     return "\n\n".join([rows[0].project.name, *(f"{row.sentence}\n{absolute(row.path)}" for row in rows)])
 
 

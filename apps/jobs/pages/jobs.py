@@ -23,6 +23,7 @@ from apps.jobs.forms import MailForm
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
 from apps.jobs.selectors.jobs import job_in, jobs_in, mail_choice_of, notification_for, notification_page
+from apps.jobs.selectors.notification_lines import page_of_kind
 
 PAGE_SIZE = 50
 STOP_POLLING = 286
@@ -111,8 +112,10 @@ def _plain_results(job: Job) -> list[tuple[str, object]]:
 @require_safe
 @member_view()
 def notification_list(request: MemberRequest, project: Project) -> HttpResponse:
-    page = notification_page(request.user, project, request.GET.get("before", ""))
-    context = {"page": page, "choice": mail_choice_of(request.user), "is_first": "before" not in request.GET}
+    kind = request.GET.get("kind", "")
+    page = notification_page(request.user, project, request.GET.get("before", ""), kind)
+    is_first = not {"before", "kind"} & request.GET.keys()
+    context = {"page": page, "choice": mail_choice_of(request.user), "is_first": is_first, "kind": kind}
     return render(request, "jobs/notifications.html", context)
 
 
@@ -128,11 +131,12 @@ def open_one(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(changes_archived=True)
 def read_all(request: MemberRequest, project: Project) -> HttpResponse:
-    newest = request.POST.get("up_to", "")
+    """Mark all up to one as read, or those of a kind, and then show what these are about."""
+    newest, kind = request.POST.get("up_to", ""), request.POST.get("kind", "")
     if newest.isascii() and newest.isdigit():
         up_to = int(newest[:18])
-        notifications.mark_all_read(person=request.user, project=project, up_to=up_to, at=timezone.now())
-    return redirect("notifications:list", slug=project.slug)
+        notifications.mark_all_read(person=request.user, project=project, up_to=up_to, at=timezone.now(), kind=kind)
+    return redirect(page_of_kind(project, kind) or reverse("notifications:list", args=[project.slug]))
 
 
 @login_required

@@ -17,6 +17,7 @@ from apps.common.discovery import Registered
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import DeliveryKind
 from apps.jobs.models import Job, MailChoice, Notification, Outbox, Webhook, WorkerBeat
+from apps.jobs.selectors.notification_lines import Line, lines_of, on_a_line
 
 hidden_objects: Registered[Callable[[User], QuerySet]] = Registered()
 """Each selects the ids (`Notification.about`) that are hidden from a person right now: people who review a past triple
@@ -111,31 +112,45 @@ def unread_asked(person: User, project: Project) -> BatchedRead[str]:
 class NotificationPage(NamedTuple):
     """One page of a list with unread ones first, and newest first in both parts.
 
-    `older` is the `before` of the next page, "" on the last one.
+    `lines` are the unread ones of which several are of one kind. `older` is the `before` of the next page, "" on the
+    last one.
     """
 
     unread: list[Notification]
     read: list[Notification]
     older: str
+    lines: list[Line]
+
+    @property
+    def newest(self) -> int:
+        """The newest unread one on the page; 0 without any."""
+        return max([*(line.pk for line in self.lines), *(row.pk for row in self.unread)], default=0)
 
 
-def notification_page(person: User, project: Project, before: str = "") -> NotificationPage:
-    """The page after `before`, the `older` of the previous page. Any other value gives the first page."""
+def notification_page(person: User, project: Project, before: str = "", kind: str = "") -> NotificationPage:
+    """The page after `before`, the `older` of the previous page. Any other value gives the first page.
+
+    With a `kind` those of that kind alone, each by itself.
+    """
     part, _, last = before.partition("-")
     below = int(last[:18]) if last.isascii() and last.isdigit() else None
     rows = notifications_of(person, project).order_by("-pk")
+    rows = rows.filter(kind=kind) if kind else rows
+    waiting = rows.filter(read_at=None)
     unread: list[Notification] = []
+    shown: list[Line] = []
     if part != "read":
-        unread = list(_below(rows.filter(read_at=None), below)[: PAGE_SIZE + 1])
-        below = None
+        lines = [] if kind else lines_of(waiting)
+        unread = list(_below(waiting.exclude(on_a_line(lines)), below)[: PAGE_SIZE + 1])
+        shown, below = ([] if below else lines), None
     if len(unread) > PAGE_SIZE:
-        return NotificationPage(unread[:PAGE_SIZE], [], f"unread-{unread[PAGE_SIZE - 1].pk}")
+        return NotificationPage(unread[:PAGE_SIZE], [], f"unread-{unread[PAGE_SIZE - 1].pk}", shown)
     room = PAGE_SIZE - len(unread)
     read = list(_below(rows.exclude(read_at=None), below)[: room + 1])
     if len(read) <= room:
-        return NotificationPage(unread, read, "")
+        return NotificationPage(unread, read, "", shown)
     last_shown = read[room - 1].pk if room else read[0].pk + 1
-    return NotificationPage(unread, read[:room], f"read-{last_shown}")
+    return NotificationPage(unread, read[:room], f"read-{last_shown}", shown)
 
 
 def _below(rows: QuerySet[Notification], pk: int | None) -> QuerySet[Notification]:

@@ -57,7 +57,7 @@ class StabilityRun(NamedTuple):
     rank: int
     interval: Interval | None
     drawing: SafeString
-    others: list[tuple[float, int]]
+    others: list[tuple[str, float, int]]
 
 
 @dataclass
@@ -139,7 +139,8 @@ class StabilitySheet(ReportSheet[StabilityReport]):
         rows = []
         for place, run in enumerate(self.report.result["runs"]):
             mean, spread = self.released.means[place]
-            others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, places, strict=True)]
+            people = zip(self.people, places, strict=True)
+            others = [(row.words, row.order.means[place][0], rank[place]) for row, rank in people]
             drawing = run_cell(run["tag"], self.released, place, self.people, self.bounds.place)
             rows.append(StabilityRun(run["tag"], run["name"], mean, released[place], spread, drawing, others))
         return sorted(rows, key=lambda row: (-row.mean, row.tag))

@@ -95,7 +95,7 @@ def answer(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
     candidate, form = _found(request, candidate_pk), CandidateAnswerForm(request.POST)
     if not form.is_valid():
         view = view_of(candidate, member_of(request))
-        fault = "Press a if the passage answers the question as well, w if it does not."
+        fault = "Press c if the passage answers the question as well, f if it does not."
         return _screen(request, view, fault=fault, note=request.POST.get("note", ""), status=400)
     given = answer_candidate(
         project=project,

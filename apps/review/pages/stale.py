@@ -60,7 +60,7 @@ def stale_offers(triple: Triple, participation: Participation, blocks: list[Comp
     ended = writing.retire_refusal(participation.roles, triple)
     return [
         Offer("re_pin", "p", "Pin to the new text", pin, refusal or rules.evidence_refusal(blocks)),
-        Offer("anew", "b", "Rewrite it", anew, refusal),
+        Offer("anew", "r", "Rewrite it", anew, refusal),
         Offer("retire", "x", "Retire", "Leaves the gold set for good.", ended),
     ]
 

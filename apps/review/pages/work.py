@@ -74,7 +74,7 @@ class WorkSection(NamedTuple):
 class SectionKind(NamedTuple):
     """The rows of a section for a person in a project, the column of times that orders them, and the page of a row.
 
-    `triple` leads from a row to its triple, "" where the row is one.
+    `triple` leads from a row to its triple, "" where the row is one. `waits`: until author and flagger had their days.
     """
 
     name: str
@@ -85,6 +85,7 @@ class SectionKind(NamedTuple):
     triple: str = ""
     has_authors: bool = False
     escalates: bool = True
+    waits: bool = False
 
 
 OF_SEAT, OF_PASSAGE = "revision.triple", "triple"
@@ -94,7 +95,10 @@ KINDS = (
     SectionKind("answer", queues.disputes_to_answer, "changed_at", "review:triple", has_authors=True),
     SectionKind("drafts", queues.drafts_of, "changed_at", "triples:edit"),
     SectionKind("revisions", queues.revisions_of, "begun_at", "triples:edit"),
-    SectionKind("adjudicate", queues.to_adjudicate, "changed_at", "review:triple", Role.LEAD, has_authors=True),
+    SectionKind("stale", queues.stale_of, "changed_at", "review:stale-triple"),
+    SectionKind(
+        "adjudicate", queues.to_adjudicate, "changed_at", "review:triple", Role.LEAD, has_authors=True, waits=True
+    ),
     SectionKind("differing", to_decide, "proposed_at", "review:candidate", Role.LEAD, OF_PASSAGE, escalates=False),
     SectionKind("waiting", queues.disputes_of_others, "changed_at", "review:triple", has_authors=True),
     SectionKind(
@@ -108,6 +112,7 @@ WORDS = {
     "answer": ("To answer", "disputes where it is your turn", "Open"),
     "drafts": ("Drafts to finish", "only you see them until you submit", "Saved"),
     "revisions": ("Revisions you began", "the next round opens when you submit", "Begun"),
+    "stale": ("Yours that went stale", "their passage changed; one with its evidence is pinned by a key", "Stale"),
     "adjudicate": ("Disputes you can adjudicate", "you are not involved in them", "Open"),
     "differing": ("Passages you can decide", "two reviewers differ, and you are not involved", "Proposed"),
     "waiting": (
@@ -123,16 +128,18 @@ WORDS = {
 
 def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[WorkSection]:
     """The sections that are not empty. `alone` names one to continue after the place `after`."""
-    late = queues.escalates_at(member.project, at)
     kinds = [kind for kind in KINDS if not kind.role or kind.role in member.roles]
     if alone in {kind.name for kind in kinds}:
-        return [_section(kind, member, late, after, SHOWN_ALONE) for kind in kinds if kind.name == alone]
-    sections = [_section(kind, member, late, "", SHOWN) for kind in kinds]
+        return [_section(kind, member, at, after, SHOWN_ALONE) for kind in kinds if kind.name == alone]
+    sections = [_section(kind, member, at, "", SHOWN) for kind in kinds]
     return [section for section in sections if section.rows]
 
 
-def _section(kind: SectionKind, member: Member, late: datetime, after: str, limit: int) -> WorkSection:
-    read = page(kind.rows(member.user, member.project), kind.column, after, limit)
+def _section(kind: SectionKind, member: Member, at: datetime, after: str, limit: int) -> WorkSection:
+    waiting = kind.rows(member.user, member.project)
+    if kind.waits:
+        waiting = waiting.filter(changed_at__lte=queues.reaches_leads_at(member.project, at))
+    read, late = page(waiting, kind.column, after, limit), queues.escalates_at(member.project, at)
     rows = [_row(kind, row, late) for row in read.rows]
     return WorkSection(kind.name, *WORDS[kind.name], rows, read.next, kind.has_authors)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
+from apps.common.text.wording import age
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import (
@@ -22,6 +23,7 @@ from apps.review.selectors.queues import (
     behind,
     escalates_at,
     place,
+    reaches_leads_at,
     with_last_writer,
 )
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
@@ -164,7 +166,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
             seated.add(seat.revision.triple_id)
     parts = _parts(lead, triples, seated)
     able = frozenset(able_in(project).order_by().values_list("pk", flat=True))
-    late = escalates_at(project, at)
+    late, reached = escalates_at(project, at), reaches_leads_at(project, at)
     pulled = is_pulled(project)
     rows = []
     for triple in triples:
@@ -177,7 +179,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
             BoardTriple(
                 triple=triple,
                 kind=kind,
-                move=_move(triple, kind, part, lead),
+                move=_move(triple, kind, part, reached),
                 seats=shown,
                 has_part=part is not Involvement.LEAD,
                 is_escalated=triple.changed_at <= late and kind != "candidate",
@@ -209,8 +211,11 @@ def _seat(number: int, live: list[ReviewSeat], able: frozenset[int], at: datetim
     )
 
 
-def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
-    """The next person, in words that are the same whatever a reviewer of an open round did."""
+def _move(triple: Any, kind: str, part: Involvement, reached: datetime) -> str:
+    """The next person, in words that are the same whatever a reviewer of an open round did.
+
+    A dispute that began after `reached` is with its author and its flagger alone.
+    """
     if kind == "draft":
         return f"{triple.author} is writing"
     if kind == "candidate":
@@ -221,7 +226,10 @@ def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
         if triple.is_revised:
             return f"{triple.author} revises"
         has_answered = triple.last_word == triple.author_id
-        return "the flagger answers" if has_answered else f"{triple.author} answers the flag"
+        words = "the flagger answers" if has_answered else f"{triple.author} answers the flag"
+        if triple.changed_at <= reached:
+            return f"{words}, or a lead decides"
+        return f"{words}; leads are asked in {age(reached, triple.changed_at)}"
     if part is Involvement.REVIEWER:
         return "you and another reviewer"
     return "its two reviewers"

@@ -250,7 +250,7 @@ def _disputed(triple: Triple, participation: Participation) -> list[Offer]:
     adjudicate = "Accept it, send it to another round, or drop it. The reason is kept."
     return [
         Offer("revise", "r", "Revise", revise, rules.revise_refusal(*of)),
-        Offer("split", "s", "Split", split, rules.split_refusal(*of)),
+        Offer("split", "l", "Split", split, rules.split_refusal(*of)),
         Offer("drop", "d", "Drop", drop, rules.drop_refusal(*of)),
         Offer("withdraw", "w", "Withdraw the flag", withdraw, rules.withdraw_flag_refusal(*of)),
         Offer("adjudicate", "a", "Adjudicate", adjudicate, rules.adjudicate_refusal(*of)),

@@ -21,6 +21,7 @@ from apps.review.selectors.candidate_blocks import to_answer, to_decide
 from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers_in
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
+from apps.triples.rules import WRITERS
 from apps.triples.selectors.triples import triples_of
 
 
@@ -227,8 +228,13 @@ def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
     return disputes.filter(~_is_turn_of(person))
 
 
+def reaches_leads_at(project: Project, at: datetime) -> datetime:
+    """The latest time at which a dispute began whose author and flagger have had their days by `at`."""
+    return at - timedelta(days=policy(project, "dispute_days"))
+
+
 def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person has no part."""
+    """Disputed triples in which the person has no part. They are a lead's work from `reaches_leads_at`."""
     # Read once. Asked of each triple, SQLite would walk all seats of the person for it.
     seated = ReviewSeat.objects.filter(reviewer=person).values("revision__triple")
     disputed = _disputed(project).exclude(author=person).exclude(adopted_by=person)
@@ -252,6 +258,15 @@ def revisions_of(person: User, project: Project) -> QuerySet[Triple]:
     triples = triples_of(project).filter(pk__in=begun.order_by().values("triple"))
     triples = triples.exclude(state__in=[State.DRAFT, State.WITHDRAWN])
     return triples.annotate(begun_at=Subquery(mine)).order_by("begun_at", "pk")
+
+
+def _stale(project: Project) -> QuerySet[Triple]:
+    return triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
+
+
+def stale_of(person: User, project: Project) -> QuerySet[Triple]:
+    """The stale triples that the person wrote."""
+    return _stale(project).filter(_wrote(person))
 
 
 def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
@@ -279,7 +294,8 @@ def _queues(person: User, project: Project, roles: frozenset[str], at: datetime)
     reviews: list[tuple[QuerySet, str]] = [(review_queue(person, project), "opened_at")]
     if is_pulled(project):
         reviews.append((_offered(person, project, at), "changed_at"))
-    stale = triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
+    is_reviewer, is_lead = Role.REVIEWER in roles, Role.LEAD in roles
+    stale = _stale(project) if is_lead else stale_of(person, project)
     of_reviewers: list[Queue] = [
         ("triples to review", "review:next", reviews),
         ("passages to check", "review:candidate-next", [(to_answer(person, project), "proposed_at")]),
@@ -289,17 +305,24 @@ def _queues(person: User, project: Project, roles: frozenset[str], at: datetime)
         ("drafts to finish", "review:queue", [(drafts_of(person, project), "changed_at")]),
         ("revisions to finish", "review:queue", [(revisions_of(person, project), "begun_at")]),
     ]
+    disputes = to_adjudicate(person, project).filter(changed_at__lte=reaches_leads_at(project, at))
     of_leads: list[Queue] = [
-        ("disputes to adjudicate", "review:queue", [(to_adjudicate(person, project), "changed_at")]),
+        ("disputes to adjudicate", "review:queue", [(disputes, "changed_at")]),
         ("passages to decide", "review:queue", [(to_decide(person, project), "proposed_at")]),
-        ("stale triples", "review:stale", [(stale, "changed_at")]),
     ]
-    is_reviewer, is_lead = Role.REVIEWER in roles, Role.LEAD in roles
-    return [*(of_reviewers if is_reviewer else []), *of_everybody, *(of_leads if is_lead else [])]
+    of_writers: list[Queue] = [("stale triples", "review:stale", [(stale, "changed_at")])]
+    return [
+        *(of_reviewers if is_reviewer else []),
+        *of_everybody,
+        *(of_leads if is_lead else []),
+        *(of_writers if roles & set(WRITERS) else []),
+    ]
 
 
 def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[QueuedWork]:
-    """Reviews, disputes and drafts of this person; for a lead also what to adjudicate and what is stale."""
+    """Reviews, disputes, drafts and what went stale of this person's; for a lead also what to adjudicate, and all that
+    is stale.
+    """
     return answer_to(project, what_waits_for(person, project, roles, at))
 
 

@@ -13,9 +13,10 @@ from apps.audit.selectors.events import sealed_kind
 from apps.common.digests import utc_text
 from apps.common.text.worddiff import Piece, word_diff
 from apps.jobs.selectors.jobs import hidden_by_id
+from apps.jobs.selectors.notification_lines import ToldTogether, told_together
 from apps.retrieval.selectors.blinding import Hidden
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
-from apps.review.enums import Category, Reason, ResolutionKind, VerdictChoice
+from apps.review.enums import NOTICES, Category, Reason, ResolutionKind, VerdictChoice
 from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
 from apps.review.selectors.candidate_blocks import asked_of, to_decide
 from apps.review.selectors.participation import Participation, Record, phase_of, record_of
@@ -27,7 +28,9 @@ from apps.triples.selectors.triples import blocks_of
 
 
 def register() -> None:
-    """Register for sealing what is append-only and therefore its own record."""
+    """Register for sealing what is append-only and therefore its own record, and what is told together."""
+    for kind, (words, page) in NOTICES.items():
+        told_together.add(ToldTogether(kind, words, page))
     sealed_kind("verdict", Verdict, project_path="revision__triple__project", payload=verdict_payload)
     sealed_kind("message", DisputeMessage, project_path="triple__project", payload=message_payload)
     sealed_kind("resolution", Resolution, project_path="triple__project", payload=resolution_payload)

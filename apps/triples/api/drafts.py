@@ -1,6 +1,6 @@
 """API of writing triples: drafts and open revisions, candidates that a machine wrote, and what ends a draft."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.http import Http404, QueryDict
@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.access.api import ProjectAPIView
 from apps.accounts.enums import Scope
 from apps.accounts.models import Project
-from apps.common.web.api import body_with_key, given_in
+from apps.common.web.api import body_with_key, change_in, given_in
 from apps.common.web.forms import ChoiceField, checked
 from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -31,12 +31,18 @@ from apps.triples.actions.triples import (
     withdraw_draft,
 )
 from apps.triples.core.checks import FIELD
-from apps.triples.forms import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
+from apps.triples.forms import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm, SentBlock, initial_of
 from apps.triples.models import Revision, Triple
 from apps.triples.rules import WRITERS
 from apps.triples.selectors.draft_checks import Wording, checks_of
 from apps.triples.selectors.retriever_hits import candidate_in, candidates_of
-from apps.triples.selectors.triples import newest_snapshot, open_revision, triple_for, writing_snapshot
+from apps.triples.selectors.triples import (
+    expected_blocks,
+    newest_snapshot,
+    open_revision,
+    triple_for,
+    writing_snapshot,
+)
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
 
 LONGEST_QUOTE = 2_000
@@ -52,22 +58,22 @@ class ChosenBlockInput(serializers.Serializer):
 
 
 class WordingInput(serializers.Serializer):
-    """The whole wording: what is left out is empty."""
+    """The wording: what is left out stays as it is; in a new draft it is empty."""
 
-    question = serializers.CharField(required=False, allow_blank=True, default="", max_length=2_000)
-    answer = serializers.CharField(required=False, allow_blank=True, default="", max_length=8_000)
-    blocks = serializers.ListField(child=ChosenBlockInput(), required=False, default=list, max_length=MOST_BLOCKS)
-    needs_all_blocks = serializers.BooleanField(required=False, default=False)
+    question = serializers.CharField(required=False, allow_blank=True, max_length=2_000)
+    answer = serializers.CharField(required=False, allow_blank=True, max_length=8_000)
+    blocks = serializers.ListField(child=ChosenBlockInput(), required=False, max_length=MOST_BLOCKS)
+    needs_all_blocks = serializers.BooleanField(required=False)
     source = serializers.CharField(  # type: ignore[assignment]
-        required=False, allow_null=True, default=None, max_length=200, help_text="The slug of a source."
+        required=False, allow_null=True, max_length=200, help_text="The slug of a source."
     )
-    domain = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
-    difficulty = ChoiceField(choices=Difficulty.choices, required=False, allow_blank=True, default="")
-    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4_000)
+    domain = serializers.CharField(required=False, allow_blank=True, max_length=80)
+    difficulty = ChoiceField(choices=Difficulty.choices, required=False, allow_blank=True)
+    note = serializers.CharField(required=False, allow_blank=True, max_length=4_000)
     reasons = serializers.DictField(
         child=serializers.CharField(allow_blank=True, max_length=1_000),
         required=False,
-        help_text="Why a warning is no fault, by its key.",
+        help_text="Why a warning is no fault, by the key of its check; an empty reason takes one back.",
     )
 
 
@@ -86,9 +92,16 @@ class SaveInput(WordingInput):
 
 
 class CheckOut(serializers.Serializer):
+    """A check. A warning is answered in `reasons` under its `key`, such as duplicate:T-0195."""
+
     level = serializers.CharField()
     code = serializers.CharField()
+    key = serializers.CharField()
     sentence = serializers.CharField()
+    detail = serializers.CharField(help_text="What was compared.")
+    quote = serializers.CharField(help_text="The words that it is about, such as another question.")
+    answer = serializers.CharField(help_text="The reason that was given.")
+    needs_reason = serializers.BooleanField()
 
 
 class DraftOut(serializers.Serializer):
@@ -103,6 +116,9 @@ class DraftOut(serializers.Serializer):
     answer = serializers.CharField()
     blocks = ExpectedBlockOut(many=True)
     needs_all_blocks = serializers.BooleanField()
+    source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
+    domain = serializers.CharField()
+    difficulty = serializers.CharField()
     note = serializers.CharField()
     checks = CheckOut(many=True)
 
@@ -117,9 +133,10 @@ class WriterView(ProjectAPIView):
     roles: ClassVar = {"POST": WRITERS}
     scopes: ClassVar = {"GET": Scope.TRIPLES_WRITE, "POST": Scope.TRIPLES_WRITE}
 
-    def wording(self, given: Mapping[str, Any], snapshot: Snapshot) -> Wording:
-        """The wording, checked by the bench's form. Raises ValidationError."""
-        form = BenchForm(_as_posted(self.project, given, snapshot), project=self.project, snapshot=snapshot)
+    def wording(self, given: Mapping[str, Any], snapshot: Snapshot, kept: Mapping[str, Any]) -> Wording:
+        """The wording, checked by the bench's form; `kept` are its fields before. Raises ValidationError."""
+        posted = _as_posted(self.project, given, snapshot, kept)
+        form = BenchForm(posted, project=self.project, snapshot=snapshot)
         return checked(form).wording()
 
     def draft(self, pk: int, *, status: int = 200) -> Response:
@@ -142,6 +159,9 @@ class WriterView(ProjectAPIView):
             "answer": revision.answer,
             "blocks": blocks_out(revision),
             "needs_all_blocks": revision.needs_all_blocks,
+            "source": triple.source.slug if triple.source else None,
+            "domain": triple.domain,
+            "difficulty": triple.difficulty,
             "note": revision.note,
             "checks": checks_of(self.project, self.member.user, revision),
         }
@@ -150,29 +170,43 @@ class WriterView(ProjectAPIView):
         return Response(triple_out(triple_for(self.member, triple.pk)))
 
 
-def _as_posted(project: Project, given: Mapping[str, Any], snapshot: Snapshot) -> QueryDict:
-    """The body as the bench would post it, with keys of rows for the ids that it names."""
+def _as_posted(project: Project, given: Mapping[str, Any], snapshot: Snapshot, kept: Mapping[str, Any]) -> QueryDict:
+    """The body as the bench would post it, with keys of rows for the ids that it names, and what it leaves out."""
     posted = QueryDict(mutable=True)
-    names = [block["block_id"] for block in given["blocks"]]
+    for block in _named(given["blocks"], snapshot) if "blocks" in given else kept.get("blocks", ()):
+        posted.appendlist("block", str(block.block))
+        posted[f"pinned-{block.block}"] = str(block.pinned or "")
+        posted[f"spans-{block.block}"] = block.spans
+        posted[f"evidence-{block.block}"] = block.evidence
+    source = _source_in(project, given["source"]) if "source" in given else kept.get("source")
+    posted["source"] = str(source or "")
+    needs = (ALL if given["needs_all_blocks"] else ANY) if "needs_all_blocks" in given else kept.get("needs", ANY)
+    posted["needs"] = needs
+    for name in ("question", "answer", "domain", "difficulty", "note"):
+        posted[name] = given.get(name, kept.get(name, ""))
+    for key, reason in given.get("reasons", {}).items():
+        posted[f"{FIELD}{key}"] = reason
+    return posted
+
+
+def _named(blocks: Sequence[Mapping[str, Any]], snapshot: Snapshot) -> list[SentBlock]:
+    """The passages of the body. Raises ValidationError for one that the snapshot has not."""
+    names = [block["block_id"] for block in blocks]
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=names)
     found = dict(rows.values_list("block__outside_id", "block_id"))
     if gone := [name for name in names if name not in found]:
         raise ValidationError({"blocks": [f"{gone[0]} is no passage of the newest snapshot."]})
-    for block in given["blocks"]:
-        key = found[block["block_id"]]
-        posted.appendlist("block", str(key))
-        posted[f"evidence-{key}"] = "\n".join(" ".join(quote.split()) for quote in block["quotes"])
-    if given["source"]:
-        source = Source.objects.filter(project=project, slug=given["source"]).first()
-        if source is None:
-            raise ValidationError({"source": ["No source of this project is called that."]})
-        posted["source"] = str(source.pk)
-    posted["needs"] = ALL if given["needs_all_blocks"] else ANY
-    for name in ("question", "answer", "domain", "difficulty", "note"):
-        posted[name] = given[name]
-    for key, reason in given.get("reasons", {}).items():
-        posted[f"{FIELD}{key}"] = reason
-    return posted
+    quotes = ["\n".join(" ".join(quote.split()) for quote in block["quotes"]) for block in blocks]
+    return [SentBlock(found[name], evidence=lines) for name, lines in zip(names, quotes, strict=True)]
+
+
+def _source_in(project: Project, slug: str | None) -> int | None:
+    if not slug:
+        return None
+    source = Source.objects.filter(project=project, slug=slug).first()
+    if source is None:
+        raise ValidationError({"source": ["No source of this project is called that."]})
+    return source.pk
 
 
 class DraftList(WriterView):
@@ -187,7 +221,7 @@ class DraftList(WriterView):
                 project=self.project,
                 author=self.member.user,
                 snapshot=snapshot,
-                wording=self.wording(given, snapshot),
+                wording=self.wording(given, snapshot, kept={}),
                 query=self._query(given["query"]),
                 idempotency_key=given["idempotency_key"],
                 at=timezone.now(),
@@ -215,7 +249,10 @@ class DraftList(WriterView):
 
 
 class DraftDetail(WriterView):
-    """The draft, or the open revision, that you write; saves it, unless it was saved elsewhere since `edit_version`."""
+    """The draft, or the open revision, that you write; saves it, unless it was saved elsewhere since `edit_version`.
+
+    What is left out stays as it is.
+    """
 
     roles: ClassVar = {"GET": WRITERS, "POST": WRITERS}
 
@@ -226,15 +263,16 @@ class DraftDetail(WriterView):
     @extend_schema(operation_id="triples_draft_save", request=SaveInput, responses=DraftOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         triple = triple_for(self.member, pk)
-        given = given_in(request.data, SaveInput)
-        snapshot = writing_snapshot(triple)
+        given = change_in(request.data, SaveInput).validated_data
+        revision, snapshot = open_revision(triple), writing_snapshot(triple)
+        kept = initial_of(revision, expected_blocks(revision)) if revision else {}
         save_draft(
             project=self.project,
             triple_id=triple.pk,
             author=self.member.user,
             seen_version=given["edit_version"],
             snapshot=snapshot,
-            wording=self.wording(given, snapshot),
+            wording=self.wording(given, snapshot, kept),
             at=timezone.now(),
         )
         return self.draft(triple.pk)

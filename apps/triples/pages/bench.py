@@ -42,6 +42,7 @@ from apps.triples.selectors.draft_checks import EMPTY
 from apps.triples.selectors.retriever_hits import panel, top_hits
 from apps.triples.selectors.triples import (
     entry_of_block,
+    last_about,
     neighbours,
     newest_snapshot_of_block,
     open_revision,
@@ -218,14 +219,17 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     query = query_of(project, request.GET.get("query", ""))
     # With a search, a block is only shown to read.
     expected = wanted if wanted and not words_sought(request) and entry_of_block(snapshot, wanted) else None
+    last = None if query else last_about(project, user_of(request))
+    about = {"source": last.source_id, "domain": last.domain} if last else {}
     initial = {
         "seen_version": 0,
         "corpus": snapshot.corpus_id,
         "key": uuid4().hex,
         "blocks": [SentBlock(expected)] if expected else [],
     }
-    form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else {}))
+    form = BenchForm(project=project, snapshot=snapshot, initial=initial | (_from_query(query) if query else about))
     page = Bench(project, user_of(request), snapshot, form, query=query, wanted_block=wanted)
+    page.about_from = last.label if last else ""
     page.sought = words_sought(request) or (query.text if query else "")
     return render_bench(request, page)
 

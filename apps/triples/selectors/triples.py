@@ -130,6 +130,25 @@ def open_revisions(triple: Triple) -> QuerySet[Revision]:
     return triple.revisions.filter(submitted_at=None).order_by("-number")
 
 
+class AboutIt(NamedTuple):
+    """Source and domain of a triple, with its number."""
+
+    number: int
+    source_id: int | None
+    domain: str
+
+    @property
+    def label(self) -> str:
+        return f"T-{self.number:04d}"
+
+
+def last_about(project: Project, author: User) -> AboutIt | None:
+    """Source and domain of the triple that the person began last, where it has any of them."""
+    rows = Triple.objects.filter(project=project, author=author, is_machine_written=False).order_by("-pk")
+    found = rows.values_list(*AboutIt._fields).first()
+    return AboutIt(*found) if found and any(found[1:]) else None
+
+
 def authors_of(triple: Triple) -> frozenset[int]:
     """Ids of everybody who wrote any revision, including the author and who adopted it."""
     return authors_by_triple([triple])[triple.pk]

@@ -137,7 +137,34 @@ def test_rows_of_a_table_have_the_rule_as_words(capsys):
     assert evaluate("both", "--results", "own.jsonl", "--measures", "RR", "--quiet", "--format", "csv") == 0
 
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [(row["kind"], row["words"]) for row in rows] == [("measure", "text"), ("hit measure", "block")]
+    assert [(row["kind"], row["words"]) for row in rows] == [("measure", "text"), ("hit measure", "evidence")]
+
+
+def test_without_ids_the_questions_are_measured_by_their_evidence_unless_a_rule_is_named(at, capsys):
+    card = found(capsys, "both", "--results", "own.jsonl", "--misses", "misses.jsonl")
+
+    triples = card["triples"]
+    assert (triples["hit"], figures(triples)["RR"]) == ("evidence", 0.5)
+    assert [line for line in card["next"] if "names no passage of the release by an id" in line]
+    assert not any("hit rule" in line for line in (at / "misses.jsonl").read_text().splitlines())
+
+    card = found(capsys, "both", "--results", "own.jsonl", "--hit", "block")
+    assert (card["triples"]["hit"], figures(card["triples"])["RR"]) == ("block", 0)
+    assert not [line for line in card["next"] if "names no passage" in line]
+
+
+def test_of_two_systems_one_without_ids_both_are_measured_by_evidence(capsys):
+    card = found(capsys, "both", "--results", "own.jsonl", "--baseline", "ours.run")["triples"]
+
+    assert card["hit"] == "evidence"
+    assert [run["measures"]["RR"]["value"] for run in card["runs"]] == [0.5, 0.5]
+
+
+def test_ids_of_the_release_are_measured_by_ids_though_texts_are_there(at, capsys):
+    write(at, "ids", [{"qid": "Q1", "id": "e", "text": TEXTS["a"]}])
+
+    for options in (["--results", "ids.jsonl"], ["--run", "ours.run"], ["--run", "ours.run", "--hit", "text"]):
+        assert found(capsys, "both", *options)["triples"]["hit"] == "block"
 
 
 def gates(at, *rules):

@@ -161,7 +161,7 @@ def test_a_missed_gate_is_named(at, capsys):
 
 
 def test_passages_that_the_rule_cannot_read_lead_to_the_rules_that_can(at, capsys):
-    assert steps(capsys, "alone", *own())[0] == (
+    assert steps(capsys, "alone", *own("--hit", "block"))[0] == (
         "No returned passage has what the hit rule block reads, so every Q&A counts as missed. Measure again with "
         "--hit document or --hit pages or --hit evidence."
     )

@@ -52,15 +52,27 @@ class TestImports:
 
         assert primary(page) == [(at("corpus:import-new", project, kind="queries"), "Add queries")]
         assert "See the passages</a>" in page
+        assert 'class="button" data-busy="Freezing">Freeze ' in page
 
-    def test_with_queries_they_lead_to_results_to_judge(self, client):
+    @pytest.mark.parametrize("last", ["documents", "queries"])
+    def test_results_to_judge_need_a_freeze_which_leads_to_them(self, client, last):
         project = make_project()
-        make_query(project)
+        if last == "documents":
+            make_query(project)
         item = imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+        if last == "queries":
+            item = imported(project, "queries", "queries.csv", **QUERIES)
+        pool = at("retrieval:new-pool", project)
 
         page = page_of(client, project, "corpus:import", pk=item.pk)
+        corpus = Corpus.objects.get()
+        frozen = client.post(at("corpus:freeze", project, corpus_slug=corpus.slug), {"then": pool})
+        after = page_of(client, project, "corpus:import", pk=item.pk)
 
-        assert primary(page) == [(at("retrieval:new-pool", project), "Choose results to judge")]
+        assert primary(page) == []
+        assert f'<input type="hidden" name="then" value="{pool}"><button class="button primary"' in page
+        assert frozen.url == pool
+        assert "Freezing" not in after
 
     def test_a_later_edition_leads_to_what_it_touches_and_freezes_it_on_the_way(self, client):
         project = make_project()

@@ -64,6 +64,16 @@ def url(scene, pair, name, *args):
     return reverse(f"evaluation:{name}", args=[scene.project.slug, *ids, *args])
 
 
+def test_by_grades_too_a_yes_or_no_measure_has_mcnemars_exact_test(client, scene):
+    both = {name: score(scene, tag, measures="P@1 RR") for name, tag in (("baseline", "better"), ("candidate", "base"))}
+    client.force_login(scene.lead)
+
+    shown = {one: words(client.get(url(scene, both, "compare"), {"measure": one})) for one in ("P@1", "RR")}
+
+    assert "in the baseline alone; exact McNemar test p" in shown["P@1"]
+    assert "McNemar" not in shown["RR"]
+
+
 def test_a_comparison_whose_drops_are_all_explained_can_be_closed(scene, pair):
     for query in ("Q01", "Q02", "Q03"):
         decide(scene, pair, query)

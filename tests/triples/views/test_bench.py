@@ -10,11 +10,32 @@ from apps.jobs.models import Notification
 from apps.triples.actions.triples import copy_wording
 from apps.triples.models import Triple
 from tests.factories import AT
-from tests.queries.factories import make_query
+from tests.queries.factories import make_query, make_source
 from tests.races import each_at_once
 from tests.review.factories import make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, rows, url
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team, version_of
+
+# What it begins with -------------------------------------------------------------------------------------------------
+
+
+def test_a_new_bench_has_source_and_domain_of_the_last_one_and_a_query_its_own(client, project, author):
+    source = make_source(project, name="Interviews")
+    assert "filled in" not in client.get(url("bench", project)).content.decode()
+    make_draft(project, author=author, source_id=source.pk, domain="keys", note="Kept to itself.")
+    make_draft(project, domain="of somebody else")
+    query = make_query(project, domain="access")
+
+    page = client.get(url("bench", project)).content.decode()
+    of_query = client.get(url("bench", project), {"query": query.pk}).content.decode()
+
+    assert f'<option value="{source.pk}" selected>' in page
+    assert 'value="keys"' in page
+    assert "source and domain as in T-0001" in page
+    assert "Kept to itself." not in page
+    assert 'value="access"' in of_query
+    assert f'<option value="{source.pk}" selected>' not in of_query
+
 
 # Several expected blocks ---------------------------------------------------------------------------------------------
 
