@@ -148,3 +148,24 @@ def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
     """Which of the three questions a reviewer answered with no. `other` answers none of them."""
     flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
     return {aspect: aspect in flagged for aspect in ASPECTS}
+
+
+class BulkKind(TextChoices):
+    """What a lead may do to many Q&As at once."""
+
+    RE_PIN = "re_pin", "Re-pin"
+    ASSIGN = "assign", "Assign reviewers"
+    DESCRIBE = "describe", "Source or domain"
+    RETIRE = "retire", "Retire"
+    CHECK = "check", "Check drafts"
+    SUBMIT = "submit", "Submit"
+
+
+class ItemState(TextChoices):
+    """What became of one Q&A of a bulk step. `left` and `kept` have a reason: not done, and not undone."""
+
+    PLANNED = "planned", "planned"
+    DONE = "done", "done"
+    LEFT = "left", "left out"
+    UNDONE = "undone", "undone"
+    KEPT = "kept", "kept"

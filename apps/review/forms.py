@@ -11,7 +11,6 @@ from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.queries.models import Source
 from apps.review.enums import CandidateChoice, Category, Decision, Reason, VerdictChoice
 from apps.review.selectors.board import AGES, KIND_LABELS, BoardFilters, people_of_board
-from apps.review.selectors.seats import able_in
 
 NOTE_LENGTH = 4000
 
@@ -118,22 +117,3 @@ class BoardForm(KaratForm):
             show=data.get("show", ""),
             **keys,
         )
-
-
-class ReseatForm(KaratForm):
-    """Whose seats in the ticked triples go to whom. `whose` empty: seats that nobody can answer."""
-
-    whose = forms.ModelChoiceField(
-        User.objects.none(), label="Replace", required=False, empty_label="reviewers who cannot answer"
-    )
-    to = forms.ModelChoiceField(
-        User.objects.none(), label="To", required=False, empty_label="whoever has the fewest reviews"
-    )
-    reason = forms.CharField(max_length=300, required=False, initial="Its reviewer cannot answer in time.")
-
-    def __init__(self, *args: Any, project: Project, people: list[User] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer_rows(self, "whose", people_of_board(project))
-        offer_rows(self, "to", able_in(project))
-        if people is not None:
-            show_rows(self, "whose", people)

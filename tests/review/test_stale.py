@@ -82,7 +82,7 @@ def test_a_block_that_is_gone_is_named(client, project):
     page = client.get(url("stale-triple", project, triple.pk))
 
     assert "The newest snapshot does not contain this passage." in page.content.decode()
-    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not contain “Access”.")
+    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not contain its passage.")
 
 
 def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):

@@ -10,11 +10,10 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.common.text.wording import plural
 from apps.common.web.requests import key_in, keys_in
 from apps.review.actions.reminding import remind_reviewers
-from apps.review.actions.seating import SeatRefused, reseat, reseat_many
-from apps.review.forms import BoardForm, ReseatForm
+from apps.review.actions.seating import SeatRefused, reseat
+from apps.review.forms import BoardForm
 from apps.review.presenters import export_response
 from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.exports import STATES, Selection
@@ -68,7 +67,6 @@ def board(request: HttpRequest, project: Project) -> HttpResponse:
         "page": page,
         "is_first": not after,
         "is_narrowed": any(filters),
-        "acting": ReseatForm(project=project, people=people),
         "first_stuck": next((row.triple.pk for row in page.rows if row.is_stuck), None),
     }
     return render(request, "review/board.html", context)
@@ -90,46 +88,11 @@ def _show_messages(request: HttpRequest, left: list[str]) -> None:
         messages.warning(request, f"{len(left) - MOST_TOLD} more stay unchanged for similar reasons.")
 
 
-def _seats(count: int) -> str:
-    return plural(count, "review went", "reviews went")
-
-
 @member_view(Role.LEAD)
 @require_POST
 def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
-    """Give away one seat (`one`: the triple's and its holder's key, 0 for nobody's) or those of the ticked triples."""
-    if "one" in request.POST:
-        return _re_seat_one(request, project)
-    form, ticked = ReseatForm(request.POST, project=project), _ticked(request)
-    if not form.is_valid() or not ticked:
-        messages.warning(
-            request,
-            "Select the Q&As to reassign first."
-            if form.is_valid()
-            else "Choose from the lists whom to replace and by whom.",
-        )
-        return _back(request, project)
-    try:
-        done = reseat_many(
-            project=project,
-            triple_ids=ticked,
-            reviewer=form.cleaned_data["whose"],
-            successor=form.cleaned_data["to"],
-            lead=user_of(request),
-            reason=form.cleaned_data["reason"],
-            at=timezone.now(),
-        )
-    except SeatRefused as refusal:
-        messages.warning(request, refusal.sentence)
-        return _back(request, project)
-    if done.seats:
-        messages.info(request, f"{_seats(len(done.seats))} to somebody else.")
-    _show_messages(request, [f"{left.triple} stays unchanged. {left.sentence}" for left in done.left])
-    return _back(request, project)
-
-
-def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
-    triple, _, holder = request.POST["one"].partition(".")
+    """Give away one seat: `one` is the triple's key and its holder's, 0 for nobody's."""
+    triple, _, holder = request.POST.get("one", "").partition(".")
     keys = key_in(triple), key_in(holder)
     if keys[0] is None or keys[1] is None:
         messages.warning(request, "That is not a valid choice.")

@@ -8,11 +8,14 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import (
@@ -36,7 +39,9 @@ KINDS: dict[str, Q] = {
     "in_review": Q(state=State.IN_REVIEW),
     "disputed": Q(state=State.DISPUTED),
     "stale": Q(state=State.ACCEPTED, is_stale=True),
+    "accepted": Q(state=State.ACCEPTED, is_stale=False),
 }
+IN_PROGRESS = [kind for kind in KINDS if kind != "accepted"]
 KIND_LABELS = {kind: kind.replace("_", " ").capitalize() for kind in KINDS}
 AGES = (1, 3, 7, 14, 30)
 
@@ -91,7 +96,7 @@ class BoardTriple(NamedTuple):
         return self.triple.changed_at
 
 
-def _parted(lead: User) -> Q:
+def parted(lead: User) -> Q:
     """Triples that this person wrote or ever had a seat in."""
     wrote = Revision.objects.filter(triple=OuterRef("pk"), author=lead)
     # Read once. Asked of each triple, SQLite would walk all seats of the person for it.
@@ -99,21 +104,35 @@ def _parted(lead: User) -> Q:
     return Q(author=lead) | Q(adopted_by=lead) | Q(Exists(wrote)) | Q(pk__in=seated)
 
 
+def kinds_of(filters: BoardFilters) -> list[str]:
+    """The kinds that the filters show: accepted ones wait for nobody and are listed only when they are asked for."""
+    if filters.show == "stuck":
+        return [kind for kind in ("in_review",) if filters.state in ("", kind)]
+    return [filters.state] if filters.state in KINDS else IN_PROGRESS
+
+
+def matching(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
+    """Every triple that the board shows with these filters, on whichever page; no other is in a selection."""
+    is_shown = reduce(or_, (KINDS[kind] for kind in kinds_of(filters)), Q(pk__in=[]))
+    return _narrowed(project, lead, filters, at).filter(is_shown)
+
+
 def _narrowed(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
     own = {"domain": filters.domain, "source": filters.source, "author": filters.author}
     rows = Triple.objects.filter(project=project, **{name: value for name, value in own.items() if value})
+    rows = rows.exclude(KINDS["accepted"] & hidden_by_id(lead, "pk"))
     if filters.days is not None:
         rows = rows.filter(changed_at__lte=at - timedelta(days=filters.days))
     if filters.reviewer is not None:
         seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=filters.reviewer)
         rows = rows.filter(Exists(seats))
         if filters.reviewer != lead.pk:
-            rows = rows.exclude(Q(state=State.IN_REVIEW) & _parted(lead))
+            rows = rows.exclude(Q(state=State.IN_REVIEW) & parted(lead))
     if filters.show == "escalated":
-        rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE)
+        rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE | KINDS["accepted"])
     if filters.show == "stuck":
         stuck = stuck_seats(project).order_by().values("revision__triple")
-        rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(_parted(lead))
+        rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(parted(lead))
     return rows
 
 
@@ -128,10 +147,7 @@ def board_page(
     project: Project, lead: User, filters: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
 ) -> KeysetPage:
     """One page of rows, longest wait first."""
-    kinds = [filters.state] if filters.state in KINDS else list(KINDS)
-    if filters.show == "stuck":
-        kinds = [kind for kind in kinds if kind == "in_review"]
-    triples = _first(_narrowed(project, lead, filters, at), kinds, place(after), limit + 1)
+    triples = _first(_narrowed(project, lead, filters, at), kinds_of(filters), place(after), limit + 1)
     shown = triples[:limit]
     more = str(KeysetPlace(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
     return KeysetPage(_rows(project, lead, shown, at), more)
@@ -180,7 +196,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
                 move=_move(triple, kind, part, lead),
                 seats=shown,
                 has_part=part is not Involvement.LEAD,
-                is_escalated=triple.changed_at <= late and kind != "candidate",
+                is_escalated=triple.changed_at <= late and kind not in ("candidate", "accepted"),
             )
         )
     return rows
@@ -188,7 +204,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
 
 def _kind(triple: Triple) -> str:
     if triple.state == State.ACCEPTED:
-        return "stale"
+        return "stale" if triple.is_stale else "accepted"
     if triple.state == State.DRAFT and triple.is_machine_written and triple.adopted_by_id is None:
         return "candidate"
     return str(triple.state)
@@ -217,6 +233,8 @@ def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
         return "somebody must adopt it"
     if kind == "stale":
         return "the next revision is being written" if triple.is_revised else "pin it again or retire it"
+    if kind == "accepted":
+        return "nobody: it is accepted"
     if kind == "disputed":
         if triple.is_revised:
             return f"{triple.author} revises"
@@ -245,7 +263,7 @@ def reviewer_loads(project: Project, lead: User, most: int) -> list[ReviewerLoad
     An open review counts whether it is answered or not. Those of triples in which the lead has a part count for the
     lead alone: who else reviews these is hidden from them.
     """
-    hidden = Triple.objects.filter(_parted(lead), project=project, state=State.IN_REVIEW).values("pk")
+    hidden = Triple.objects.filter(parted(lead), project=project, state=State.IN_REVIEW).values("pk")
     is_shown = Q(reviewer=lead) | ~Q(revision__triple__in=hidden)
     seats = ReviewSeat.objects.filter(released_at=None, revision__triple__project=project)
     rows = (
