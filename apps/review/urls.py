@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.review.api import bulk as bulk_api
 from apps.review.api import candidate_blocks as candidate_blocks_api
 from apps.review.api import disputes, reviews
 from apps.review.pages import board, candidate_blocks, claims, reviewing, stale, triple
@@ -47,6 +48,10 @@ api = [
     path("next/", reviews.NextView.as_view(), name="next"),
     path("pull/", reviews.PullView.as_view(), name="pull"),
     path("board/", reviews.BoardView.as_view(), name="board"),
+    path("bulk/preview/", bulk_api.BulkPreviewView.as_view(), name="bulk-preview"),
+    path("bulk/", bulk_api.BulkStepsView.as_view(), name="bulk"),
+    path("bulk/<int:pk>/", bulk_api.BulkStepView.as_view(), name="bulk-step"),
+    path("bulk/<int:pk>/undo/", bulk_api.BulkUndoView.as_view(), name="bulk-undo"),
     path("candidates/", candidate_blocks_api.CandidateList.as_view(), name="candidates"),
     path("candidates/<int:pk>/answer/", candidate_blocks_api.CandidateAnswerView.as_view(), name="candidate-answer"),
     path("candidates/<int:pk>/decide/", candidate_blocks_api.CandidateDecisionView.as_view(), name="candidate-decide"),

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -155,14 +156,15 @@ def _give_away(
     reason: str,
     at: datetime,
     among: Collection[int] | None = None,
+    replaced: Sequence[int] = (),
 ) -> ReviewSeat:
-    """The triple is locked. `seat` None: fill the free place."""
+    """The triple is locked. `seat` None: fill the free place. Nobody of `replaced`, who lose theirs too, gets it."""
     number = free_number(triple.revision) if seat is None else seat.number
     if number is None:
         raise SeatRefused("Both reviewers are already assigned.", code="no_free_seat")
     if seat is not None:
         _refuse_answered(seat)
-    before = [] if seat is None else [seat.reviewer_id]
+    before = [*replaced] if seat is None else [*replaced, seat.reviewer_id]
     heir = _heir(triple, successor, before, among)
     if seat is not None:
         release(seat, at)
@@ -228,13 +230,14 @@ def assign_reviewers(
     triple = _locked_for_reseating(project, triple_id, lead)
     live = list(live_seats(triple.revision).select_related("reviewer", "revision__triple__project"))
     able = set(able_in(project).order_by().values_list("pk", flat=True))
-    given = places_to_give(live, replace, able=able, is_pulled=is_pulled(project), is_chosen=among is not None)
+    given = places_to_give(live, replace, among, able=able, is_pulled=is_pulled(project))
     SeatRefused.raise_for(rules.places_refusal(given, replace), code="nothing_to_give")
-    moved: list[tuple[ReviewSeat, int | None]] = []
-    for seat in (*given.seats, *(None for _ in given.free)):
-        former = None if seat is None else seat.reviewer_id
-        moved.append((_give_away(triple, seat, None, actor=lead, reason=_needed(reason), at=at, among=among), former))
-    return moved
+    how: dict[str, Any] = {"actor": lead, "reason": _needed(reason), "at": at, "among": among}
+    how["replaced"] = [seat.reviewer_id for seat in given.seats]
+    return [
+        (_give_away(triple, seat, None, **how), None if seat is None else seat.reviewer_id)
+        for seat in (*given.seats, *(None for _ in given.free))
+    ]
 
 
 @transaction.atomic

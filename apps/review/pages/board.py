@@ -14,7 +14,7 @@ from apps.common.web.requests import key_in, keys_in
 from apps.review.actions.reminding import remind_reviewers
 from apps.review.actions.seating import SeatRefused, reseat
 from apps.review.forms import BoardForm
-from apps.review.presenters import export_response
+from apps.review.presenters.choices import export_response
 from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State

@@ -4,9 +4,7 @@ A lead who wrote or reviews a triple sees the same row of it whatever a reviewer
 are shown to leads without a part, and filters on them leave such rows out.
 """
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -15,12 +13,12 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined
 from apps.jobs.selectors.jobs import hidden_by_id
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import (
     CANDIDATE,
-    KeysetPage,
     KeysetPlace,
     behind,
     escalates_at,
@@ -30,6 +28,8 @@ from apps.review.selectors.queues import (
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
+from apps.triples.selectors.staleness import compared_in
+from apps.triples.selectors.triples import newest_snapshots, state_counts
 
 PER_PAGE = 50
 
@@ -86,6 +86,7 @@ class BoardTriple(NamedTuple):
     seats: list[SeatView] | None
     has_part: bool
     is_escalated: bool
+    against_repin: str | None = None  # of a stale one; None: all of its evidence is in the newest text
 
     @property
     def is_stuck(self) -> bool:
@@ -136,21 +137,43 @@ def _narrowed(project: Project, lead: User, filters: BoardFilters, at: datetime)
     return rows
 
 
-def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: KeysetPlace | None, limit: int) -> list[Triple]:
-    """The oldest of several kinds. Each kind is read in the order of its index, and the rows are merged."""
-    rows = with_last_writer(rows.select_related("project", "author", "adopted_by", "current", "source"))
-    per_kind = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
-    return list(heapq.merge(*per_kind, key=lambda triple: (triple.changed_at, triple.pk)))[:limit]
+class BoardPage(NamedTuple):
+    """Rows, the place where the next page begins ("" on the last), and what the filters match, by kind, on any page.
+
+    `states` are those of all triples of the project.
+    """
+
+    rows: list[BoardTriple]
+    next: str
+    matching: dict[str, int]
+    states: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.matching.values())
 
 
 def board_page(
     project: Project, lead: User, filters: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
-) -> KeysetPage:
-    """One page of rows, longest wait first."""
-    triples = _first(_narrowed(project, lead, filters, at), kinds_of(filters), place(after), limit + 1)
+) -> BoardPage:
+    """One page of rows, longest wait first. Each kind is read in the order of its index, and the rows are merged."""
+    rows, kinds = _narrowed(project, lead, filters, at), kinds_of(filters)
+    of_kinds = {kind: rows.filter(KINDS[kind]) for kind in kinds}
+    first = {
+        kind: ListOf(behind(found, "changed_at", place(after)).values_list("pk")[: limit + 1])
+        for kind, found in of_kinds.items()
+    }
+    counts = {kind: CountOf(found.order_by().values("pk")) for kind, found in of_kinds.items()}
+    parts = {"first": BatchedRead(first, dict), "counts": BatchedRead(counts, dict), "states": state_counts(project)}
+    found = answer_to(project, joined(parts))
+    keys = [key for listed in found["first"].values() for (key,) in listed]
+    with_all = with_last_writer(Triple.objects.filter(pk__in=keys)).select_related(
+        "project", "author", "adopted_by", "current", "source", "snapshot"
+    )
+    triples = list(with_all.order_by("changed_at", "pk")[: limit + 1])
     shown = triples[:limit]
     more = str(KeysetPlace(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
-    return KeysetPage(_rows(project, lead, shown, at), more)
+    return BoardPage(_rows(project, lead, shown, at), more, found["counts"], found["states"])
 
 
 # From triples to rows ----------------------------------------------------------------------------------------------
@@ -182,6 +205,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
     able = frozenset(able_in(project).order_by().values_list("pk", flat=True))
     late = escalates_at(project, at)
     pulled = is_pulled(project)
+    evidence = _evidence(project, [triple for triple in triples if triple.is_stale])
     rows = []
     for triple in triples:
         kind, part = _kind(triple), parts[triple.pk]
@@ -197,9 +221,26 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
                 seats=shown,
                 has_part=part is not Involvement.LEAD,
                 is_escalated=triple.changed_at <= late and kind not in ("candidate", "accepted"),
+                against_repin=evidence.get(triple.pk),
             )
         )
     return rows
+
+
+def _evidence(project: Project, stale: list[Triple]) -> dict[int, str]:
+    """In few words, why the evidence of stale triples cannot be pinned to the newest texts as it is; by their keys."""
+    if not stale:
+        return {}
+    found = {}
+    newest = newest_snapshots(project)
+    for corpus in {triple.snapshot.corpus_id for triple in stale}:
+        revisions = {triple.revision: triple.pk for triple in stale if triple.snapshot.corpus_id == corpus}
+        for revision, blocks in compared_in(newest[corpus], list(revisions)).items():
+            if any(block.new is None for block in blocks):
+                found[revision] = "the passage is gone from the snapshot"
+            elif not all(block.keeps_evidence for block in blocks):
+                found[revision] = "the evidence is not in the new text"
+    return {triple.pk: found[triple.revision.pk] for triple in stale if triple.revision.pk in found}
 
 
 def _kind(triple: Triple) -> str:

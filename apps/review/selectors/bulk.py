@@ -1,6 +1,6 @@
 """Bulk steps of leads: what is selected, which steps are under way or just done, and what an undo still gives back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -42,9 +42,10 @@ class Selection(NamedTuple):
         return list(with_all.order_by("pk")[: MOST_SELECTED + 1])
 
 
-def digest_of_triples(triples: Iterable[Triple]) -> str:
-    """What a lead has seen of a selection: it is another one when a triple has come, gone or moved meanwhile."""
-    return digest_of([[each.pk, each.state, each.is_stale, each.current_id, each.edit_version] for each in triples])
+def digest_of_step(kind: BulkKind, values: Mapping[str, Any], triples: Iterable[Triple]) -> str:
+    """What a lead has seen: it is another one when a triple has come, gone or moved, or when something else is told."""
+    rows = [[each.pk, each.state, each.is_stale, each.current_id, each.edit_version] for each in triples]
+    return digest_of([kind.value, values, rows])
 
 
 # Steps -------------------------------------------------------------------------------------------------------------

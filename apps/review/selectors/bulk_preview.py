@@ -15,7 +15,7 @@ from apps.accounts.selectors import roles_of
 from apps.review import rules
 from apps.review.enums import BulkKind, ItemState
 from apps.review.models import BulkItem, ReviewSeat
-from apps.review.selectors.bulk import digest_of_triples
+from apps.review.selectors.bulk import digest_of_step
 from apps.review.selectors.participation import Participation, participations_of
 from apps.review.selectors.seats import (
     able_in,
@@ -34,7 +34,7 @@ from apps.triples.selectors.staleness import compared_in
 from apps.triples.selectors.triples import (
     REVOKED,
     authors_by_triple,
-    newest_snapshot,
+    newest_snapshots,
     rests_on_revoked,
 )
 
@@ -171,9 +171,9 @@ class Work:
         for triple in self.triples:
             by_corpus[triple.snapshot.corpus_id].append(triple)
         found: dict[int, str | None] = {}
+        newest = newest_snapshots(self.project)
         for corpus, triples in by_corpus.items():
-            newest = newest_snapshot(self.project, corpus) or triples[0].snapshot
-            blocks = compared_in(newest, [triple.revision for triple in triples])
+            blocks = compared_in(newest[corpus], [triple.revision for triple in triples])
             found |= {triple.pk: rules.evidence_refusal(blocks[triple.revision.pk]) for triple in triples}
         return found
 
@@ -214,20 +214,16 @@ class Work:
         """Why none of its places is given away; counts who would get them, and who would lose them."""
         live = self.seats[triple.revision.pk]
         replace, among = self.values["replace"], self.values.get("to") or None
-        places = places_to_give(
-            live,
-            replace,
-            able={person.pk for person in self.able},
-            is_pulled=self.is_pulled,
-            is_chosen=among is not None,
-        )
+        able = {person.pk for person in self.able}
+        places = places_to_give(live, replace, among, able=able, is_pulled=self.is_pulled)
         if reason := rules.places_refusal(places, replace):
             return reason
         seated = {seat.reviewer_id for seat in live}
         load, moves = dict(self.load), []
+        excluded = self.writers[triple.pk] | {seat.reviewer_id for seat in places.seats}
         for seat in (*places.seats, *(None for _ in places.free)):
             people = [person for person in self.able if among is None or person.pk in among]
-            heir = choose_successor(triple, people, load, seated, self.writers[triple.pk], self.newcomers)
+            heir = choose_successor(triple, people, load, seated, excluded, self.newcomers)
             if heir is None:
                 return rules.nobody_else(is_chosen=among is not None)
             moves.append((seat.reviewer_id if seat else None, heir))
@@ -328,7 +324,7 @@ def preview_of(
     return Preview(
         kind=kind,
         selected=len(triples),
-        digest=digest_of_triples(triples),
+        digest=digest_of_step(kind, values, triples),
         can=can,
         cannot=sorted((Group(*row) for row in groups.items()), key=lambda group: -group.number),
         reviews=_shares(work.gained, work),

@@ -210,20 +210,26 @@ class Places(NamedTuple):
 
 
 def places_to_give(
-    live: Sequence[ReviewSeat], replace: int | str, *, able: Container[int], is_pulled: bool, is_chosen: bool
+    live: Sequence[ReviewSeat],
+    replace: int | str,
+    among: Collection[int] | None,
+    *,
+    able: Container[int],
+    is_pulled: bool,
 ) -> Places:
     """The places that are meant by `replace`: STUCK, UNANSWERED_ONES, or those of one person, by key.
 
-    `is_chosen`: a lead has said to whom they go; otherwise a free place stays for the queue, where seats are pulled.
+    `among` are the people whom a lead has chosen, who keep what they have; without any, a free place stays for the
+    queue, where seats are pulled.
     """
-    waiting = [seat for seat in live if seat.answered_at is None]
+    waiting = [seat for seat in live if seat.answered_at is None and seat.reviewer_id not in (among or ())]
     if replace == STUCK:
         waiting = [seat for seat in waiting if seat.reviewer_id not in able]
     elif replace != UNANSWERED_ONES:
         return Places([seat for seat in live if seat.reviewer_id == replace], [])
     taken = {seat.number for seat in live}
     free = [number for number in NUMBERS if number not in taken]
-    return Places(waiting, free if is_chosen or not is_pulled else [])
+    return Places(waiting, free if among or not is_pulled else [])
 
 
 def stuck_holders(project: Project) -> QuerySet[User]:

@@ -217,6 +217,12 @@ def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot 
     return snapshots.order_by("-frozen_at", "-pk").first()
 
 
+def newest_snapshots(project: Project) -> dict[int, Snapshot]:
+    """The snapshot frozen last of each corpus, by the key of the corpus."""
+    rows = Snapshot.objects.filter(corpus__project=project).order_by("frozen_at", "pk")
+    return {snapshot.corpus_id: snapshot for snapshot in rows}
+
+
 def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
     """The block's entry in the snapshot, or None where it has none."""
     return (

@@ -6,7 +6,7 @@ from apps.audit.models import Event
 from apps.review.actions.seating import SeatRefused
 from apps.review.models import ReviewSeat
 from tests.factories import AT, lead_of, make_member
-from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reviewers_of
+from tests.review.factories import answer, make_disputed, make_in_review, reviewers_of
 from tests.review.seating.moving import end_role, give_away, people
 
 
