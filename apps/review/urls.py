@@ -5,7 +5,7 @@ from django.urls import path
 from apps.review.api import bulk as bulk_api
 from apps.review.api import candidate_blocks as candidate_blocks_api
 from apps.review.api import disputes, reviews
-from apps.review.pages import board, candidate_blocks, claims, reviewing, stale, triple
+from apps.review.pages import board, bulk, candidate_blocks, claims, reviewing, stale, triple
 
 pages = [
     path("", reviewing.queue, name="queue"),
@@ -22,9 +22,14 @@ pages = [
     path("board/", board.board, name="board"),
     path("board/re-seat/", board.re_seat, name="re-seat"),
     path("board/remind/", board.remind, name="remind"),
+    path("board/bulk/", bulk.bulk, name="bulk"),
+    path("board/bulk/do/", bulk.bulk_do, name="bulk-do"),
+    path("board/bulk/steps/", bulk.bulk_steps, name="bulk-steps"),
+    path("board/bulk/<int:pk>/left/", bulk.bulk_left, name="bulk-left"),
+    path("board/bulk/<int:pk>/stop/", bulk.bulk_stop, name="bulk-stop"),
+    path("board/bulk/<int:pk>/undo/", bulk.bulk_undo, name="bulk-undo"),
     path("stale/", stale.listing, name="stale"),
     path("stale/next/", stale.following, name="stale-next"),
-    path("stale/retire/", stale.retire_many, name="stale-retire-many"),
     path("stale/<int:pk>/", stale.screen, name="stale-triple"),
     path("stale/<int:pk>/pin/", stale.pin, name="stale-pin"),
     path("stale/<int:pk>/retire/", stale.retire, name="stale-retire"),

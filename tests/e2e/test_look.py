@@ -86,6 +86,7 @@ NOT_IN_THE_DEMO = {
     "judging:guideline-changes",
     "retrieval:loaded-index",
     "retrieval:pace",
+    "review:bulk-left",
     "review:candidate",
     "review:candidate-next",
     "review:split",

@@ -71,7 +71,7 @@ def begin_step(
     seen = preview(project=project, lead=lead, roles=roles, kind=kind, values=values, selection=selection, at=at)
     BulkRefused.raise_for(seen.missing, code="value_missing")
     if seen.digest != digest:
-        raise BulkRefused("The selection changed since you looked. Look at it again.", code="selection_changed")
+        raise BulkRefused("This is another selection than was shown. Look at it again.", code="selection_changed")
     if not seen.can:
         raise BulkRefused("There is none that it can be done to.", code="none_fits")
     if steps_in(project).filter(IS_OPEN, begun_by=lead, kind=kind).exists():

@@ -176,6 +176,10 @@ class BulkView(ReviewAPIView):
         kind = BulkKind(given["kind"])
         form = checked(BulkForm(_as_form(kind, given), project=self.project))
         selection = Selection(ids=given.get("triples"))
+        if selection.ids is not None:
+            found = {triple.pk for triple in selection.triples(self.project, self.member.user, timezone.now())}
+            if missing := [key for key in selection.ids if key not in found]:
+                raise ValidationError({"triples": [f"{missing[0]} is no Q&A of this project that a board shows."]})
         if "filter" in given:
             selection = Selection(checked(BoardForm(given["filter"], project=self.project)).filters())
         return {

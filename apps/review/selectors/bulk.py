@@ -43,9 +43,13 @@ class Selection(NamedTuple):
 
 
 def digest_of_step(kind: BulkKind, values: Mapping[str, Any], triples: Iterable[Triple]) -> str:
-    """What a lead has seen: it is another one when a triple has come, gone or moved, or when something else is told."""
+    """What a lead has seen: it is another one when a triple has come, gone or moved, or when something else is told.
+
+    The reason for all of them changes nothing of what is shown.
+    """
     rows = [[each.pk, each.state, each.is_stale, each.current_id, each.edit_version] for each in triples]
-    return digest_of([kind.value, values, rows])
+    told = {name: value for name, value in values.items() if name != "reason"}
+    return digest_of([kind.value, told, rows])
 
 
 # Steps -------------------------------------------------------------------------------------------------------------
@@ -105,6 +109,11 @@ class StepView(NamedTuple):
     @property
     def is_running(self) -> bool:
         return not self.job.is_ended
+
+    @property
+    def has_reasons(self) -> bool:
+        """Whether some were left out, or kept by an undo."""
+        return self.left > 0 or (self.step.undo_job is not None and self.done > 0)
 
     @property
     def touched(self) -> int:
