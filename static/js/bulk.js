@@ -74,10 +74,3 @@ function start() {
 }
 
 if (form) start();
-
-document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-reload]")) {
-    event.preventDefault();
-    location.assign(location.pathname.replace(/bulk\/.*$/, "") + location.search.replace(/([?&])select=all&?/, "$1"));
-  }
-});

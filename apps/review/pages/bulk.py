@@ -86,6 +86,7 @@ def _steps(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The lines of steps. One key undoes the first of those that can be undone."""
     views = recent_steps(project, user_of(request), timezone.now())
     return {
+        "board_url": reverse("review:board", args=[project.slug]),
         "is_polled": False,
         "steps": [(view, line_of(view)) for view in views],
         "is_live": any(view.is_running for view in views),

@@ -89,6 +89,11 @@ class BoardTriple(NamedTuple):
     against_repin: str | None = None  # of a stale one; None: all of its evidence is in the newest text
 
     @property
+    def can_be_pinned(self) -> bool:
+        """Whether it is stale, with its evidence in the newest text, and nobody is writing it anew."""
+        return self.kind == "stale" and self.against_repin is None and not self.triple.is_revised
+
+    @property
     def is_stuck(self) -> bool:
         return any(seat.is_stuck for seat in self.seats or [])
 
@@ -221,7 +226,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
                 seats=shown,
                 has_part=part is not Involvement.LEAD,
                 is_escalated=triple.changed_at <= late and kind not in ("candidate", "accepted"),
-                against_repin=evidence.get(triple.pk),
+                against_repin="you reviewed it" if part is Involvement.REVIEWER else evidence.get(triple.pk),
             )
         )
     return rows
