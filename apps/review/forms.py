@@ -124,6 +124,7 @@ class BoardForm(KaratForm):
 
 ANSWER = "answer_"
 NO_SOURCE = "none"
+WHOM = [(STUCK, "reviewers who cannot answer"), (UNANSWERED_ONES, "everybody who has not answered")]
 
 
 class BulkForm(KaratForm):
@@ -132,7 +133,7 @@ class BulkForm(KaratForm):
     replace = forms.ChoiceField(
         label="Replace",
         required=False,
-        choices=[(STUCK, "reviewers who cannot answer"), (UNANSWERED_ONES, "everybody who has not answered")],
+        choices=WHOM,
     )
     to = forms.ModelMultipleChoiceField(
         User.objects.none(),
@@ -151,7 +152,7 @@ class BulkForm(KaratForm):
         super().__init__(*args, **kwargs)
         people = list(people_of_board(project)) if people is None else people
         named = [(str(person.pk), str(person)) for person in people]
-        offer(self, "replace", [*self.base_fields["replace"].choices, *named])
+        offer(self, "replace", [*WHOM, *named])
         offer_rows(self, "to", able_in(project))
         sources = Source.objects.filter(project=project).order_by("name").values_list("pk", "name")
         offer(self, "source", [("", "stays as it is"), (NO_SOURCE, "none"), *((str(pk), name) for pk, name in sources)])

@@ -33,7 +33,7 @@ class BoardFilterInput(serializers.Serializer):
     show = serializers.CharField(required=False)
     days = serializers.IntegerField(required=False)
     domain = serializers.CharField(required=False, max_length=80)
-    source = KeyField(required=False)
+    source = KeyField(required=False)  # type: ignore[assignment]  # a source of Q&As
     author = KeyField(required=False)
     reviewer = KeyField(required=False)
 
@@ -52,7 +52,7 @@ class BulkInput(serializers.Serializer):
     replace = serializers.CharField(required=False, max_length=20)
     to = serializers.ListField(child=KeyField(), required=False)
     reason = serializers.CharField(required=False, max_length=300)
-    source = KeyField(required=False, allow_null=True)
+    source = KeyField(required=False, allow_null=True)  # type: ignore[assignment]  # a source of Q&As
     domain = serializers.CharField(required=False, allow_blank=True, max_length=80)
     answers = serializers.DictField(child=serializers.CharField(max_length=1000), required=False)
 

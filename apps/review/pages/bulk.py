@@ -45,7 +45,7 @@ ACTIONS = [
 ]
 
 
-NOT_SHOWN = {"kind": "", "bulk": None, "shown": None, "words": None, "answers": [], "fault": ""}
+NOT_SHOWN: dict[str, Any] = {"kind": "", "bulk": None, "shown": None, "words": None, "answers": [], "fault": ""}
 """The board without a preview."""
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
@@ -91,7 +91,8 @@ class BoardTriple(NamedTuple):
     @property
     def can_be_pinned(self) -> bool:
         """Whether it is stale, with its evidence in the newest text, and nobody is writing it anew."""
-        return self.kind == "stale" and self.against_repin is None and not self.triple.is_revised
+        is_revised = cast(Any, self.triple).is_revised  # read with it, see `with_last_writer`
+        return self.kind == "stale" and self.against_repin is None and not is_revised
 
     @property
     def is_stuck(self) -> bool:

@@ -18,7 +18,7 @@ from apps.review.actions.bulk import BulkRefused
 from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import BulkKind
 from apps.review.models import BulkStep
-from apps.review.selectors.bulk import counted, left_out
+from apps.review.selectors.bulk import counted, left_out, recent_steps
 from apps.review.selectors.participation import record_of
 from apps.review.selectors.reviews import last_difference
 from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, save_draft
@@ -135,6 +135,18 @@ class TestRePinning:
         assert states_of(again) == [(kept[0].label, "done")]
         fresh = reload(kept[0])
         assert (fresh.round, record_of(fresh).before.number, last_difference(fresh.revision).before.number) == (2, 1, 1)
+
+    def test_its_line_is_the_same_whether_or_not_a_reviewer_has_answered(self, project):
+        triple = make_accepted(project)
+        new_edition(triple)
+        step = do(project, BulkKind.RE_PIN, matching(state="stale"))
+
+        before = recent_steps(project, lead_of(project), AT)
+        answer(triple, reviewers_of(triple)[0])
+
+        assert recent_steps(project, lead_of(project), AT) == before
+        assert [view.undoable for view in before] == [1]
+        assert states_of(undo(step)) == [(triple.label, "kept")]
 
     def test_who_reviewed_it_cannot_pin_it(self, project):
         triple = make_accepted(project)
