@@ -8,6 +8,7 @@ from apps.audit.models import Event
 from apps.triples.enums import State
 from apps.triples.models import Triple
 from tests.factories import lead_of, make_member
+from tests.queries.factories import make_source
 from tests.review.factories import make_accepted, make_disputed, make_draft, make_triple, reload
 from tests.triples.factories import make_candidate, make_team
 
@@ -59,6 +60,33 @@ def test_a_draft_is_started_once_for_a_key_read_and_saved(project, author, ask):
     assert (saved.status_code, saved.json()["answer"]) == (200, "Five hours.")
     assert (outdated.status_code, outdated.json()["code"]) == (409, "edit_conflict")
     assert ask(author, "draft", None, pk).json()["answer"] == "Five hours."
+
+
+def test_what_a_save_leaves_out_stays_and_a_warning_is_answered_by_the_key_that_is_shown(project, author, ask):
+    block, quote = passage_of(project)
+    said = {"question": "How long may a session last at most?", "answer": quote, "idempotency_key": "one"}
+    ask(author, "drafts", said)
+    whole = said | {
+        "blocks": [{"block_id": block, "quotes": [quote]}], "domain": "access", "difficulty": "easy",
+        "note": "See 3.6.", "needs_all_blocks": True, "source": make_source(project).slug, "idempotency_key": "two",
+    }  # fmt: skip
+    started = ask(author, "drafts", whole).json()
+    before = Triple.objects.values().get(pk=started["triple_id"])
+
+    keys = [check["key"] for check in started["checks"] if check["code"] == "duplicate"]
+    reasons = {key: "It asks of another one." for key in keys}
+    body = {"edit_version": started["edit_version"], "answer": f"{quote}.", "reasons": reasons}
+    saved = ask(author, "draft", body, started["triple_id"]).json()
+
+    same = ("question", "blocks", "note", "needs_all_blocks")
+    assert {name: saved[name] for name in same} == {name: started[name] for name in same}
+    assert saved["answer"] == f"{quote}."
+    after = Triple.objects.values().get(pk=started["triple_id"])
+    kept = ("source_id", "domain", "difficulty")
+    assert [after[name] for name in kept] == [before[name] for name in kept]
+    assert after["source_id"]
+    assert keys == [f"duplicate:{reload(Triple.objects.get(pk=started['triple_id'] - 1)).label}"]
+    assert reload(Triple.objects.get(pk=started["triple_id"])).revision.warnings[0]["key"] == keys[0]
 
 
 def test_a_draft_is_its_authors(project, author, ask):

@@ -25,7 +25,9 @@ from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     AlreadyStarted,
     DraftRefused,
+    copy_wording,
     reopen_as_draft,
+    repinned,
     save_draft,
     start_draft,
     withdraw_draft,
@@ -40,6 +42,8 @@ from apps.triples.selectors.triples import newest_snapshot, open_revision, tripl
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
 
 LONGEST_QUOTE = 2_000
+PARTS = ("question", "answer", "blocks", "needs_all_blocks", "source", "domain", "difficulty", "note")
+"""The fields of a wording in a body; `source` is its key in a wording."""
 
 
 class ChosenBlockInput(serializers.Serializer):
@@ -52,7 +56,7 @@ class ChosenBlockInput(serializers.Serializer):
 
 
 class WordingInput(serializers.Serializer):
-    """The whole wording: what is left out is empty."""
+    """A wording. Of a new draft, what is left out is empty."""
 
     question = serializers.CharField(required=False, allow_blank=True, default="", max_length=2_000)
     answer = serializers.CharField(required=False, allow_blank=True, default="", max_length=8_000)
@@ -82,10 +86,15 @@ class DraftInput(WordingInput):
 
 
 class SaveInput(WordingInput):
+    """What changes: what is left out stays as it is."""
+
     edit_version = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
 
 
 class CheckOut(serializers.Serializer):
+    """A check. `key` names it in `reasons`, where a warning has to be answered."""
+
+    key = serializers.CharField()
     level = serializers.CharField()
     code = serializers.CharField()
     sentence = serializers.CharField()
@@ -228,13 +237,18 @@ class DraftDetail(WriterView):
         triple = triple_for(self.member, pk)
         given = given_in(request.data, SaveInput)
         snapshot = writing_snapshot(triple)
+        wording = self.wording(given, snapshot)
+        if (revision := open_revision(triple)) is not None:
+            stored = copy_wording(triple, revision)._replace(blocks=repinned(snapshot, revision))
+            left = ["source_id" if name == "source" else name for name in PARTS if name not in request.data]
+            wording = wording._replace(**{name: getattr(stored, name) for name in left})
         save_draft(
             project=self.project,
             triple_id=triple.pk,
             author=self.member.user,
             seen_version=given["edit_version"],
             snapshot=snapshot,
-            wording=self.wording(given, snapshot),
+            wording=wording,
             at=timezone.now(),
         )
         return self.draft(triple.pk)

@@ -28,7 +28,7 @@ from tests.factories import AT, lead_of, make_member
 from tests.queries.factories import make_permission, make_source
 from tests.review.bulk.walking import begin, chosen, do, matching, seen, states_of, undo
 from tests.review.factories import CHANGED, answer, make_accepted, make_in_review, make_triple, reload, reviewers_of
-from tests.review.seating.moving import end_role, with_reviewer_lead
+from tests.review.seating.moving import end_role, give_away, people, set_policy, with_reviewer_lead
 from tests.running_jobs import run_jobs
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team
 
@@ -147,6 +147,25 @@ class TestRePinning:
         assert recent_steps(project, lead_of(project), AT) == before
         assert [view.undoable for view in before] == [1]
         assert states_of(undo(step)) == [(triple.label, "kept")]
+
+    def test_where_seats_are_pulled_only_returning_reviewers_get_theirs(self, project):
+        set_policy(project, review_assignment="pull")
+        triples = [make_in_review(project) for _ in range(2)]
+        for triple in triples:
+            for _ in range(2):
+                reviewer = next(person for person in people(project) if person not in reviewers_of(triple))
+                give_away(triple, None, reviewer)
+            for reviewer in reviewers_of(triple):
+                answer(triple, reviewer)
+        new_edition(triples[0])
+        end_role(project, reviewers_of(triples[0])[0])
+
+        shown = seen(project, BulkKind.RE_PIN, matching(state="stale"))
+        do(project, BulkKind.RE_PIN, matching(state="stale"))
+
+        assert shown.can == triples
+        assert sum(share.number for share in shown.reviews) + shown.queued == 4
+        assert {share.person: share.number for share in shown.reviews} == seats_given(triples)
 
     def test_who_reviewed_it_cannot_pin_it(self, project):
         triple = make_accepted(project)
