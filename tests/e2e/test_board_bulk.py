@@ -16,7 +16,7 @@ from tests.e2e.waiting import go, press, ready, turned
 from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_member
 from tests.review.bulk.walking import chosen, seen
-from tests.review.factories import make_accepted, make_in_review
+from tests.review.factories import answer, make_accepted, make_in_review, reviewers_of
 from tests.running_jobs import run_jobs
 from tests.triples.factories import make_snapshot
 
@@ -108,12 +108,18 @@ def test_a_set_is_pinned_again_by_keys_and_given_back(page, witness, team, board
     with turned(page):
         page.get_by_role("link", name="Show it again").click()
 
+    answered = Triple.objects.filter(project=team.project, state=State.IN_REVIEW).earliest("pk")
+    answer(answered, reviewers_of(answered)[0])
     with turned(page):
         press(page, "u")
     run_jobs()
-    expect(page.get_by_text("Undone for 5")).to_be_visible()
-    assert in_state(team, State.IN_REVIEW) == 3
-    assert Triple.objects.filter(is_stale=True).count() == 7
+    expect(page.get_by_text("Undone for 4")).to_be_visible()
+    assert in_state(team, State.IN_REVIEW) == 4
+    assert Triple.objects.filter(is_stale=True).count() == 6
+    with turned(page):
+        page.get_by_role("link", name="Which, and why").click()
+    expect(page.get_by_role("heading", name="A reviewer has answered it since.")).to_be_visible()
+    looking.looks_well(page)
     assert witness.drain() == []
 
 

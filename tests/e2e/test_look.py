@@ -63,6 +63,7 @@ NO_PAGES = {
     "triples:find",
     "triples:hits",
     "triples:queries",
+    "review:bulk-steps",
     "review:export-file",
     "review:flags",
 }

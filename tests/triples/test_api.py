@@ -74,7 +74,7 @@ def test_what_a_save_leaves_out_stays_and_a_warning_is_answered_by_the_key_that_
     before = Triple.objects.values().get(pk=started["triple_id"])
 
     keys = [check["key"] for check in started["checks"] if check["code"] == "duplicate"]
-    reasons = {key: "It asks of another one." for key in keys}
+    reasons = dict.fromkeys(keys, "It asks of another one.")
     body = {"edit_version": started["edit_version"], "answer": f"{quote}.", "reasons": reasons}
     saved = ask(author, "draft", body, started["triple_id"]).json()
 

@@ -80,7 +80,7 @@ def adds_up(shown):
 
 
 def notices(person, kind):
-    return [row.sentence for row in Notification.objects.filter(person=person, kind=kind)]
+    return [row.sentence for row in Notification.objects.filter(person=person, kind=kind).order_by("pk")]
 
 
 class TestRePinning:
