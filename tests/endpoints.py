@@ -134,14 +134,15 @@ RIGHTS: dict[str, Rows] = {
     "review": {
         **read(WORKERS, "export export-file queue candidate triple flags stale stale-next stale-triple"),
         **read(REVIEWERS, "next screen candidate-next"),
-        **read(LEADS, "board"),
+        **read(LEADS, "board bulk-steps bulk-left"),
         **form(WRITERS, "split"),
         **write(WORKERS, "candidate-withdraw message withdraw-flag"),
         **write(WRITERS, "submit-new submit begin re-pin stale-pin drop"),
         **write(REVIEWERS, "verdict skip pull candidate-answer"),
         **write(
             LEADS,
-            "candidate-decide re-seat remind stale-retire stale-retire-many adjudicate take-elsewhere draw-elsewhere",
+            "candidate-decide re-seat remind stale-retire adjudicate take-elsewhere draw-elsewhere bulk bulk-do "
+            "bulk-stop bulk-undo",
         ),
     },
     "judging": {
@@ -252,12 +253,15 @@ RIGHTS: dict[str, Rows] = {
     "review-api": {
         **read(WORKERS, "rounds candidates"),
         **read(REVIEWERS, "queue next"),
-        **read(LEADS, "board elsewhere-sets elsewhere"),
+        **read(LEADS, "board elsewhere-sets elsewhere bulk-step"),
         **form(WRITERS, "split"),
         **write(WORKERS, "message withdraw-flag candidate-withdraw"),
         **write(WRITERS, "submit begin re-pin drop"),
         **write(REVIEWERS, "verdict pull give-back candidate-answer"),
-        **write(LEADS, "reseat adjudicate remind candidate-decide take-elsewhere draw-elsewhere"),
+        **write(
+            LEADS,
+            "reseat adjudicate remind candidate-decide take-elsewhere draw-elsewhere bulk-preview bulk bulk-undo",
+        ),
     },
     "judging-api": {
         **read(ANNOTATORS, "rounds pairs differences"),

@@ -94,7 +94,8 @@ RIGHTS: dict[str, dict[str, str]] = {
         "export Q&As": "review:export review:export-file",
         "watch reviews, give them to others, adjudicate, retire Q&As": (
             "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire "
-            "review:stale-retire-many review:candidate-decide"
+            "review:candidate-decide review:bulk review:bulk-do review:bulk-steps review:bulk-left review:bulk-stop "
+            "review:bulk-undo"
         ),
         "take Q&As as accepted that were reviewed elsewhere; have some of them reviewed again, drawn at random": (
             "review:take-elsewhere review:draw-elsewhere"

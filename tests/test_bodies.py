@@ -131,6 +131,11 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "source": project.sources.filter(queries__isnull=False).earliest("pk").pk,
     },
     "review-api:remind": lambda project: {"triples": [Things(project).under_review()]},
+    "review-api:bulk-preview": lambda project: {
+        "kind": "describe",
+        "triples": [Things(project).value("triples:retire", "pk")],
+        "domain": "another",
+    },
     "triples-api:retire-many": lambda project: {
         "triples": [Things(project).value("triples:retire", "pk")],
         "reason": "out_of_scope",
@@ -153,7 +158,7 @@ WITHOUT_A_BODY = {
         "notifications-api:read systems-api:drop-loaded review-api:pull "
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
-        "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer"
+        "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo"
     ),
     "roles": "people-api:roles",
     "grades, which somebody has given": "settings-api:scale",
@@ -181,6 +186,7 @@ WITHOUT_A_BODY = {
     "a member, who may be in both projects": "judging-api:claim",
     "a search, which both projects use": "systems-api:search-loaded",
     "passages by ids that both use": "editions-api:import-decisions editions-api:snapshot-decisions",
+    "a digest of what was shown": "review-api:bulk",
     "a mark and choices": "editions-api:import-take editions-api:snapshot-take",
     "a number": "goldsets-api:draw-slice reports-api:judge-next review-api:draw-elsewhere",
     "questions by ids that both use": "goldsets-api:slice",

@@ -44,11 +44,14 @@ from apps.retrieval.actions.intake import push_run, upload_run
 from apps.retrieval.actions.systems import create_remote_system, load_snapshot
 from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.review.actions.candidate_blocks import propose_block
-from apps.review.models import CandidateBlock, ReviewSeat
+from apps.review.enums import BulkKind
+from apps.review.models import BulkStep, CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
 from tests.fast_client import Asker
 from tests.judging.archives import zipped
+from tests.review.bulk.walking import chosen
+from tests.review.bulk.walking import do as do_in_bulk
 from tests.running_jobs import run_jobs
 
 SECRET = "sesame-12345"
@@ -286,6 +289,8 @@ Things.finders = {
     "review pk": first(Triple, state="disputed"),
     "review-api pk": Things.under_review,
     "review candidate_pk": first(CandidateBlock, "triple__project"),
+    **{f"review:bulk-{name} pk": first(BulkStep) for name in ("left", "stop", "undo")},
+    **{f"review-api:bulk-{name} pk": first(BulkStep) for name in ("step", "undo")},
     "review:candidate pk": first(CandidateBlock, "triple__project"),
     "review:draw-elsewhere pk": first(Import, kind="triples"),
     "review:elsewhere pk": first(Import, kind="triples"),
@@ -379,6 +384,12 @@ def _propose_a_passage(project: Project, lead: User) -> None:
     propose_block(project=project, triple_id=triple.pk, version=entry.version, person=lead, at=timezone.now())
 
 
+def _act_on_many(project: Project, lead: User) -> None:
+    """A bulk step that is done, and can be undone."""
+    triple = Triple.objects.filter(project=project, state="accepted").earliest("pk")
+    do_in_bulk(project, BulkKind.DESCRIBE, chosen([triple]), lead=lead, at=timezone.now(), domain="bulk")
+
+
 def _start_a_collection(project: Project, lead: User) -> None:
     """A collection that waits for its confirmation."""
     files = {
@@ -434,6 +445,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     start_import(project=project, kind="queries", file=file, options=options, actor=lead, at=now)
     _start_a_collection(project, lead)
     _add_candidates(project, lead, snapshot)
+    _act_on_many(project, lead)
     _propose_a_passage(project, lead)
     _score_otherwise(project, lead)
     grades = SimpleUploadedFile("searches.csv", b"query,url,rank,grade\nwho may open,SEC-4.2,1,2\n")

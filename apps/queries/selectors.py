@@ -179,8 +179,13 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
 
 def is_revoked(sources: Iterable[int], *, at: datetime) -> bool:
     """Whether one of the sources, given by their keys, had its permission revoked and has no valid one."""
-    known = Source.objects.filter(pk__in=list(sources)).annotate(closest=closest_permission(at))
-    return known.filter(closest=REVOKED).exists()
+    return bool(revoked_among(sources, at=at))
+
+
+def revoked_among(sources: Iterable[int], *, at: datetime) -> set[int]:
+    """Those of the sources, given by their keys, whose permission was revoked and that have no valid one."""
+    known = Source.objects.filter(pk__in=set(sources)).annotate(closest=closest_permission(at))
+    return set(known.filter(closest=REVOKED).values_list("pk", flat=True))
 
 
 def lost_permissions(project: Project, *, at: datetime) -> dict[int, str]:

@@ -165,3 +165,24 @@ NOTICES = {
     "review.escalated": ("Q&As have waited for too long.", "review:board"),
 }
 """Kinds of notifications of which several are one line: what follows their number, and the page that lists them."""
+
+
+class BulkKind(TextChoices):
+    """What a lead may do to many Q&As at once."""
+
+    RE_PIN = "re_pin", "Re-pin"
+    ASSIGN = "assign", "Assign reviewers"
+    DESCRIBE = "describe", "Source or domain"
+    RETIRE = "retire", "Retire"
+    CHECK = "check", "Check drafts"
+    SUBMIT = "submit", "Submit"
+
+
+class ItemState(TextChoices):
+    """What became of one Q&A of a bulk step. `left` and `kept` have a reason: not done, and not undone."""
+
+    PLANNED = "planned", "planned"
+    DONE = "done", "done"
+    LEFT = "left", "left out"
+    UNDONE = "undone", "undone"
+    KEPT = "kept", "kept"

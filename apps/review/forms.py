@@ -7,11 +7,13 @@ from django import forms
 
 from apps.accounts.models import Project, User
 from apps.common.database.statements import LARGEST_KEY
-from apps.common.web.forms import KaratForm, offer_rows, show_rows
+from apps.common.web.forms import KaratForm, offer, offer_rows, show_rows
 from apps.queries.models import Source
-from apps.review.enums import CandidateChoice, Category, Decision, Reason, VerdictChoice
+from apps.review.enums import BulkKind, CandidateChoice, Category, Decision, Reason, VerdictChoice
 from apps.review.selectors.board import AGES, KIND_LABELS, BoardFilters, people_of_board
-from apps.review.selectors.seats import able_in
+from apps.review.selectors.seats import STUCK, UNANSWERED_ONES, able_in
+from apps.triples.core.checks import CAN_WARN
+from apps.triples.enums import RetireReason
 
 NOTE_LENGTH = 4000
 
@@ -136,20 +138,63 @@ class BoardForm(KaratForm):
         )
 
 
-class ReseatForm(KaratForm):
-    """Whose seats in the ticked triples go to whom. `whose` empty: seats that nobody can answer."""
+ANSWER = "answer_"
+NO_SOURCE = "none"
+WHOM = [(STUCK, "reviewers who cannot answer"), (UNANSWERED_ONES, "everybody who has not answered")]
 
-    whose = forms.ModelChoiceField(
-        User.objects.none(), label="Replace", required=False, empty_label="reviewers who cannot answer"
+
+class BulkForm(KaratForm):
+    """What a bulk step takes, of whichever kind. A field that its kind does not take is ignored."""
+
+    replace = forms.ChoiceField(
+        label="Replace",
+        required=False,
+        choices=WHOM,
     )
-    to = forms.ModelChoiceField(
-        User.objects.none(), label="To", required=False, empty_label="whoever has the fewest reviews"
+    to = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        label="By",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Nobody chosen: whoever has the fewest reviews.",
     )
-    reason = forms.CharField(max_length=300, required=False, initial="Its reviewer cannot answer in time.")
+    why = forms.CharField(label="Reason", max_length=300, required=False, initial="Its reviewer cannot answer in time.")
+    source = forms.ChoiceField(label="Source", required=False)
+    domain = forms.CharField(label="Domain", max_length=80, required=False, help_text="Empty: stays as it is.")
+    no_domain = forms.BooleanField(label="No domain", required=False)
+    retire = forms.ChoiceField(label="Reason", required=False, choices=RetireReason.choices, widget=forms.RadioSelect)
 
     def __init__(self, *args: Any, project: Project, people: list[User] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer_rows(self, "whose", people_of_board(project))
+        people = list(people_of_board(project)) if people is None else people
+        named = [(str(person.pk), str(person)) for person in people]
+        offer(self, "replace", [*WHOM, *named])
         offer_rows(self, "to", able_in(project))
-        if people is not None:
-            show_rows(self, "whose", people)
+        sources = Source.objects.filter(project=project).order_by("name").values_list("pk", "name")
+        offer(self, "source", [("", "stays as it is"), (NO_SOURCE, "none"), *((str(pk), name) for pk, name in sources)])
+        for code, words in CAN_WARN.items():
+            self.fields[f"{ANSWER}{code}"] = forms.CharField(label=words, max_length=1000, required=False)
+
+    def values(self, kind: BulkKind) -> dict[str, Any]:
+        """What this kind of step takes. The form is valid."""
+        data = self.cleaned_data
+        if kind is BulkKind.ASSIGN:
+            replace = data["replace"] or STUCK
+            chosen = sorted(person.pk for person in data["to"])
+            return {"replace": int(replace) if replace.isdecimal() else replace, "to": chosen, "reason": data["why"]}
+        if kind is BulkKind.DESCRIBE:
+            return self._description()
+        if kind is BulkKind.RETIRE:
+            return {"reason": data["retire"]}
+        if kind is BulkKind.SUBMIT:
+            given = {code: data[f"{ANSWER}{code}"] for code in CAN_WARN}
+            return {"answers": {code: reason for code, reason in given.items() if reason}}
+        return {}
+
+    def _description(self) -> dict[str, Any]:
+        data, changes = self.cleaned_data, {}
+        if data["source"]:
+            changes["source_id"] = None if data["source"] == NO_SOURCE else int(data["source"])
+        if data["domain"] or data["no_domain"]:
+            changes["domain"] = data["domain"].replace("\x00", "")
+        return changes

@@ -2,11 +2,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion
+from apps.jobs.models import Job
 from apps.review.enums import (
+    BulkKind,
     CandidateChoice,
     CandidateState,
     Category,
+    ItemState,
     NoteKind,
     ResolutionKind,
     VerdictChoice,
@@ -267,3 +271,64 @@ class MissNote(models.Model):
 
     def __str__(self) -> str:
         return f"note {self.pk} on {self.triple_id}"
+
+
+class BulkStep(models.Model):
+    """One action of a lead on many triples, done by a job. `selected` counts also those that it could not be done to.
+
+    `values` are what the action takes: a reason, a source, reviewers. `waits` counts by author those that need them.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="bulk_steps")
+    kind = models.CharField(max_length=12, choices=BulkKind.choices)
+    values = models.JSONField(default=dict)
+    waits = models.JSONField(default=dict)
+    selected = models.PositiveIntegerField()
+    planned = models.PositiveIntegerField()
+    begun_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    begun_at = models.DateTimeField()
+    job = models.OneToOneField(Job, models.PROTECT, related_name="bulk_step")
+    undo_job = models.OneToOneField(Job, models.PROTECT, null=True, related_name="undone_step")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="bulk_kind_is_known", condition=Q(kind__in=BulkKind.values)),
+            models.CheckConstraint(
+                name="bulk_plans_no_more_than_selected", condition=Q(planned__gte=1, planned__lte=models.F("selected"))
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "-begun_at"], name="bulk_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}, {self.planned:,} Q&As"
+
+
+class BulkItem(models.Model):
+    """One triple of a bulk step: done once, whichever worker is killed. `before` is what an undo gives back.
+
+    `edit_version` is that of the triple after the step, so that a later edit is seen.
+    """
+
+    step = models.ForeignKey(BulkStep, models.PROTECT, related_name="items")
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="bulk_items")
+    state = models.CharField(max_length=8, choices=ItemState.choices, default=ItemState.PLANNED)
+    reason = models.TextField(blank=True)
+    before = models.JSONField(default=dict)
+    edit_version = models.PositiveIntegerField(default=0)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["step", "triple"], name="bulk_item_once"),
+            models.CheckConstraint(
+                name="bulk_item_is_done_at_a_time",
+                condition=Q(state__in=["planned", "left"], done_at=None)
+                | Q(state__in=["done", "undone", "kept"], done_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="bulk_item_left_has_a_reason", condition=~Q(state__in=["left", "kept"]) | ~Q(reason="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.triple} in {self.step_id}"

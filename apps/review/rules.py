@@ -1,21 +1,25 @@
 """Who may do what in a review. Each rule returns the reason against it, or None: one sentence for all views."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from apps.accounts.enums import Role
+from apps.accounts.models import User
 from apps.review.core.visibility import RoundPhase, may_write_in_thread
 from apps.review.enums import (
     ABOUT_ENTAILMENT,
+    BulkKind,
     CandidateState,
     CandidateStep,
     Category,
     Reason,
     VerdictChoice,
 )
-from apps.review.models import CandidateBlock
-from apps.review.selectors.participation import Participation
-from apps.triples.enums import State
-from apps.triples.models import Triple
+from apps.review.models import BulkStep, CandidateBlock
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation
+from apps.review.selectors.seats import STUCK, UNANSWERED_ONES, Places
+from apps.triples.enums import RetireReason, State
+from apps.triples.models import Revision, Triple
 from apps.triples.rules import READERS, writer_refusal
 from apps.triples.selectors.draft_checks import Wording
 from apps.triples.selectors.staleness import ComparedBlock
@@ -55,6 +59,23 @@ def submit_refusal(triple: Triple, participation: Participation, is_writer: bool
     if triple.state in (State.DRAFT, State.DISPUTED, State.ACCEPTED):
         return writer_refusal(participation.roles)
     return f"{_is(triple)}; there is nothing to submit."
+
+
+def begun_refusal(begun: Revision | None, participation: Participation) -> str | None:
+    """Why the person may not begin the next revision: `begun` is the open one, of somebody who still writes here."""
+    if begun is None or begun.author_id == participation.person.pk:
+        return None
+    return f"{begun.author} is already writing the next revision."
+
+
+def reviewers_refusal(able: int) -> str | None:
+    """Why a round cannot open, `able` people being there to review it, or None."""
+    if able >= REVIEWERS_PER_ROUND:
+        return None
+    return (
+        "It needs two reviewers who did not write it, and the project has "
+        f"{'one' if able else 'none'}. A lead can invite one under People."
+    )
 
 
 def verdict_refusal(triple: Triple, participation: Participation) -> str | None:
@@ -102,6 +123,27 @@ def reseat_refusal(triple: Triple, participation: Participation) -> str | None:
     if triple.state != State.IN_REVIEW or participation.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
+
+
+def places_refusal(places: Places, replace: int | str) -> str | None:
+    """Why none of a round's places are given to others, or None. `replace` as in `places_to_give`."""
+    for seat in places.seats:
+        if seat.answered_at is not None:
+            return "The reviewer to replace has already answered."
+    if places:
+        return None
+    if replace == STUCK:
+        return "Both its reviewers can still answer. Choose whom to replace."
+    if replace == UNANSWERED_ONES:
+        return "There is nobody to replace: who has answered stays."
+    return "The reviewer to replace does not review it in this round."
+
+
+def nobody_else(*, is_chosen: bool) -> str:
+    """Why a place goes to nobody. `is_chosen`: a lead has said to whom."""
+    if is_chosen:
+        return "None of the chosen people can review it: they wrote it, review it already, or are no reviewers here."
+    return "Nobody else can review it. A lead can invite a reviewer under People."
 
 
 def remind_refusal(triple: Triple, is_lead: bool) -> str | None:
@@ -183,8 +225,7 @@ def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
     """Of pinning the evidence of these blocks to their new texts as it is."""
     for block in blocks:
         if block.new is None:
-            name = block.old.version.name
-            return f"The newest snapshot does not contain “{name}”. Rewrite it for another passage, or retire it."
+            return "The newest snapshot does not contain its passage. Rewrite it for another passage, or retire it."
         if not block.keeps_evidence:
             return "The new text does not contain the evidence word for word. Rewrite it, or retire it."
     return None
@@ -251,6 +292,33 @@ def too_few_to_review(triple: Triple) -> str:
         f"{triple.label} needs two reviewers who did not write it, and the project has fewer. A lead can invite one"
         " under People."
     )
+
+
+# Many at once ------------------------------------------------------------------------------------------------------
+
+
+def bulk_value_fault(kind: BulkKind, values: Mapping[str, Any]) -> str | None:
+    """What a bulk step still needs to be told, or None."""
+    if kind is BulkKind.RETIRE and values.get("reason") not in RetireReason.values:
+        return "Choose why they are retired."
+    if kind is BulkKind.DESCRIBE and not values:
+        return "Choose a source or a domain."
+    if kind is BulkKind.ASSIGN and not values.get("reason", "").strip():
+        return "A reason is needed for the audit."
+    return None
+
+
+def undo_refusal(step: BulkStep, person: User, roles: frozenset[str]) -> str | None:
+    """Why this person may not undo a bulk step, whatever became of its triples, or None."""
+    if step.begun_by_id != person.pk:
+        return f"Only {step.begun_by}, who did it, can undo it."
+    if Role.LEAD not in roles:
+        return "Only a lead can undo it."
+    if step.kind == BulkKind.CHECK:
+        return "Checking changed nothing; there is nothing to undo."
+    if not step.job.is_ended:
+        return "It is still under way. Stop it first."
+    return "It has been undone." if step.undo_job_id else None
 
 
 # Candidate blocks --------------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
+from apps.review.api import bulk as bulk_api
 from apps.review.api import candidate_blocks as candidate_blocks_api
 from apps.review.api import disputes, reviews
 from apps.review.api import elsewhere as elsewhere_api
-from apps.review.pages import board, candidate_blocks, claims, elsewhere, reviewing, stale, triple
+from apps.review.pages import board, bulk, candidate_blocks, claims, elsewhere, reviewing, stale, triple
 
 pages = [
     path("", reviewing.queue, name="queue"),
@@ -22,9 +23,14 @@ pages = [
     path("board/", board.board, name="board"),
     path("board/re-seat/", board.re_seat, name="re-seat"),
     path("board/remind/", board.remind, name="remind"),
+    path("board/bulk/", bulk.bulk, name="bulk"),
+    path("board/bulk/do/", bulk.bulk_do, name="bulk-do"),
+    path("board/bulk/steps/", bulk.bulk_steps, name="bulk-steps"),
+    path("board/bulk/<int:pk>/left/", bulk.bulk_left, name="bulk-left"),
+    path("board/bulk/<int:pk>/stop/", bulk.bulk_stop, name="bulk-stop"),
+    path("board/bulk/<int:pk>/undo/", bulk.bulk_undo, name="bulk-undo"),
     path("stale/", stale.listing, name="stale"),
     path("stale/next/", stale.following, name="stale-next"),
-    path("stale/retire/", stale.retire_many, name="stale-retire-many"),
     path("stale/<int:pk>/", stale.screen, name="stale-triple"),
     path("stale/<int:pk>/pin/", stale.pin, name="stale-pin"),
     path("stale/<int:pk>/retire/", stale.retire, name="stale-retire"),
@@ -50,6 +56,10 @@ api = [
     path("next/", reviews.NextView.as_view(), name="next"),
     path("pull/", reviews.PullView.as_view(), name="pull"),
     path("board/", reviews.BoardView.as_view(), name="board"),
+    path("bulk/preview/", bulk_api.BulkPreviewView.as_view(), name="bulk-preview"),
+    path("bulk/", bulk_api.BulkStepsView.as_view(), name="bulk"),
+    path("bulk/<int:pk>/", bulk_api.BulkStepView.as_view(), name="bulk-step"),
+    path("bulk/<int:pk>/undo/", bulk_api.BulkUndoView.as_view(), name="bulk-undo"),
     path("candidates/", candidate_blocks_api.CandidateList.as_view(), name="candidates"),
     path("candidates/<int:pk>/answer/", candidate_blocks_api.CandidateAnswerView.as_view(), name="candidate-answer"),
     path("candidates/<int:pk>/decide/", candidate_blocks_api.CandidateDecisionView.as_view(), name="candidate-decide"),

@@ -38,6 +38,13 @@ class Step(models.TextChoices):
     WITHDRAW = "withdraw", "Withdraw"
     REOPEN = "reopen", "Reopen as a new draft"
     UNDO = "undo", "Undo its import"
+    UNDO_SUBMIT = "undo_submit", "Undo the submission"
+    UNDO_RE_PIN = "undo_re_pin", "Undo the new pin"
+    UNDO_RETIRE = "undo_retire", "Undo the retirement"
+
+
+UNDONE_IN_BULK = frozenset({Step.UNDO_SUBMIT, Step.UNDO_RE_PIN, Step.UNDO_RETIRE})
+"""Steps back that only who did something to many Q&As at once may take, while nobody has acted since."""
 
 
 class RetireReason(models.TextChoices):

@@ -3,7 +3,7 @@
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.common.text.wording import plural
-from apps.triples.enums import State
+from apps.triples.enums import LIVE, State
 from apps.triples.models import Revision, Triple
 
 NEEDS_LEAD = "Only a lead can do this."
@@ -83,6 +83,15 @@ def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
         return NEEDS_LEAD
     if triple.state != State.ACCEPTED:
         return f"It is {State(triple.state).label.lower()}; only an accepted Q&A can be retired."
+    return None
+
+
+def describe_refusal(roles: frozenset[str], triple: Triple) -> str | None:
+    """Why somebody with these roles may not give this triple another source or domain, or None."""
+    if Role.LEAD not in roles:
+        return NEEDS_LEAD
+    if triple.state not in LIVE:
+        return f"It is {State(triple.state).label.lower()}; its source and domain stay as they are."
     return None
 
 

@@ -9,7 +9,7 @@ from apps.accounts.models import User
 from apps.audit.actions import record, record_all
 from apps.common.errors import IllegalStep
 from apps.queries.actions import Question, ask_questions
-from apps.triples.enums import State, Step
+from apps.triples.enums import UNDONE_IN_BULK, State, Step
 from apps.triples.models import AskedRevision, Triple
 
 
@@ -50,6 +50,9 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.DISPUTED, Step.REVOKE, State.RETIRED),
     Edge(State.ACCEPTED, Step.REVOKE, State.RETIRED),
     Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
+    Edge(State.IN_REVIEW, Step.UNDO_SUBMIT, State.DRAFT),
+    Edge(State.IN_REVIEW, Step.UNDO_RE_PIN, State.ACCEPTED, marks=True),
+    Edge(State.RETIRED, Step.UNDO_RETIRE, State.ACCEPTED),
 )
 
 
@@ -147,8 +150,10 @@ def move_all(
 
 
 def _accepts(edge: Edge) -> bool:
-    """Whether the edge accepts a revision: the mark of a stale triple does not, a further block does."""
-    return edge.target == State.ACCEPTED and (edge.source != State.ACCEPTED or edge.step == Step.ADD_BLOCK)
+    """Whether the edge accepts a revision: the mark of a stale triple does not, nor an undo; a further block does."""
+    if edge.target != State.ACCEPTED or edge.step in UNDONE_IN_BULK:
+        return False
+    return edge.source != State.ACCEPTED or edge.step == Step.ADD_BLOCK
 
 
 def _keeps_resolution(edge: Edge) -> bool:
@@ -207,6 +212,7 @@ def _assign(triple: Triple, edge: Edge, at: datetime) -> None:
 
 
 NEEDS = {None: "", True: " (stale only)", False: " (not stale)"}
+BY_UNDOING = " (of a bulk step)"
 
 
 def mermaid() -> str:
@@ -218,7 +224,9 @@ def mermaid() -> str:
         elif edge.source == edge.target and edge.marks:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (sets the stale mark)")
         else:
-            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value}{NEEDS[edge.stale]}")
-    ends = [state for state in State if not any(edge.source == state for edge in EDGES)]
+            needs = BY_UNDOING if edge.step in UNDONE_IN_BULK else NEEDS[edge.stale]
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value}{needs}")
+    leads_on = {edge.source for edge in EDGES if edge.step not in UNDONE_IN_BULK}
+    ends = [state for state in State if state not in leads_on]
     lines += [f"    {state.value} --> [*]" for state in ends]
     return "\n".join(lines) + "\n"

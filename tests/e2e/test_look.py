@@ -63,6 +63,7 @@ NO_PAGES = {
     "triples:find",
     "triples:hits",
     "triples:queries",
+    "review:bulk-steps",
     "review:export-file",
     "review:flags",
 }
@@ -88,6 +89,7 @@ NOT_IN_THE_DEMO = {
     "judging:guideline-changes",
     "retrieval:loaded-index",
     "retrieval:pace",
+    "review:bulk-left",
     "review:candidate",
     "review:candidate-next",
     "review:split",

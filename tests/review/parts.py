@@ -18,10 +18,11 @@ from apps.common.errors import Refusal
 from apps.corpus.actions.imports import undo_import
 from apps.corpus.models import Import, Snapshot
 from apps.queries.models import Source
+from apps.review.actions.bulk import BulkRefused
 from apps.review.actions.disputes import adjudicate, drop_triple, split_triple, withdraw_flag
 from apps.review.actions.submitting import re_pin, revise, reword, submit_triple
-from apps.review.enums import Category, Decision, VerdictChoice
-from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
+from apps.review.enums import BulkKind, Category, Decision, VerdictChoice
+from apps.review.models import BulkStep, CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.imports import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import (
     TriplesOnPermissions,
@@ -36,6 +37,9 @@ from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
 from tests.queries.factories import make_source
+from tests.review.bulk.walking import chosen
+from tests.review.bulk.walking import do as do_in_bulk
+from tests.review.bulk.walking import undo as undo_in_bulk
 from tests.review.candidates import doubt, propose, say
 from tests.review.elsewhere import applied, draw_from, entry, take_in
 from tests.review.factories import (
@@ -123,6 +127,13 @@ ALLOWED_OF_ELSEWHERE: dict[tuple[str, bool], dict[str, set[str]]] = {
     ("accepted", True): ALLOWED["accepted", True] | {"re_pin": AUTHORS | LEADS},
     ("in_review", False): ALLOWED["in_review", False],
 }
+
+# What was done in bulk, with the state it led to: whoever did it, and still leads, undoes it.
+IN_BULK: dict[str, tuple[State, Step, set[str]]] = {
+    "submitted in bulk": (State.IN_REVIEW, Step.UNDO_SUBMIT, {"author", "author who leads"}),
+    "pinned in bulk": (State.IN_REVIEW, Step.UNDO_RE_PIN, {"lead"}),
+    "retired in bulk": (State.RETIRED, Step.UNDO_RETIRE, {"lead"}),
+}
 # A draft that a machine wrote and nobody has adopted is adopted, or turned down, by anybody who writes.
 ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
 # The first seat, which has answered, may change its mind; that moves nothing.
@@ -153,12 +164,14 @@ def make_cast(history: str, state: State, *, stale: bool = False) -> Cast:
 
     `history` is "first" (never changed), "rewritten" (accepted once, then pinned again by a lead who so became a
     co-author, and in its second round when it came to its state), "elsewhere" (imported by the lead, taken as accepted,
-    drawn for a review), or "candidate" (a machine's draft).
+    drawn for a review), "candidate" (a machine's draft), or one of IN_BULK.
     """
     project = make_team()
     co_author = make_member(project, Role.LEAD, name="Coauthor")
     if history == "candidate":
         triple = _candidate(project)
+    elif history in IN_BULK:
+        triple = _in_bulk(project, history)
     elif history == "first":
         triple = make_triple(project, state, stale=stale)
     elif history == "elsewhere":
@@ -204,6 +217,20 @@ def _candidate(project: Project) -> Triple:
         is_machine_written=True,
         at=AT,
     )
+
+
+def _in_bulk(project: Project, history: str) -> Triple:
+    """A lead did it to this one among others; of a submission, it is the author who leads."""
+    author = make_member(project, Role.ANNOTATOR, Role.LEAD, name="Author")
+    if history == "submitted in bulk":
+        triple = make_triple(project, State.DRAFT, author=author)
+        do_in_bulk(project, BulkKind.CHECK, chosen([triple]), lead=author)
+        do_in_bulk(project, BulkKind.SUBMIT, chosen([triple]), lead=author)
+        return triple
+    pinned = history == "pinned in bulk"
+    triple = make_triple(project, State.ACCEPTED, stale=pinned)
+    do_in_bulk(project, BulkKind.RE_PIN if pinned else BulkKind.RETIRE, chosen([triple]))
+    return triple
 
 
 def _reviewers_of_some_round(triple: Triple) -> list[User]:
@@ -339,6 +366,9 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.SAMPLE: lambda: draw_from(_import_of(triple), 1, lead=person),
         Step.UNDO: lambda: _undo(triple, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
+        Step.UNDO_SUBMIT: lambda: _undo(cast, BulkKind.SUBMIT, person),
+        Step.UNDO_RE_PIN: lambda: _undo(cast, BulkKind.RE_PIN, person),
+        Step.UNDO_RETIRE: lambda: _undo(cast, BulkKind.RETIRE, person),
     }
     return acts[step]()
 
@@ -355,6 +385,14 @@ def _withdraw(cast: Cast, person: User) -> Triple:
     if cast.triple.is_machine_written:
         return reject_candidate(person=person, reason="Nobody would ask this.", **this)
     return withdraw_draft(author=person, **this)
+
+
+def _undo(cast: Cast, kind: BulkKind, person: User) -> object:
+    """Undo what was done in bulk; where nothing was, there is nothing to undo."""
+    step = BulkStep.objects.filter(kind=kind, items__triple=cast.triple).first()
+    if step is None:
+        raise BulkRefused("It was not done in bulk.")
+    return undo_in_bulk(step, person)
 
 
 PICTURED = (Triple, Revision, ExpectedBlock, ReviewSeat, Verdict, DisputeMessage, Resolution)
@@ -377,12 +415,17 @@ def events_of(triple: Triple) -> list[Event]:
 def allowed_in(history: str, state: State, stale: bool) -> dict[str, set[str]]:
     if history == "candidate":
         return ALLOWED_OF_CANDIDATES
+    if history in IN_BULK:
+        _, step, people = IN_BULK[history]
+        return ALLOWED[state.value, stale] | {step.value: people}
     return (ALLOWED_OF_ELSEWHERE if history == "elsewhere" else ALLOWED)[state.value, stale]
 
 
 def conditions() -> Iterable[tuple[str, State, bool]]:
     yield "candidate", State.DRAFT, False
     yield from (("elsewhere", State(state), stale) for state, stale in ALLOWED_OF_ELSEWHERE)
+    for history, (state, _, _) in IN_BULK.items():
+        yield history, state, False
     for history in ("first", "rewritten"):
         for state in State:
             yield history, state, False

@@ -10,7 +10,7 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.review.actions.seating import give_back_seat, pull_seat, reseat, reseat_many
+from apps.review.actions.seating import assign_reviewers, give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict, submit_triple
 from apps.review.enums import Decision, VerdictChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
@@ -305,19 +305,19 @@ def test_a_seat_is_answered_or_given_to_somebody_else(project, many):
     for _ in range(TIMES):
         triple = make_in_review(project)
         holder = reviewers_of(triple)[0]
-        this = {"project": project, "reviewer": holder, "successor": heir, "lead": lead, "reason": "Away.", "at": AT}
-        if heir in reviewers_of(triple):
-            this["successor"] = None
+        this = {"project": project, "triple_id": triple.pk, "lead": lead, "reason": "Away.", "at": AT}
+        chosen = None if heir in reviewers_of(triple) else heir
+        among = None if chosen is None else [heir.pk]
         give_away = (
-            (lambda this=this, triple=triple: reseat_many(triple_ids=[triple.pk], **this))
+            (lambda this=this, holder=holder, among=among: assign_reviewers(replace=holder.pk, among=among, **this))
             if many
-            else (lambda this=this, triple=triple: reseat(triple_id=triple.pk, **this))
+            else (lambda this=this, holder=holder, heir=chosen: reseat(reviewer=holder, successor=heir, **this))
         )
 
         given, moved = at_once(lambda triple=triple, holder=holder: answer(triple, holder), give_away)
 
         kept = isinstance(given, Verdict)
-        assert kept == (isinstance(moved, Refusal) if not many else not moved.seats)
+        assert kept == isinstance(moved, Refusal)
         assert (holder in reviewers_of(triple)) == kept
         assert len(reviewers_of(triple)) == 2
         assert Verdict.objects.filter(revision__triple=triple).count() == kept

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.triples.actions.triples import refresh_staleness, retire_triples
+from apps.triples.actions.triples import refresh_staleness, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, make_accepted, make_triple, reload, reviewers_of
@@ -82,7 +82,7 @@ def test_a_block_that_is_gone_is_named(client, project):
     page = client.get(url("stale-triple", project, triple.pk))
 
     assert "The newest snapshot does not contain this passage." in page.content.decode()
-    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not contain “Access”.")
+    assert page.context["offers"][0].refusal.startswith("The newest snapshot does not contain its passage.")
 
 
 def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):
@@ -169,53 +169,15 @@ def test_a_stale_triple_of_every_kind_of_member_opens(client, project):
         assert client.get(url("stale-triple", project, triple.pk)).status_code == 200
 
 
-def retire_many(client, project, which, triples=(), **values):
-    data = {"which": which, "triple": [triple.pk for triple in triples], **values}
-    return client.post(url("stale-retire-many", project), data, follow=True)
-
-
-def test_a_lead_retires_the_selected_ones_after_seeing_them(client, project):
-    one, two, three = make_stale(project, count=3)
-    client.force_login(lead_of(project))
-
-    shown = retire_many(client, project, "ticked", [one, two])
-    assert "Retire 2 Q&amp;As" in shown.text
-    assert list(shown.context["shown"]) == [one, two]
-    answer = retire_many(client, project, "ticked", [one, two], seen=shown.context["seen"], reason="block_gone")
-
-    assert "2 Q&amp;As are retired." in answer.text
-    assert [reload(triple).state for triple in (one, two, three)] == [State.RETIRED, State.RETIRED, State.ACCEPTED]
-    assert {reload(triple).retire_reason for triple in (one, two)} == {"block_gone"}
-
-
-def test_all_stale_ones_are_retired_with_the_events_and_fields_of_single_retirements(client, project):
-    alone, *many = make_stale(project, count=3)
-    lead = lead_of(project)
-    client.force_login(lead)
-    client.post(url("stale-retire", project, alone.pk), {"reason": "out_of_scope"})
-
-    seen = retire_many(client, project, "all").context["seen"]
-    retire_many(client, project, "all", seen=seen, reason="out_of_scope")
-
-    events = Event.objects.filter(action="triple.retire").order_by("pk")
-    assert [event.object_id for event in events] == [str(triple.pk) for triple in (alone, *many)]
-    assert len({str((event.before, event.after, event.actor_id)) for event in events}) == 1
-    fields = [reload(triple) for triple in (alone, *many)]
-    assert {(row.state, row.is_stale, row.resolution, row.resolved_at, row.retire_reason) for row in fields} == {
-        ("retired", False, "", None, "out_of_scope")
-    }
-
-
-def test_without_a_reason_a_selection_or_a_current_list_nothing_is_retired(client, project):
+def test_a_lead_re_pins_or_retires_many_from_the_list_by_the_board(client, project):
     one, two = make_stale(project, count=2)
     client.force_login(lead_of(project))
-    seen = retire_many(client, project, "all").context["seen"]
 
-    assert "Select Q&amp;As first" in retire_many(client, project, "ticked").text
-    assert retire_many(client, project, "all", seen=seen).status_code == 400
-    client.post(url("stale-retire", project, one.pk), {"reason": "out_of_scope"})
-    assert "The list changed meanwhile" in retire_many(client, project, "all", seen=seen, reason="block_gone").text
-    assert reload(two).state == State.ACCEPTED
+    shown = client.post(url("bulk", project) + "?state=stale", {"kind": "retire", "triple": [one.pk, two.pk]})
+
+    assert shown.context["shown"].can == [one, two]
+    assert "2 Q&amp;As: 2 are retired." in shown.text
+    assert 'href="' + url("board", project) + '?state=stale&amp;select=all"' in client.get(url("stale", project)).text
 
 
 def test_only_leads_select_on_the_list(client, project):
@@ -223,20 +185,18 @@ def test_only_leads_select_on_the_list(client, project):
     client.force_login(triple.author)
 
     assert "Retire selected" not in client.get(url("stale", project)).text
-    assert client.post(url("stale-retire-many", project), {"which": "all"}).status_code == 403
 
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_retiring_many_takes_as_many_statements_for_one_and_five(project, count, django_assert_num_queries):
-    triples = make_stale(project, count=count)
+    alone, *many = triples = make_stale(project, count=count + 1)
     lead = lead_of(project)
+    retire = {"project": project, "lead": lead, "roles": frozenset({Role.LEAD}), "reason": RetireReason.OUT_OF_SCOPE}
+    retire_triple(triple_id=alone.pk, at=AT, **retire)
 
     with django_assert_num_queries(6):
-        retire_triples(
-            project=project,
-            triple_ids=[triple.pk for triple in triples],
-            lead=lead,
-            roles=frozenset({Role.LEAD}),
-            reason=RetireReason.OUT_OF_SCOPE,
-            at=AT,
-        )
+        retire_triples(triple_ids=[triple.pk for triple in many], at=AT, **retire)
+
+    events = Event.objects.filter(action="triple.retire").order_by("pk")
+    assert [event.object_id for event in events] == [str(triple.pk) for triple in triples]
+    assert len({str((event.before, event.after, event.actor_id)) for event in events}) == 1

@@ -290,6 +290,7 @@ def test_every_table_that_names_a_triple_begins_after_the_draft_or_is_asked_abou
     """Reviews, splits and versions come after a submission. Think of each new table."""
     assert tables_that_name(Triple) == {
         "goldsets.VersionTriple",
+        "review.BulkItem",
         "review.CandidateBlock",
         "review.DisputeMessage",
         "review.Escalation",

@@ -16,6 +16,7 @@ from tests.review.parts import (
     ALLOWED_OF_ELSEWHERE,
     CHANGES_ITS_MIND,
     FIRST_SAYS,
+    IN_BULK,
     KARAT,
     Cast,
     allowed_in,
@@ -60,6 +61,9 @@ LEGAL = {
     ("accepted", False, "revoke"): ("retired", False),
     ("accepted", True, "revoke"): ("retired", False),
     ("dropped", False, "reopen"): ("draft", False),
+    ("in_review", False, "undo_submit"): ("draft", False),
+    ("in_review", False, "undo_re_pin"): ("accepted", True),
+    ("retired", False, "undo_retire"): ("accepted", False),
 }
 
 BY_ITSELF = {Step.MARK_STALE, Step.REVOKE}
@@ -212,6 +216,8 @@ def outcome_of_trying(cast: Cast, step: Step, part, still: list, events: int) ->
         LEGAL[before.state, before.is_stale, step.value],
         step in {Step.ADD_BLOCK, Step.TAKE} or (after.state == State.IN_REVIEW and step != Step.SAMPLE),
     )
+    if step in (Step.UNDO_SUBMIT, Step.UNDO_RE_PIN):
+        opens = -1  # the round that was undone does not count
     if (after.state, after.is_stale) != target or edge is None or after.round != before.round + opens:
         return f"moved to {after.state}"
     return "moved" if told == due else f"moved, and the event tells {told}"
@@ -223,7 +229,9 @@ def state_of(triple: Triple) -> dict:
 
 def test_the_hand_written_tables_speak_of_the_same_steps():
     tables = [*ALLOWED.items(), *ALLOWED_OF_ELSEWHERE.items()]
-    assert {(*where, step) for where, steps in tables for step in steps} | {("draft", False, "adopt")} == set(LEGAL)
+    by_hand = {(*where, step) for where, steps in tables for step in steps} | {("draft", False, "adopt")}
+    in_bulk = {(state.value, False, step.value) for state, step, _ in IN_BULK.values()}
+    assert by_hand | in_bulk == set(LEGAL)
 
 
 def test_the_docs_say_of_every_step_who_takes_it():

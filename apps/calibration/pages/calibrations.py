@@ -20,7 +20,7 @@ from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.comparisons import in_words, seen_by, why_in_words
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key
-from apps.review.presenters import categories_shown, reasons_shown
+from apps.review.presenters.choices import categories_shown, reasons_shown
 from apps.triples.selectors.triples import expected_blocks
 
 PARTICIPANTS = rules.PARTICIPANTS

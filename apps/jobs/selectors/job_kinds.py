@@ -73,7 +73,7 @@ def title_of(name: str) -> str:
 
 @cache
 def _load_all() -> None:
-    load_layers("execution")
+    load_layers("execution", "actions")
 
 
 def follow(job: Any, at: datetime) -> None:

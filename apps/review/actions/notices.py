@@ -17,7 +17,7 @@ from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
 from apps.queries.models import Source
 from apps.review.enums import CandidateState, Outcome, VerdictChoice
-from apps.review.models import CandidateBlock, DisputeMessage, MissNote, ReviewSeat
+from apps.review.models import BulkStep, CandidateBlock, DisputeMessage, MissNote, ReviewSeat
 from apps.review.selectors.participation import live_verdicts, participation_of
 from apps.triples.enums import State
 from apps.triples.execution.staleness import key_of, page_of
@@ -107,6 +107,31 @@ def seat_opened(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
 
 def seat_reassigned(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
     """The seat was given to somebody else, or back to the queue, before its reviewer answered."""
+    _seat_gone(seat, "It was assigned to somebody else.", by=by, at=at)
+
+
+def seat_taken_back(seat: ReviewSeat, *, by: User, at: datetime) -> None:
+    """Sending the triple to review was undone before anybody answered."""
+    _seat_gone(seat, f"{by} took it back.", by=by, at=at)
+
+
+def stale_wait(step: BulkStep, at: datetime) -> None:
+    """Stale triples that a lead could not pin again need their authors: one notice each, whatever the number."""
+    for author in User.objects.filter(pk__in=step.waits).order_by("pk"):
+        number = step.waits[str(author.pk)]
+        what = "1 stale Q&A of yours needs you" if number == 1 else f"{number:,} stale Q&As of yours need you"
+        notify(
+            person=author,
+            project=step.project,
+            kind="triple.stale",
+            sentence=f"{what}: {step.begun_by} pinned the others to the new text, and not these.",
+            path=reverse("review:stale", args=(step.project.slug,)),
+            key=f"bulk:{step.pk}:waits",
+            at=at,
+        )
+
+
+def _seat_gone(seat: ReviewSeat, why: str, *, by: User | None, at: datetime) -> None:
     triple = seat.revision.triple
     prefix = key_of(triple, f"seat:{seat.pk}:")
     read_about(person=seat.reviewer, project=triple.project, prefix=prefix, at=at)
@@ -116,7 +141,7 @@ def seat_reassigned(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
         person=seat.reviewer,
         project=triple.project,
         kind="review.seat_gone",
-        sentence=f"{triple.label} no longer needs your review. It was assigned to somebody else.",
+        sentence=f"{triple.label} no longer needs your review. {why}",
         path=reverse("review:queue", args=(triple.project.slug,)),
         key=key_of(triple, f"seat:{seat.pk}:gone"),
         at=at,

@@ -5,10 +5,11 @@ from datetime import datetime
 from apps.accounts.models import Project, User
 from apps.accounts.rules import locked_roles
 from apps.common.errors import Refusal
+from apps.review import rules
 from apps.review.actions import notices
 from apps.review.enums import ResolutionKind
 from apps.review.models import Resolution, ReviewSeat
-from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation, participation_of
+from apps.review.selectors.participation import Participation, participation_of
 from apps.review.selectors.seats import NUMBERS, able_for, is_pulled, lease_from, returning_reviewers, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
@@ -59,12 +60,7 @@ def start_round(
     SubmitRefused.raise_for(revoked_refusal(triple, at=at), code="permission_revoked")
     is_by_load = not is_pulled(triple.project)
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
-    if len(able) < REVIEWERS_PER_ROUND:
-        raise SubmitRefused(
-            "It needs two reviewers who did not write it, and the project has "
-            f"{'one' if able else 'none'}. A lead can invite one under People.",
-            code="too_few_reviewers",
-        )
+    SubmitRefused.raise_for(rules.reviewers_refusal(len(able)), code="too_few_reviewers")
     returning = [] if afresh else returning_reviewers(triple)
     reviewers = able if is_by_load else returning
     revision.round, revision.submitted_at = triple.round + 1, at

@@ -1,9 +1,9 @@
 """Seats of a round: pulling one, giving it back, and giving an unanswered one to somebody else."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -25,6 +25,7 @@ from apps.review.selectors.seats import (
     lapsed,
     lease_from,
     live_seats,
+    places_to_give,
     stuck_holders,
     successor_for,
     unanswered_of,
@@ -36,6 +37,7 @@ from apps.triples.selectors.triples import authors_of, locked_triple
 CANDIDATES = 10
 TRIES = 3
 NO_LONGER = "Its reviewer can no longer answer."
+UNDONE = "Assigning it in bulk was undone."
 
 
 class SeatRefused(Refusal):
@@ -146,39 +148,58 @@ def _seat_of(triple: Triple, reviewer: User) -> ReviewSeat:
 
 
 def _give_away(
-    triple: Triple, seat: ReviewSeat | None, successor: User | None, *, actor: User | None, reason: str, at: datetime
+    triple: Triple,
+    seat: ReviewSeat | None,
+    successor: User | None,
+    *,
+    actor: User | None,
+    reason: str,
+    at: datetime,
+    among: Collection[int] | None = None,
+    replaced: Sequence[int] = (),
 ) -> ReviewSeat:
-    """The triple is locked. `seat` None: fill the free place."""
+    """The triple is locked. `seat` None: fill the free place. Nobody of `replaced`, who lose theirs too, gets it."""
     number = free_number(triple.revision) if seat is None else seat.number
     if number is None:
         raise SeatRefused("Both reviewers are already assigned.", code="no_free_seat")
-    if seat is not None and seat.answered_at is not None:
-        raise SeatRefused(f"{seat.reviewer} has already answered and cannot be replaced.", code="answered")
-    before = [] if seat is None else [seat.reviewer_id]
-    heir = _heir(triple, successor, before)
+    if seat is not None:
+        _refuse_answered(seat)
+    before = [*replaced] if seat is None else [*replaced, seat.reviewer_id]
+    heir = _heir(triple, successor, before, among)
     if seat is not None:
         release(seat, at)
     opened = open_seat(triple.revision, number, heir, at)
-    record(
-        project=triple.project,
-        actor=actor,
-        action="triple.reseat",
-        obj=triple,
-        before={"seat": number, "reviewer": str(seat.reviewer) if seat else None},
-        after={"seat": number, "reviewer": str(heir), "reason": reason},
-        at=at,
-    )
+    _record_reseat(triple, number, seat.reviewer if seat else None, heir, actor, reason, at)
     if seat is not None:
         notices.seat_reassigned(seat, by=actor, at=at)
     notices.seat_opened(opened, by=actor, at=at)
     return opened
 
 
-def _heir(triple: Triple, successor: User | None, before: list[int]) -> User:
+def _refuse_answered(seat: ReviewSeat) -> None:
+    if seat.answered_at is not None:
+        raise SeatRefused(f"{seat.reviewer} has already answered and cannot be replaced.", code="answered")
+
+
+def _record_reseat(
+    triple: Triple, number: int, old: User | None, new: User | None, actor: User | None, reason: str, at: datetime
+) -> None:
+    record(
+        project=triple.project,
+        actor=actor,
+        action="triple.reseat",
+        obj=triple,
+        before={"seat": number, "reviewer": str(old) if old else None},
+        after={"seat": number, "reviewer": str(new) if new else None, "reason": reason},
+        at=at,
+    )
+
+
+def _heir(triple: Triple, successor: User | None, before: list[int], among: Collection[int] | None) -> User:
     if successor is None:
-        successor = successor_for(triple, before)
+        successor = successor_for(triple, before, among)
         if successor is None:
-            raise SeatRefused("Nobody else can review it. A lead can invite a reviewer under People.", code="nobody")
+            raise SeatRefused(rules.nobody_else(is_chosen=among is not None), code="nobody")
         return successor
     if successor.pk in before:
         raise SeatRefused(f"{successor} is already this reviewer.", code="not_a_successor")
@@ -191,63 +212,54 @@ def _heir(triple: Triple, successor: User | None, before: list[int]) -> User:
     return successor
 
 
-class Left(NamedTuple):
-    """A triple whose seats did not change, and the sentence why."""
-
-    triple: Triple
-    sentence: str
-
-
-class Reseated(NamedTuple):
-    seats: list[ReviewSeat]
-    left: list[Left]
-
-
-def reseat_many(
+@transaction.atomic
+def assign_reviewers(
     *,
     project: Project,
-    triple_ids: Iterable[int],
-    reviewer: User | None,
-    successor: User | None = None,
+    triple_id: int,
+    replace: int | str,
+    among: Collection[int] | None = None,
     lead: User,
     reason: str,
     at: datetime,
-) -> Reseated:
-    """Give away the seat of `reviewer` in each triple; None: every seat that nobody can answer.
+) -> list[tuple[ReviewSeat, int | None]]:
+    """Give the places that `places_to_give` means by `replace` to people of `among`, or to whoever has the least.
 
-    Each triple changes whole or not at all, in a transaction of its own; the others are returned with their reason.
+    All of them or none. Returns each new seat with the key of whose it was, None for a free place.
     """
-    reason = _needed(reason)
-    moved: list[ReviewSeat] = []
-    left: list[Left] = []
-    for triple in Triple.objects.filter(project=project, pk__in=list(triple_ids)).order_by("pk"):
-        try:
-            moved += _reseat_one(project, triple.pk, reviewer, successor, lead, reason, at)
-        except SeatRefused as refusal:
-            left.append(Left(triple, refusal.sentence))
-    return Reseated(moved, left)
+    triple = _locked_for_reseating(project, triple_id, lead)
+    live = list(live_seats(triple.revision).select_related("reviewer", "revision__triple__project"))
+    able = set(able_in(project).order_by().values_list("pk", flat=True))
+    given = places_to_give(live, replace, among, able=able, is_pulled=is_pulled(project))
+    SeatRefused.raise_for(rules.places_refusal(given, replace), code="nothing_to_give")
+    how: dict[str, Any] = {"actor": lead, "reason": _needed(reason), "at": at, "among": among}
+    how["replaced"] = [seat.reviewer_id for seat in given.seats]
+    return [
+        (_give_away(triple, seat, None, **how), None if seat is None else seat.reviewer_id)
+        for seat in (*given.seats, *(None for _ in given.free))
+    ]
 
 
 @transaction.atomic
-def _reseat_one(
-    project: Project,
-    triple_id: int,
-    reviewer: User | None,
-    successor: User | None,
-    lead: User,
-    reason: str,
-    at: datetime,
-) -> list[ReviewSeat]:
+def take_back_assignment(
+    *, project: Project, triple_id: int, seats: Sequence[tuple[int, int | None]], lead: User, at: datetime
+) -> None:
+    """Give seats back to whose they were before, by key, or to nobody. Refused once one of them was answered."""
     triple = _locked_for_reseating(project, triple_id, lead)
-    if reviewer is not None:
-        return [_give_away(triple, _seat_of(triple, reviewer), successor, actor=lead, reason=reason, at=at)]
-    moved = [_give_away(triple, seat, successor, actor=lead, reason=reason, at=at) for seat in _unanswerable(triple)]
-    if not is_pulled(project):
-        while free_number(triple.revision) is not None:
-            moved.append(_give_away(triple, None, successor, actor=lead, reason=reason, at=at))
-    if not moved:
-        raise SeatRefused("Both its reviewers can still answer. Choose whom to replace.", code="nothing_stuck")
-    return moved
+    live = {
+        seat.pk: seat for seat in live_seats(triple.revision).select_related("reviewer", "revision__triple__project")
+    }
+    for key, former in seats:
+        seat = live.get(key)
+        if seat is None:
+            raise SeatRefused("The review was assigned to somebody else since.", code="moved_on")
+        if former is None:
+            _refuse_answered(seat)
+            release(seat, at)
+            _record_reseat(triple, seat.number, seat.reviewer, None, lead, UNDONE, at)
+            notices.seat_reassigned(seat, by=lead, at=at)
+        else:
+            _give_away(triple, seat, User.objects.get(pk=former), actor=lead, reason=UNDONE, at=at)
 
 
 def _unanswerable(triple: Triple) -> list[ReviewSeat]:

@@ -182,8 +182,7 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
     if revision.author_id != person.pk and writer_refusal(roles_of(revision.author, project)):
         discard_open_revision(triple)  # its author left, and nobody else could continue it
         return add_revision(triple, person, snapshot, at)
-    if revision.author_id != person.pk:
-        raise SubmitRefused(f"{revision.author} is already writing the next revision.", code="being_written")
+    SubmitRefused.raise_for(rules.begun_refusal(revision, participation), code="being_written")
     return revision
 
 

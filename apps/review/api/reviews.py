@@ -17,7 +17,7 @@ from apps.common.web.paging import only_known
 from apps.review.actions.seating import give_back_seat, pull_seat, reseat
 from apps.review.actions.submitting import give_verdict
 from apps.review.forms import BoardForm
-from apps.review.presenters import export_response
+from apps.review.presenters.choices import export_response
 from apps.review.selectors.board import board_page
 from apps.review.selectors.exports import STATES, Selection
 from apps.review.selectors.queues import next_in_queue, place, review_queue

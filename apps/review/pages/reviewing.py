@@ -21,7 +21,7 @@ from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.pages.work import WORDS, guideline_html, sections_of
-from apps.review.presenters import categories_shown, reasons_shown
+from apps.review.presenters.choices import categories_shown, reasons_shown
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
 from apps.review.selectors.reviews import last_difference

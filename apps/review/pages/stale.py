@@ -13,9 +13,7 @@ from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.common.digests import digest_of
-from apps.common.text.wording import plural
-from apps.common.web.requests import key_in, keys_in
+from apps.common.web.requests import key_in
 from apps.review import rules
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import re_pin
@@ -23,7 +21,7 @@ from apps.review.selectors.candidate_blocks import Offer
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import KeysetPlace, behind, page
 from apps.triples import rules as writing
-from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
+from apps.triples.actions.triples import RetireRefused, retire_triple
 from apps.triples.enums import RetireReason
 from apps.triples.forms import RetireForm
 from apps.triples.models import Revision, Triple
@@ -84,43 +82,6 @@ def following(request: HttpRequest, project: Project) -> HttpResponse:
     member, after = member_of(request), key_in(request.GET.get("after", ""))
     current = triple_for(member, after) if after is not None else None
     return _on(project, next_stale(member, current))
-
-
-@member_view(Role.LEAD)
-@require_POST
-def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show the selected stale triples, or all, and retire them for one of the three reasons once they were seen."""
-    member = member_of(request)
-    triples = stale_for(member).order_by("changed_at", "pk")
-    if request.POST.get("which") != "all":
-        triples = triples.filter(pk__in=keys_in(request.POST.getlist("triple")))
-    ids = list(triples.values_list("pk", flat=True))
-    if not ids:
-        messages.warning(request, "Select Q&As first, or retire all of them.")
-        return redirect("review:stale", slug=project.slug)
-    form, seen = RetireForm(request.POST if "seen" in request.POST else None), digest_of(ids)
-    is_outdated = form.is_bound and request.POST["seen"] != seen
-    if form.is_valid() and not is_outdated:
-        retired = retire_triples(
-            project=project,
-            triple_ids=ids,
-            lead=member.user,
-            roles=member.roles,
-            reason=RetireReason(form.cleaned_data["reason"]),
-            at=timezone.now(),
-        )
-        messages.success(request, f"{plural(retired, 'Q&A is', 'Q&As are')} retired.")
-        return redirect("review:stale", slug=project.slug)
-    context = {
-        "form": form,
-        "number": len(ids),
-        "shown": triples[:PER_PAGE],
-        "which": request.POST.get("which", ""),
-        "ticked": ids if request.POST.get("which") != "all" else [],
-        "seen": seen,
-        "is_outdated": is_outdated,
-    }
-    return render(request, "review/retire_many.html", context, status=400 if form.errors else 200)
 
 
 def _on(project: Project, triple_: Triple | None) -> HttpResponse:

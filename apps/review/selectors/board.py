@@ -4,21 +4,22 @@ A lead who wrote or reviews a triple sees the same row of it whatever a reviewer
 are shown to leads without a part, and filters on them leave such rows out.
 """
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, answer_to, joined
 from apps.common.text.wording import age
+from apps.jobs.selectors.jobs import hidden_by_id
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import (
     CANDIDATE,
-    KeysetPage,
     KeysetPlace,
     behind,
     escalates_at,
@@ -29,6 +30,8 @@ from apps.review.selectors.queues import (
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
+from apps.triples.selectors.staleness import compared_in
+from apps.triples.selectors.triples import newest_snapshots, state_counts
 
 PER_PAGE = 50
 
@@ -38,7 +41,9 @@ KINDS: dict[str, Q] = {
     "in_review": Q(state=State.IN_REVIEW),
     "disputed": Q(state=State.DISPUTED),
     "stale": Q(state=State.ACCEPTED, is_stale=True),
+    "accepted": Q(state=State.ACCEPTED, is_stale=False),
 }
+IN_PROGRESS = [kind for kind in KINDS if kind != "accepted"]
 KIND_LABELS = {kind: kind.replace("_", " ").capitalize() for kind in KINDS}
 AGES = (1, 3, 7, 14, 30)
 
@@ -83,6 +88,13 @@ class BoardTriple(NamedTuple):
     seats: list[SeatView] | None
     has_part: bool
     is_escalated: bool
+    against_repin: str | None = None  # of a stale one; None: all of its evidence is in the newest text
+
+    @property
+    def can_be_pinned(self) -> bool:
+        """Whether it is stale, with its evidence in the newest text, and nobody is writing it anew."""
+        is_revised = cast(Any, self.triple).is_revised  # read with it, see `with_last_writer`
+        return self.kind == "stale" and self.against_repin is None and not is_revised
 
     @property
     def is_stuck(self) -> bool:
@@ -93,7 +105,7 @@ class BoardTriple(NamedTuple):
         return self.triple.changed_at
 
 
-def _parted(lead: User) -> Q:
+def parted(lead: User) -> Q:
     """Triples that this person wrote or ever had a seat in."""
     wrote = Revision.objects.filter(triple=OuterRef("pk"), author=lead)
     # Read once. Asked of each triple, SQLite would walk all seats of the person for it.
@@ -101,42 +113,75 @@ def _parted(lead: User) -> Q:
     return Q(author=lead) | Q(adopted_by=lead) | Q(Exists(wrote)) | Q(pk__in=seated)
 
 
+def kinds_of(filters: BoardFilters) -> list[str]:
+    """The kinds that the filters show: accepted ones wait for nobody and are listed only when they are asked for."""
+    if filters.show == "stuck":
+        return [kind for kind in ("in_review",) if filters.state in ("", kind)]
+    return [filters.state] if filters.state in KINDS else IN_PROGRESS
+
+
+def matching(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
+    """Every triple that the board shows with these filters, on whichever page; no other is in a selection."""
+    is_shown = reduce(or_, (KINDS[kind] for kind in kinds_of(filters)), Q(pk__in=[]))
+    return _narrowed(project, lead, filters, at).filter(is_shown)
+
+
 def _narrowed(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
     own = {"domain": filters.domain, "source": filters.source, "author": filters.author}
     rows = Triple.objects.filter(project=project, **{name: value for name, value in own.items() if value})
+    rows = rows.exclude(KINDS["accepted"] & hidden_by_id(lead, "pk"))
     if filters.days is not None:
         rows = rows.filter(changed_at__lte=at - timedelta(days=filters.days))
     if filters.reviewer is not None:
         seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=filters.reviewer)
         rows = rows.filter(Exists(seats))
         if filters.reviewer != lead.pk:
-            rows = rows.exclude(Q(state=State.IN_REVIEW) & _parted(lead))
+            rows = rows.exclude(Q(state=State.IN_REVIEW) & parted(lead))
     if filters.show == "escalated":
-        rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE)
+        rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE | KINDS["accepted"])
     if filters.show == "stuck":
         stuck = stuck_seats(project).order_by().values("revision__triple")
-        rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(_parted(lead))
+        rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(parted(lead))
     return rows
 
 
-def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: KeysetPlace | None, limit: int) -> list[Triple]:
-    """The oldest of several kinds. Each kind is read in the order of its index, and the rows are merged."""
-    rows = with_last_writer(rows.select_related("project", "author", "adopted_by", "current", "source"))
-    per_kind = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
-    return list(heapq.merge(*per_kind, key=lambda triple: (triple.changed_at, triple.pk)))[:limit]
+class BoardPage(NamedTuple):
+    """Rows, the place where the next page begins ("" on the last), and what the filters match, by kind, on any page.
+
+    `states` are those of all triples of the project.
+    """
+
+    rows: list[BoardTriple]
+    next: str
+    matching: dict[str, int]
+    states: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.matching.values())
 
 
 def board_page(
     project: Project, lead: User, filters: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
-) -> KeysetPage:
-    """One page of rows, longest wait first."""
-    kinds = [filters.state] if filters.state in KINDS else list(KINDS)
-    if filters.show == "stuck":
-        kinds = [kind for kind in kinds if kind == "in_review"]
-    triples = _first(_narrowed(project, lead, filters, at), kinds, place(after), limit + 1)
+) -> BoardPage:
+    """One page of rows, longest wait first. Each kind is read in the order of its index, and the rows are merged."""
+    rows, kinds = _narrowed(project, lead, filters, at), kinds_of(filters)
+    of_kinds = {kind: rows.filter(KINDS[kind]) for kind in kinds}
+    first = {
+        kind: ListOf(behind(found, "changed_at", place(after)).values_list("pk")[: limit + 1])
+        for kind, found in of_kinds.items()
+    }
+    counts = {kind: CountOf(found.order_by().values("pk")) for kind, found in of_kinds.items()}
+    parts = {"first": BatchedRead(first, dict), "counts": BatchedRead(counts, dict), "states": state_counts(project)}
+    found = answer_to(project, joined(parts))
+    keys = [key for listed in found["first"].values() for (key,) in listed]
+    with_all = with_last_writer(Triple.objects.filter(pk__in=keys)).select_related(
+        "project", "author", "adopted_by", "current", "source", "snapshot"
+    )
+    triples = list(with_all.order_by("changed_at", "pk")[: limit + 1])
     shown = triples[:limit]
     more = str(KeysetPlace(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
-    return KeysetPage(_rows(project, lead, shown, at), more)
+    return BoardPage(_rows(project, lead, shown, at), more, found["counts"], found["states"])
 
 
 # From triples to rows ----------------------------------------------------------------------------------------------
@@ -168,6 +213,7 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
     able = frozenset(able_in(project).order_by().values_list("pk", flat=True))
     late, reached = escalates_at(project, at), reaches_leads_at(project, at)
     pulled = is_pulled(project)
+    evidence = _evidence(project, [triple for triple in triples if triple.is_stale])
     rows = []
     for triple in triples:
         kind, part = _kind(triple), parts[triple.pk]
@@ -182,15 +228,32 @@ def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> 
                 move=_move(triple, kind, part, reached),
                 seats=shown,
                 has_part=part is not Involvement.LEAD,
-                is_escalated=triple.changed_at <= late and kind != "candidate",
+                is_escalated=triple.changed_at <= late and kind not in ("candidate", "accepted"),
+                against_repin="you reviewed it" if part is Involvement.REVIEWER else evidence.get(triple.pk),
             )
         )
     return rows
 
 
+def _evidence(project: Project, stale: list[Triple]) -> dict[int, str]:
+    """In few words, why the evidence of stale triples cannot be pinned to the newest texts as it is; by their keys."""
+    if not stale:
+        return {}
+    found = {}
+    newest = newest_snapshots(project)
+    for corpus in {triple.snapshot.corpus_id for triple in stale}:
+        revisions = {triple.revision: triple.pk for triple in stale if triple.snapshot.corpus_id == corpus}
+        for revision, blocks in compared_in(newest[corpus], list(revisions)).items():
+            if any(block.new is None for block in blocks):
+                found[revision] = "the passage is gone from the snapshot"
+            elif not all(block.keeps_evidence for block in blocks):
+                found[revision] = "the evidence is not in the new text"
+    return {triple.pk: found[triple.revision.pk] for triple in stale if triple.revision.pk in found}
+
+
 def _kind(triple: Triple) -> str:
     if triple.state == State.ACCEPTED:
-        return "stale"
+        return "stale" if triple.is_stale else "accepted"
     if triple.state == State.DRAFT and triple.is_machine_written and triple.adopted_by_id is None:
         return "candidate"
     return str(triple.state)
@@ -222,6 +285,8 @@ def _move(triple: Any, kind: str, part: Involvement, reached: datetime) -> str:
         return "somebody must adopt it"
     if kind == "stale":
         return "the next revision is being written" if triple.is_revised else "pin it again or retire it"
+    if kind == "accepted":
+        return "nobody: it is accepted"
     if kind == "disputed":
         if triple.is_revised:
             return f"{triple.author} revises"
@@ -253,7 +318,7 @@ def reviewer_loads(project: Project, lead: User, most: int) -> list[ReviewerLoad
     An open review counts whether it is answered or not. Those of triples in which the lead has a part count for the
     lead alone: who else reviews these is hidden from them.
     """
-    hidden = Triple.objects.filter(_parted(lead), project=project, state=State.IN_REVIEW).values("pk")
+    hidden = Triple.objects.filter(parted(lead), project=project, state=State.IN_REVIEW).values("pk")
     is_shown = Q(reviewer=lead) | ~Q(revision__triple__in=hidden)
     seats = ReviewSeat.objects.filter(released_at=None, revision__triple__project=project)
     rows = (

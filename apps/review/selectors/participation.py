@@ -234,7 +234,13 @@ class Record:
 
     @property
     def submitted(self) -> list[Revision]:
-        return [revision for revision in self.revisions if revision.submitted_at is not None]
+        """Those that were reviewed or are: a round that was undone in bulk has the number of a later one, or above."""
+        counted: list[Revision] = []
+        for revision in reversed(self.revisions):
+            after = counted[-1].round if counted else self.triple.round + 1
+            if revision.submitted_at is not None and revision.round < after:
+                counted.append(revision)
+        return counted[::-1]
 
     @property
     def open_revision(self) -> Revision | None:

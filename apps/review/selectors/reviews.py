@@ -309,7 +309,7 @@ def last_difference(revision: Revision) -> RevisionDifference | None:
     if revision.number == 1:
         return None
     before = (
-        Revision.objects.filter(triple=revision.triple_id, number__lt=revision.number)
+        Revision.objects.filter(triple=revision.triple_id, number__lt=revision.number, round__lt=revision.round)
         .exclude(submitted_at=None)
         .select_related("author")
         .order_by("-number")

@@ -1,8 +1,9 @@
 """Assignment of reviewers: two seats per revision, given by load or pulled from a queue, never to its writers."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from prometheus_client.core import CounterMetricFamily, Metric
@@ -151,19 +152,34 @@ def returning_reviewers(triple: Triple) -> list[User]:
     return list(able_in(triple.project).filter(pk__in=_seated_before(triple)).exclude(pk__in=authors_of(triple)))
 
 
-def successor_for(triple: Triple, apart_from: Iterable[int]) -> User | None:
-    """Who takes over a seat of the open round by load: no writer, nobody with a seat in it, nobody in `apart_from`."""
+def successor_for(triple: Triple, apart_from: Iterable[int], among: Collection[int] | None = None) -> User | None:
+    """Who takes over a seat of the open round by load: no writer, nobody with a seat in it, nobody in `apart_from`.
+
+    `among`: only these people.
+    """
     project = triple.project
     seated = set(live_seats(triple.revision).values_list("reviewer", flat=True))
-    newcomers = newcomers_in(project)
-    excluded = authors_of(triple) | seated | set(apart_from)
-    people = [person for person in able_in(project) if person.pk not in excluded]
-    load = open_load(project)
-    with_newcomer = bool(seated & newcomers)
-    people.sort(
-        key=lambda person: (with_newcomer and person.pk in newcomers, load.get(person.pk, 0), _lot(triple, person))
+    people = [person for person in able_in(project) if among is None or person.pk in among]
+    excluded = authors_of(triple) | set(apart_from)
+    return choose_successor(triple, people, open_load(project), seated, excluded, newcomers_in(project))
+
+
+def choose_successor(
+    triple: Triple,
+    people: Iterable[User],
+    load: Mapping[int, int],
+    seated: Collection[int],
+    excluded: Collection[int],
+    newcomers: frozenset[int] = frozenset(),
+) -> User | None:
+    """The least loaded, ties by hash: somebody practised first where the other reviewer is new."""
+    with_newcomer = not newcomers.isdisjoint(seated)
+    able = [person for person in people if person.pk not in excluded and person.pk not in seated]
+    return min(
+        able,
+        key=lambda person: (with_newcomer and person.pk in newcomers, load.get(person.pk, 0), _lot(triple, person)),
+        default=None,
     )
-    return people[0] if people else None
 
 
 # Seats of a round --------------------------------------------------------------------------------------------------
@@ -178,6 +194,42 @@ def free_number(revision: Revision) -> int | None:
     """The number of a free place, or None when both are taken."""
     taken = set(live_seats(revision).values_list("number", flat=True))
     return next((number for number in NUMBERS if number not in taken), None)
+
+
+STUCK, UNANSWERED_ONES = "stuck", "unanswered"
+
+
+class Places(NamedTuple):
+    """What is given to others in a round: seats that somebody has, and numbers of free places."""
+
+    seats: list[ReviewSeat]
+    free: list[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.seats or self.free)
+
+
+def places_to_give(
+    live: Sequence[ReviewSeat],
+    replace: int | str,
+    among: Collection[int] | None,
+    *,
+    able: Container[int],
+    is_pulled: bool,
+) -> Places:
+    """The places that are meant by `replace`: STUCK, UNANSWERED_ONES, or those of one person, by key.
+
+    `among` are the people whom a lead has chosen, who keep what they have; without any, a free place stays for the
+    queue, where seats are pulled.
+    """
+    waiting = [seat for seat in live if seat.answered_at is None and seat.reviewer_id not in (among or ())]
+    if replace == STUCK:
+        waiting = [seat for seat in waiting if seat.reviewer_id not in able]
+    elif replace != UNANSWERED_ONES:
+        return Places([seat for seat in live if seat.reviewer_id == replace], [])
+    taken = {seat.number for seat in live}
+    free = [number for number in NUMBERS if number not in taken]
+    return Places(waiting, free if among or not is_pulled else [])
 
 
 def stuck_holders(project: Project) -> QuerySet[User]:

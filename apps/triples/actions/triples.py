@@ -1,6 +1,6 @@
 """Actions of authors and leads on a triple outside of its reviews. Submitting and all after it is in apps.review."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -369,6 +369,31 @@ def retire_triples(
         move_all(triples, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
         retired += len(triples)
     return retired
+
+
+@transaction.atomic
+def describe_triple(
+    *, project: Project, triple_id: int, lead: User, roles: frozenset[str], changes: Mapping[str, Any], at: datetime
+) -> Triple:
+    """A lead gives a triple another `source_id` (None: no source) or `domain`; what is not in `changes` stays.
+
+    Whoever has its editor open is told when they save, so that they do not overwrite it.
+    """
+    triple = locked_triple(project, triple_id)
+    if refusal := rules.describe_refusal(roles, triple):
+        error = Forbidden if refusal == rules.NEEDS_LEAD else DraftRefused
+        raise error(refusal, code="not_describable")
+    source = changes.get("source_id")
+    if source and not Source.objects.filter(pk=source, project=project).exists():
+        raise DraftRefused("The source belongs to another project.", code="foreign_source")
+    before = {name: getattr(triple, name) for name in changes}
+    for name, value in changes.items():
+        setattr(triple, name, value)
+    DraftRefused.raise_for(revoked_refusal(triple, at=at), code="permission_revoked")
+    triple.edit_version += 1
+    triple.save(update_fields=[*changes, "edit_version"])
+    record(project=project, actor=lead, action="triple.describe", obj=triple, before=before, after=dict(changes), at=at)
+    return triple
 
 
 STATE_WORDS = {

@@ -46,6 +46,8 @@ from apps.triples.selectors.triples import (
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
 
 LONGEST_QUOTE = 2_000
+PARTS = ("question", "answer", "blocks", "needs_all_blocks", "source", "domain", "difficulty", "note")
+"""The fields of a wording in a body; `source` is its key in a wording."""
 
 
 class ChosenBlockInput(serializers.Serializer):
@@ -88,6 +90,8 @@ class DraftInput(WordingInput):
 
 
 class SaveInput(WordingInput):
+    """What changes: what is left out stays as it is."""
+
     edit_version = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
 
 

@@ -1,6 +1,6 @@
 """Accepted triples whose text changed in a newer snapshot: how they are selected, marked and compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.triples.core.evidence import Span, placed
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors.triples import expected_blocks
+from apps.triples.selectors.triples import blocks_of
 
 WINDOW = 1_000
 MAX_COMPARED = 20_000
@@ -104,10 +104,16 @@ class ComparedBlock:
 
 def compared(revision: Revision, snapshot: Snapshot) -> list[ComparedBlock]:
     """Each expected block of `revision` with its text in `snapshot`. Two queries."""
-    old = expected_blocks(revision)
-    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=[block.version.block_id for block in old])
+    return compared_in(snapshot, [revision])[revision.pk]
+
+
+def compared_in(snapshot: Snapshot, revisions: Iterable[Revision]) -> dict[int, list[ComparedBlock]]:
+    """The same for each of the revisions, by its key. Two queries."""
+    old = blocks_of(revisions)
+    wanted = {block.version.block_id for blocks in old.values() for block in blocks}
+    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=wanted)
     new = {entry.block_id: entry.version for entry in entries.select_related("version__block__document")}
-    return [_compare(block, new.get(block.version.block_id)) for block in old]
+    return {key: [_compare(block, new.get(block.version.block_id)) for block in old[key]] for key in old}
 
 
 def _compare(block: ExpectedBlock, new: BlockVersion | None) -> ComparedBlock:

@@ -14,7 +14,7 @@ from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.jobs import hidden_by_id
 from apps.queries.models import Query, Source
-from apps.queries.selectors import is_revoked
+from apps.queries.selectors import revoked_among
 from apps.triples.enums import ELSEWHERE, ENDED, State
 from apps.triples.models import CANDIDATE, USABLE, AskedRevision, ExpectedBlock, Revision, Triple, label_of
 
@@ -23,9 +23,15 @@ REVOKED = "The permission of its source was revoked, so it cannot go on. Record 
 
 def revoked_refusal(triple: Triple, *, at: datetime) -> str | None:
     """Why nobody may submit or reopen this triple: its own source, or that of its query, may not be used any more."""
-    own = (triple.source_id, triple.query.source_id if triple.query else None)
-    keys = [key for key in own if key is not None]
-    return REVOKED if keys and is_revoked(keys, at=at) else None
+    return REVOKED if triple.pk in rests_on_revoked([triple], at=at) else None
+
+
+def rests_on_revoked(triples: Iterable[Triple], *, at: datetime) -> set[int]:
+    """The keys of those that nobody may submit or reopen. Their queries should be read with them."""
+    rests = {each.pk: {each.source_id, each.query.source_id if each.query else None} - {None} for each in triples}
+    sources = {key for keys in rests.values() for key in keys if key is not None}
+    lost = revoked_among(sources, at=at) if sources else set()
+    return {pk for pk, keys in rests.items() if keys & lost}
 
 
 def counts_by_source(project: Project) -> Mapping[int | None, int]:
@@ -228,6 +234,12 @@ def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot 
     if corpus_id is not None:
         snapshots = snapshots.filter(corpus_id=corpus_id)
     return snapshots.order_by("-frozen_at", "-pk").first()
+
+
+def newest_snapshots(project: Project) -> dict[int, Snapshot]:
+    """The snapshot frozen last of each corpus, by the key of the corpus."""
+    rows = Snapshot.objects.filter(corpus__project=project).order_by("frozen_at", "pk")
+    return {snapshot.corpus_id: snapshot for snapshot in rows}
 
 
 def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:

@@ -3,10 +3,10 @@ import pytest
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
-from apps.review.actions.seating import SeatRefused, reseat_many
+from apps.review.actions.seating import SeatRefused
 from apps.review.models import ReviewSeat
 from tests.factories import AT, lead_of, make_member
-from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reviewers_of
+from tests.review.factories import answer, make_disputed, make_in_review, reviewers_of
 from tests.review.seating.moving import end_role, give_away, people
 
 
@@ -113,44 +113,3 @@ class TestReseating:
         one = people(pulled)[0]
 
         assert give_away(triple, None, one).reviewer == one
-
-
-class TestReseatingMany:
-    def test_each_triple_moves_whole_or_not_at_all_and_says_why(self, project):
-        one, two, accepted = make_in_review(project), make_in_review(project), make_accepted(project)
-        gone = reviewers_of(one)[0]
-        if gone in reviewers_of(two):
-            answer(two, gone)
-
-        done = reseat_many(
-            project=project,
-            triple_ids=[one.pk, two.pk, accepted.pk, 10**9],
-            reviewer=gone,
-            lead=lead_of(project),
-            reason="Left.",
-            at=AT,
-        )
-
-        assert [seat.revision.triple for seat in done.seats] == [one]
-        assert [left.triple for left in done.left] == [two, accepted]
-        assert "no round is open" in done.left[1].sentence
-
-    def test_what_nobody_can_answer_is_moved_without_naming_anybody(self, project):
-        triple, well = make_in_review(project), make_in_review(project)
-        gone = reviewers_of(triple)[0]
-        staying = [person for person in people(project) if person != gone]
-        make_member(project, Role.REVIEWER)
-        end_role(project, gone)
-
-        done = reseat_many(
-            project=project,
-            triple_ids=[triple.pk, well.pk],
-            reviewer=None,
-            lead=lead_of(project),
-            reason="Left.",
-            at=AT,
-        )
-
-        assert gone not in reviewers_of(triple)
-        assert len(done.seats) + len(done.left) == 2
-        assert staying
