@@ -12,12 +12,17 @@ TABLES = [
             ("opened_at", models.DateTimeField()),
             (
                 "lease_expires_at",
-                models.DateTimeField(help_text="A pulled seat can be pulled by others once this has passed. None: no lease.", null=True),
+                models.DateTimeField(
+                    help_text="A pulled seat can be pulled by others once this has passed. None: no lease.", null=True
+                ),
             ),
             ("released_at", models.DateTimeField(null=True)),
             ("answered_at", models.DateTimeField(help_text="When the first verdict came from this seat.", null=True)),
             ("closed_at", models.DateTimeField(help_text="When both verdicts of the round were in.", null=True)),
-            ("reviewer", models.ForeignKey(on_delete=models.PROTECT, related_name="review_seats", to=settings.AUTH_USER_MODEL)),
+            (
+                "reviewer",
+                models.ForeignKey(on_delete=models.PROTECT, related_name="review_seats", to=settings.AUTH_USER_MODEL),
+            ),
             ("revision", models.ForeignKey(on_delete=models.PROTECT, related_name="seats", to="triples.revision")),
         ],
         options={
@@ -35,12 +40,18 @@ TABLES = [
             ],
             "constraints": [
                 models.UniqueConstraint(
-                    condition=models.Q(("released_at", None)), fields=("revision", "number"), name="review_seat_number_once"
+                    condition=models.Q(("released_at", None)),
+                    fields=("revision", "number"),
+                    name="review_seat_number_once",
                 ),
                 models.UniqueConstraint(
-                    condition=models.Q(("released_at", None)), fields=("revision", "reviewer"), name="review_seat_once_per_person"
+                    condition=models.Q(("released_at", None)),
+                    fields=("revision", "reviewer"),
+                    name="review_seat_once_per_person",
                 ),
-                models.CheckConstraint(condition=models.Q(("number__in", [1, 2])), name="review_seat_is_first_or_second"),
+                models.CheckConstraint(
+                    condition=models.Q(("number__in", [1, 2])), name="review_seat_is_first_or_second"
+                ),
             ],
         },
     ),
@@ -49,7 +60,10 @@ TABLES = [
         fields=[
             ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
             ("choice", models.CharField(choices=[("confirm", "Confirm"), ("flag", "Flag")], max_length=8)),
-            ("reasons", models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm.")),
+            (
+                "reasons",
+                models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm."),
+            ),
             (
                 "category",
                 models.CharField(
@@ -66,10 +80,18 @@ TABLES = [
             ("note", models.TextField(blank=True)),
             ("idempotency_key", models.CharField(max_length=64)),
             ("given_at", models.DateTimeField()),
-            ("reviewer", models.ForeignKey(on_delete=models.PROTECT, related_name="verdicts", to=settings.AUTH_USER_MODEL)),
+            (
+                "reviewer",
+                models.ForeignKey(on_delete=models.PROTECT, related_name="verdicts", to=settings.AUTH_USER_MODEL),
+            ),
             ("revision", models.ForeignKey(on_delete=models.PROTECT, related_name="verdicts", to="triples.revision")),
             ("seat", models.ForeignKey(on_delete=models.PROTECT, related_name="verdicts", to="review.reviewseat")),
-            ("supersedes", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="superseded_by", to="review.verdict")),
+            (
+                "supersedes",
+                models.OneToOneField(
+                    null=True, on_delete=models.PROTECT, related_name="superseded_by", to="review.verdict"
+                ),
+            ),
         ],
         options={
             "constraints": [
@@ -100,7 +122,11 @@ TABLES = [
             ("author", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
             ("triple", models.ForeignKey(on_delete=models.PROTECT, related_name="messages", to="triples.triple")),
         ],
-        options={"constraints": [models.CheckConstraint(condition=models.Q(("text", ""), _negated=True), name="message_has_text")]},
+        options={
+            "constraints": [
+                models.CheckConstraint(condition=models.Q(("text", ""), _negated=True), name="message_has_text")
+            ]
+        },
     ),
     migrations.CreateModel(
         name="Escalation",
@@ -146,8 +172,14 @@ TABLES = [
             ),
             ("reason", models.TextField(blank=True)),
             ("resolved_at", models.DateTimeField()),
-            ("decided_by", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
-            ("revision", models.ForeignKey(on_delete=models.PROTECT, related_name="resolutions", to="triples.revision")),
+            (
+                "decided_by",
+                models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+            ),
+            (
+                "revision",
+                models.ForeignKey(on_delete=models.PROTECT, related_name="resolutions", to="triples.revision"),
+            ),
             ("triple", models.ForeignKey(on_delete=models.PROTECT, related_name="resolutions", to="triples.triple")),
         ],
         options={
@@ -167,7 +199,10 @@ TABLES = [
         name="CandidateBlock",
         fields=[
             ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-            ("spans", models.JSONField(default=list, help_text="[start, end] of what answers it; none for all of its text.")),
+            (
+                "spans",
+                models.JSONField(default=list, help_text="[start, end] of what answers it; none for all of its text."),
+            ),
             (
                 "state",
                 models.CharField(
@@ -196,15 +231,25 @@ TABLES = [
                     to="triples.revision",
                 ),
             ),
-            ("decided_by", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
+            (
+                "decided_by",
+                models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+            ),
             ("proposed_by", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
             ("revision", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="triples.revision")),
-            ("triple", models.ForeignKey(on_delete=models.PROTECT, related_name="candidate_blocks", to="triples.triple")),
+            (
+                "triple",
+                models.ForeignKey(on_delete=models.PROTECT, related_name="candidate_blocks", to="triples.triple"),
+            ),
             ("version", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="corpus.blockversion")),
         ],
         options={
             "indexes": [
-                models.Index(condition=models.Q(("state__in", ["open", "disputed"])), fields=["proposed_at"], name="candidate_open")
+                models.Index(
+                    condition=models.Q(("state__in", ["open", "disputed"])),
+                    fields=["proposed_at"],
+                    name="candidate_open",
+                )
             ],
             "constraints": [
                 models.CheckConstraint(
@@ -212,7 +257,9 @@ TABLES = [
                     name="candidate_state_is_known",
                 ),
                 models.UniqueConstraint(
-                    condition=models.Q(("state__in", ["open", "disputed"])), fields=("triple", "version"), name="candidate_asked_once"
+                    condition=models.Q(("state__in", ["open", "disputed"])),
+                    fields=("triple", "version"),
+                    name="candidate_asked_once",
                 ),
                 models.CheckConstraint(
                     condition=models.Q(
@@ -225,7 +272,9 @@ TABLES = [
                 models.CheckConstraint(
                     condition=models.Q(
                         models.Q(("closed_at", None), ("state__in", ["open", "disputed"])),
-                        models.Q(models.Q(("state__in", ["open", "disputed"]), _negated=True), ("closed_at__isnull", False)),
+                        models.Q(
+                            models.Q(("state__in", ["open", "disputed"]), _negated=True), ("closed_at__isnull", False)
+                        ),
                         _connector="OR",
                     ),
                     name="candidate_asked_is_not_closed",
@@ -246,22 +295,40 @@ TABLES = [
             ("note", models.TextField(blank=True)),
             ("idempotency_key", models.CharField(max_length=64)),
             ("given_at", models.DateTimeField()),
-            ("reviewer", models.ForeignKey(on_delete=models.PROTECT, related_name="candidate_answers", to=settings.AUTH_USER_MODEL)),
+            (
+                "reviewer",
+                models.ForeignKey(
+                    on_delete=models.PROTECT, related_name="candidate_answers", to=settings.AUTH_USER_MODEL
+                ),
+            ),
             (
                 "supersedes",
-                models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="superseded_by", to="review.candidateanswer"),
+                models.OneToOneField(
+                    null=True, on_delete=models.PROTECT, related_name="superseded_by", to="review.candidateanswer"
+                ),
             ),
-            ("candidate", models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="review.candidateblock")),
+            (
+                "candidate",
+                models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="review.candidateblock"),
+            ),
         ],
         options={
             "constraints": [
-                models.CheckConstraint(condition=models.Q(("number__in", [1, 2])), name="candidate_answer_is_first_or_second"),
-                models.CheckConstraint(condition=models.Q(("choice__in", ["confirm", "reject"])), name="candidate_answer_choice_is_known"),
-                models.UniqueConstraint(
-                    condition=models.Q(("supersedes", None)), fields=("candidate", "number"), name="candidate_answer_two_at_most"
+                models.CheckConstraint(
+                    condition=models.Q(("number__in", [1, 2])), name="candidate_answer_is_first_or_second"
+                ),
+                models.CheckConstraint(
+                    condition=models.Q(("choice__in", ["confirm", "reject"])), name="candidate_answer_choice_is_known"
                 ),
                 models.UniqueConstraint(
-                    condition=models.Q(("supersedes", None)), fields=("candidate", "reviewer"), name="candidate_answer_once_per_person"
+                    condition=models.Q(("supersedes", None)),
+                    fields=("candidate", "number"),
+                    name="candidate_answer_two_at_most",
+                ),
+                models.UniqueConstraint(
+                    condition=models.Q(("supersedes", None)),
+                    fields=("candidate", "reviewer"),
+                    name="candidate_answer_once_per_person",
                 ),
                 models.UniqueConstraint(fields=("reviewer", "idempotency_key"), name="candidate_answer_key_once"),
             ]
@@ -274,7 +341,8 @@ TABLES = [
             (
                 "kind",
                 models.CharField(
-                    choices=[("wrong", "The returned passage is wrong"), ("unclear", "The question is unclear")], max_length=8
+                    choices=[("wrong", "The returned passage is wrong"), ("unclear", "The question is unclear")],
+                    max_length=8,
                 ),
             ),
             ("passage", models.CharField(blank=True, max_length=64)),
@@ -297,7 +365,9 @@ TABLES = [
                     name="miss_note_wrong_names_a_passage",
                 ),
                 models.UniqueConstraint(
-                    condition=models.Q(("withdrawn_at", None)), fields=("revision", "kind", "passage"), name="miss_note_once"
+                    condition=models.Q(("withdrawn_at", None)),
+                    fields=("revision", "kind", "passage"),
+                    name="miss_note_once",
                 ),
             ]
         },

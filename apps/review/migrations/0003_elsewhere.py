@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 from apps.common.database.triggers import Guard, InstallGuards, with_project
 
-WITHOUT_A_LEAD = "NEW.\"kind\" = 'elsewhere' AND (NEW.\"decided_by_id\" IS NULL OR NEW.\"reason\" = '')"
+WITHOUT_A_LEAD = 'NEW."kind" = \'elsewhere\' AND (NEW."decided_by_id" IS NULL OR NEW."reason" = \'\')'
 
 GUARDS = with_project(
     [

@@ -6,67 +6,145 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0009_plain_addresses'),
-        ('jobs', '0001_tables'),
-        ('review', '0002_triggers'),
-        ('triples', '0002_triggers'),
+        ("accounts", "0009_plain_addresses"),
+        ("jobs", "0001_tables"),
+        ("review", "0003_elsewhere"),
+        ("triples", "0003_elsewhere"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='BulkStep',
+            name="BulkStep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('re_pin', 'Re-pin'), ('assign', 'Assign reviewers'), ('describe', 'Source or domain'), ('retire', 'Retire'), ('check', 'Check drafts'), ('submit', 'Submit')], max_length=12)),
-                ('values', models.JSONField(default=dict)),
-                ('waits', models.JSONField(default=dict)),
-                ('selected', models.PositiveIntegerField()),
-                ('planned', models.PositiveIntegerField()),
-                ('begun_at', models.DateTimeField()),
-                ('begun_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('job', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='bulk_step', to='jobs.job')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bulk_steps', to='accounts.project')),
-                ('undo_job', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='undone_step', to='jobs.job')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("re_pin", "Re-pin"),
+                            ("assign", "Assign reviewers"),
+                            ("describe", "Source or domain"),
+                            ("retire", "Retire"),
+                            ("check", "Check drafts"),
+                            ("submit", "Submit"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("values", models.JSONField(default=dict)),
+                ("waits", models.JSONField(default=dict)),
+                ("selected", models.PositiveIntegerField()),
+                ("planned", models.PositiveIntegerField()),
+                ("begun_at", models.DateTimeField()),
+                (
+                    "begun_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bulk_step", to="jobs.job"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bulk_steps", to="accounts.project"
+                    ),
+                ),
+                (
+                    "undo_job",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="undone_step",
+                        to="jobs.job",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='BulkItem',
+            name="BulkItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('planned', 'planned'), ('done', 'done'), ('left', 'left out'), ('undone', 'undone'), ('kept', 'kept')], default='planned', max_length=8)),
-                ('reason', models.TextField(blank=True)),
-                ('before', models.JSONField(default=dict)),
-                ('edit_version', models.PositiveIntegerField(default=0)),
-                ('done_at', models.DateTimeField(null=True)),
-                ('triple', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bulk_items', to='triples.triple')),
-                ('step', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='review.bulkstep')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("planned", "planned"),
+                            ("done", "done"),
+                            ("left", "left out"),
+                            ("undone", "undone"),
+                            ("kept", "kept"),
+                        ],
+                        default="planned",
+                        max_length=8,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("before", models.JSONField(default=dict)),
+                ("edit_version", models.PositiveIntegerField(default=0)),
+                ("done_at", models.DateTimeField(null=True)),
+                (
+                    "triple",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bulk_items", to="triples.triple"
+                    ),
+                ),
+                (
+                    "step",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="items", to="review.bulkstep"
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='bulkstep',
-            index=models.Index(fields=['project', '-begun_at'], name='bulk_newest'),
+            model_name="bulkstep",
+            index=models.Index(fields=["project", "-begun_at"], name="bulk_newest"),
         ),
         migrations.AddConstraint(
-            model_name='bulkstep',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['re_pin', 'assign', 'describe', 'retire', 'check', 'submit'])), name='bulk_kind_is_known'),
+            model_name="bulkstep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["re_pin", "assign", "describe", "retire", "check", "submit"])),
+                name="bulk_kind_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='bulkstep',
-            constraint=models.CheckConstraint(condition=models.Q(('planned__gte', 1), ('planned__lte', models.F('selected'))), name='bulk_plans_no_more_than_selected'),
+            model_name="bulkstep",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("planned__gte", 1), ("planned__lte", models.F("selected"))),
+                name="bulk_plans_no_more_than_selected",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='bulkitem',
-            constraint=models.UniqueConstraint(fields=('step', 'triple'), name='bulk_item_once'),
+            model_name="bulkitem",
+            constraint=models.UniqueConstraint(fields=("step", "triple"), name="bulk_item_once"),
         ),
         migrations.AddConstraint(
-            model_name='bulkitem',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('done_at', None), ('state__in', ['planned', 'left'])), models.Q(('done_at__isnull', False), ('state__in', ['done', 'undone', 'kept'])), _connector='OR'), name='bulk_item_is_done_at_a_time'),
+            model_name="bulkitem",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("done_at", None), ("state__in", ["planned", "left"])),
+                    models.Q(("done_at__isnull", False), ("state__in", ["done", "undone", "kept"])),
+                    _connector="OR",
+                ),
+                name="bulk_item_is_done_at_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='bulkitem',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['left', 'kept']), _negated=True), models.Q(('reason', ''), _negated=True), _connector='OR'), name='bulk_item_left_has_a_reason'),
+            model_name="bulkitem",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ["left", "kept"]), _negated=True),
+                    models.Q(("reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="bulk_item_left_has_a_reason",
+            ),
         ),
     ]
