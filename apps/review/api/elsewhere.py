@@ -116,8 +116,8 @@ class TakeView(OneImportView):
 
     @extend_schema(operation_id="review_elsewhere_take", request=TakeInput, responses=ElsewhereOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        reason = given_in(request.data, TakeInput)["reason"]
         lead, item = self.member.user, import_in(self.project, pk)
+        reason = given_in(request.data, TakeInput)["reason"]
         taken = take_elsewhere(project=self.project, import_id=item.pk, lead=lead, reason=reason, at=timezone.now())
         return self.out(taken)
 
@@ -129,7 +129,7 @@ class DrawView(OneImportView):
 
     @extend_schema(operation_id="review_elsewhere_draw", request=DrawInput, responses=ElsewhereOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        size = given_in(request.data, DrawInput)["size"]
         lead, item = self.member.user, import_in(self.project, pk)
+        size = given_in(request.data, DrawInput)["size"]
         drawn = draw_elsewhere(project=self.project, import_id=item.pk, lead=lead, size=size, at=timezone.now())
         return self.out(drawn)
