@@ -143,11 +143,12 @@ class Work:
         return is_pulled(self.project)
 
     @cached_property
-    def seats(self) -> dict[int, list[ReviewSeat]]:
-        """The live seats of the current revision of each triple."""
-        found: dict[int, list[ReviewSeat]] = defaultdict(list)
+    def seats(self) -> dict[int, list[Any]]:
+        """The live seats of the current revision of each triple, with no more of them than the rules ask for."""
+        found: dict[int, list[Any]] = defaultdict(list)
         current = [triple.current_id for triple in self.triples]
-        for seat in ReviewSeat.objects.filter(revision__in=current, released_at=None).order_by("number"):
+        live = ReviewSeat.objects.filter(revision__in=current, released_at=None).order_by("number")
+        for seat in live.values_list("revision_id", "number", "reviewer_id", "answered_at", named=True):
             found[seat.revision_id].append(seat)
         return found
 

@@ -435,6 +435,6 @@ class TestTheJob:
         for count in (2, 8):
             triples = [make_accepted(project) for _ in range(count)]
             new_edition(triples[0], CHANGED | {"access": f"{CHANGED['access']} Edition {count}."})
-            with django_assert_max_num_queries(16):
+            with django_assert_max_num_queries(18):
                 shown = seen(project, BulkKind.RE_PIN, chosen(triples))
             assert len(shown.can) == count
