@@ -271,7 +271,7 @@ def _import_of(triple: Triple) -> Import:
     return item
 
 
-def _undo(triple: Triple, person: User) -> Import:
+def _undo_import(triple: Triple, person: User) -> Import:
     item = _import_of(triple)
     if triple.state == State.DRAFT:
         raise Refusal("Undoing the import of a draft withdraws it, which is another step.")
@@ -364,11 +364,11 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.WITHDRAW: lambda: _withdraw(cast, person),
         Step.TAKE: lambda: take_in(_import_of(triple), lead=person),
         Step.SAMPLE: lambda: draw_from(_import_of(triple), 1, lead=person),
-        Step.UNDO: lambda: _undo(triple, person),
+        Step.UNDO: lambda: _undo_import(triple, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
-        Step.UNDO_SUBMIT: lambda: _undo(cast, BulkKind.SUBMIT, person),
-        Step.UNDO_RE_PIN: lambda: _undo(cast, BulkKind.RE_PIN, person),
-        Step.UNDO_RETIRE: lambda: _undo(cast, BulkKind.RETIRE, person),
+        Step.UNDO_SUBMIT: lambda: _undo_bulk(cast, BulkKind.SUBMIT, person),
+        Step.UNDO_RE_PIN: lambda: _undo_bulk(cast, BulkKind.RE_PIN, person),
+        Step.UNDO_RETIRE: lambda: _undo_bulk(cast, BulkKind.RETIRE, person),
     }
     return acts[step]()
 
@@ -387,7 +387,7 @@ def _withdraw(cast: Cast, person: User) -> Triple:
     return withdraw_draft(author=person, **this)
 
 
-def _undo(cast: Cast, kind: BulkKind, person: User) -> object:
+def _undo_bulk(cast: Cast, kind: BulkKind, person: User) -> object:
     """Undo what was done in bulk; where nothing was, there is nothing to undo."""
     step = BulkStep.objects.filter(kind=kind, items__triple=cast.triple).first()
     if step is None:
