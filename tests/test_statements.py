@@ -72,7 +72,7 @@ EXACT = {
     "quality log": (9, 9),
     "flag rates": (7, 7),
     "calibrations": (8, 8),
-    "notifications": (8, 8),
+    "notifications": (9, 8),
     "home": (12, 12),
     "triples over the API": (5, 5),
     "my reviews over the API": (4, 0),
