@@ -162,6 +162,14 @@ class TestADifference:
         answer(round_, far, mara, 2, "Yes.")
         assert states(round_, jun)[0] is RECONCILED
 
+    def test_is_settled_by_who_returns_to_their_own_grade_without_a_word(self, round_):
+        mara, jun = people_of(round_)
+        far, _, _ = entries_of(round_)
+        answer(round_, far, mara, 1, "Less.")
+        answer(round_, far, jun, 0, "Nothing of it.")
+        answer(round_, far, mara, 0)
+        assert Adjudication.objects.values_list("grade", "reason").get() == (0, "Nothing of it.")
+
     def test_has_one_answer_for_one_key(self, round_):
         mara, _ = people_of(round_)
         far, _, _ = entries_of(round_)

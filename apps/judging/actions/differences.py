@@ -4,6 +4,7 @@ A judge's place in the round is locked by each of their grades. Here the places 
 that nobody changes a first grade, answers, or closes the round meanwhile.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from apps.accounts.rules import locked_roles
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.core.differences import SecondAnswer
+from apps.judging.core.differences import Difference, SecondAnswer
 from apps.judging.enums import DecidedBy, ErrorType
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, SecondGrade, SecondLook
 from apps.judging.selectors.deciding import is_reconciled_in
@@ -35,7 +36,7 @@ def look_at_difference(*, round_: Round, entry: PoolEntry, judge: User, at: date
     own = _locked(round_, entry, judge)
     if own is None:
         raise SecondGradeRefused(_why_none(round_, entry), code="no_difference")
-    if not any(each.look.judge_id == judge.pk for each in own.second):
+    if own.answer_of(judge.pk) is None:
         SecondLook.objects.get_or_create(round=round_, entry=entry, judge=judge, defaults={"looked_at": at})
     return own
 
@@ -69,8 +70,7 @@ def answer_difference(
     look = SecondLook.objects.filter(round=round_, entry=entry, judge=judge).first()
     if look is None:
         raise SecondGradeRefused("Look at the grades of the other judges first.", code="not_looked")
-    before = own.difference
-    after = type(before)(before.first, [*before.answers, answer])
+    after = Difference(own.difference.first, [*own.difference.answers, answer])
     given = SecondGrade.objects.create(
         look=look,
         grade=grade,
@@ -81,22 +81,24 @@ def answer_difference(
         given_at=at,
     )
     if after.reconciled is not None:
-        _settle(round_, entry, after.reconciled, given, at)
+        _settle(round_, entry, after.reconciled, [*own.second, given], at)
     return given
 
 
-def _settle(round_: Round, entry: PoolEntry, grade: int, last: SecondGrade, at: datetime) -> None:
+def _settle(round_: Round, entry: PoolEntry, grade: int, given: Sequence[SecondGrade], at: datetime) -> None:
+    """Record the grade that all give now. The last word why is its reason: who returns to their own grade gave none."""
+    last, reason = given[-1], next(each.reason for each in reversed(given) if each.reason)
     decision = Adjudication.objects.create(
         round=round_,
         entry=entry,
         adjudicator=last.look.judge,
         grade=grade,
-        reason=last.reason,
+        reason=reason,
         error_type=ErrorType.NOT_RECORDED,
         decided_by=DecidedBy.JUDGES,
         given_at=at,
     )
-    after = {"grade": grade, "reason": last.reason}
+    after = {"grade": grade, "reason": reason}
     record(project=round_.project, actor=last.look.judge, action="pair.reconciled", obj=decision, after=after, at=at)
 
 
