@@ -399,6 +399,7 @@ SPECTACULAR_SETTINGS = {
         "apps.common.web.problems.describe_problems",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "BulkKind": "apps.review.enums.BulkKind",
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "CandidateDecision": "apps.review.serializers.CANDIDATE_DECISIONS",
         "CorpusFormat": "apps.corpus.imports.documents.FORMAT_CHOICES",

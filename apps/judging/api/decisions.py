@@ -190,7 +190,7 @@ class PairDecisionInput(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
 
 
-class DecisionsInput(serializers.Serializer):
+class PairDecisionsInput(serializers.Serializer):
     """Several pairs, each with its grade; cause and reason are the same for all."""
 
     pairs = serializers.ListField(child=PairDecisionInput(), min_length=1, max_length=MOST_ROWS)
@@ -310,10 +310,10 @@ class DecideManyView(LeadView):
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="judging_decide_many", request=DecisionsInput, responses={201: DecisionsOut})
+    @extend_schema(operation_id="judging_decide_many", request=PairDecisionsInput, responses={201: DecisionsOut})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         round_ = round_in(self.project, pk)
-        given = given_in(request.data, DecisionsInput)
+        given = given_in(request.data, PairDecisionsInput)
         grades = {each["entry"]: each["grade"] for each in given.pop("pairs")}
         done = adjudicate_many(round_=round_, grades=grades, adjudicator=self.member.user, at=timezone.now(), **given)
         return Response(DecisionsOut(done).data, status=201)

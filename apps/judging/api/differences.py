@@ -63,7 +63,7 @@ class DifferenceOut(serializers.Serializer):
     judges = GivenOut(many=True)
 
 
-class AnswerInput(serializers.Serializer):
+class SecondGradeInput(serializers.Serializer):
     """Your grade again, or another one with a reason. `grade` null: the pair can't be judged, with `cant_judge`."""
 
     grade = serializers.IntegerField(allow_null=True)
@@ -111,10 +111,10 @@ class AnswerView(JudgeView):
 
     roles: ClassVar = {"POST": (Role.ANNOTATOR,)}
 
-    @extend_schema(operation_id="judging_difference_answer", request=AnswerInput, responses=DifferenceOut)
+    @extend_schema(operation_id="judging_difference_answer", request=SecondGradeInput, responses=DifferenceOut)
     def post(self, request: Request, slug: str, pk: int, entry: int) -> Response:
         round_, judge = own_round(self.member.user, self.project, pk), self.member.user
-        row, given = entry_in(round_, entry), given_in(request.data, AnswerInput)
+        row, given = entry_in(round_, entry), given_in(request.data, SecondGradeInput)
         answer_difference(round_=round_, entry=row, judge=judge, at=timezone.now(), **given)
         (own,) = differences_of(judge, [round_], row)
         return Response(DifferenceOut(_facts(own)).data)

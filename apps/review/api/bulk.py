@@ -138,12 +138,12 @@ def preview_out(shown: Preview) -> dict[str, Any]:
     return PreviewOut(values).data
 
 
-class LeftOutOut(serializers.Serializer):
+class BulkLeftOutOut(serializers.Serializer):
     reason = serializers.CharField()
     triples = serializers.ListField(child=serializers.CharField(), source="labels")
 
 
-class StepOut(serializers.Serializer):
+class BulkStepOut(serializers.Serializer):
     """A step and its job: how many are done or undone, which are left out and why, and how many an undo gives back.
 
     `undo_job` is null until it is undone.
@@ -158,7 +158,7 @@ class StepOut(serializers.Serializer):
     done = serializers.IntegerField()
     undone = serializers.IntegerField()
     undoable = serializers.IntegerField()
-    left_out = LeftOutOut(many=True)
+    left_out = BulkLeftOutOut(many=True)
     job = JobSerializer(source="step.job")
     undo_job = JobSerializer(source="step.undo_job", allow_null=True)
 
@@ -166,7 +166,7 @@ class StepOut(serializers.Serializer):
 def step_out(step: BulkStep, view: "BulkView") -> dict[str, Any]:
     (counts,) = counted(steps_in(view.project).filter(pk=step.pk), view.member.user)
     values = {name: getattr(counts, name) for name in ("step", "done", "undone", "undoable")}
-    return StepOut(values | {"left_out": left_out(step)}).data
+    return BulkStepOut(values | {"left_out": left_out(step)}).data
 
 
 class BulkView(ReviewAPIView):
@@ -218,7 +218,7 @@ class BulkStepsView(BulkView):
 
     roles = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="review_bulk", request=BulkOrder, responses={201: StepOut})
+    @extend_schema(operation_id="review_bulk", request=BulkOrder, responses={201: BulkStepOut})
     def post(self, request: Request, slug: str) -> Response:
         given = dict(change_in(request.data, BulkOrder).validated_data)
         step = begin_step(digest=given["digest"], **self.order(given))
@@ -230,7 +230,7 @@ class BulkStepView(BulkView):
 
     roles = {"GET": (Role.LEAD,)}
 
-    @extend_schema(operation_id="review_bulk_step", responses=StepOut)
+    @extend_schema(operation_id="review_bulk_step", responses=BulkStepOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(step_out(step_in(self.project, pk), self))
 
@@ -240,7 +240,7 @@ class BulkUndoView(BulkView):
 
     roles = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="review_bulk_undo", request=None, responses=StepOut)
+    @extend_schema(operation_id="review_bulk_undo", request=None, responses=BulkStepOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         step = step_in(self.project, pk)
         undone = undo_step(project=self.project, step_id=step.pk, lead=self.member.user, at=timezone.now())

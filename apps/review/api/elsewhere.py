@@ -20,17 +20,17 @@ from apps.review.selectors.elsewhere import elsewhere_sets
 from apps.triples.selectors.imported import reviewed_elsewhere
 
 
-class TakeInput(serializers.Serializer):
+class TakeElsewhereInput(serializers.Serializer):
     reason = serializers.CharField(max_length=LONGEST_REASON, help_text="Where and how they were reviewed.")
 
 
-class DrawInput(serializers.Serializer):
+class SampleInput(serializers.Serializer):
     size = serializers.IntegerField(
         min_value=1, max_value=LARGEST_KEY, help_text="How many are drawn in all, those drawn before included."
     )
 
 
-class RateOut(serializers.Serializer):
+class ErrorRateOut(serializers.Serializer):
     """The share that did not end as accepted unchanged; null, with a reason, until all that were drawn are decided."""
 
     value = serializers.FloatField(allow_null=True)
@@ -50,7 +50,7 @@ class ElsewhereSetOut(serializers.Serializer):
     drawn = serializers.IntegerField()
     reviewed = serializers.IntegerField()
     wrong = serializers.IntegerField()
-    error_rate = RateOut()
+    error_rate = ErrorRateOut()
 
 
 class KeptOut(serializers.Serializer):
@@ -114,10 +114,10 @@ class TakeView(OneImportView):
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="review_elsewhere_take", request=TakeInput, responses=ElsewhereOut)
+    @extend_schema(operation_id="review_elsewhere_take", request=TakeElsewhereInput, responses=ElsewhereOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         lead, item = self.member.user, import_in(self.project, pk)
-        reason = given_in(request.data, TakeInput)["reason"]
+        reason = given_in(request.data, TakeElsewhereInput)["reason"]
         taken = take_elsewhere(project=self.project, import_id=item.pk, lead=lead, reason=reason, at=timezone.now())
         return self.out(taken)
 
@@ -127,9 +127,9 @@ class DrawView(OneImportView):
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
 
-    @extend_schema(operation_id="review_elsewhere_draw", request=DrawInput, responses=ElsewhereOut)
+    @extend_schema(operation_id="review_elsewhere_draw", request=SampleInput, responses=ElsewhereOut)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         lead, item = self.member.user, import_in(self.project, pk)
-        size = given_in(request.data, DrawInput)["size"]
+        size = given_in(request.data, SampleInput)["size"]
         drawn = draw_elsewhere(project=self.project, import_id=item.pk, lead=lead, size=size, at=timezone.now())
         return self.out(drawn)
