@@ -15,7 +15,7 @@ class ReviewConfig(AppConfig):
         from apps.triples.selectors.imported import rests_on_accepted
 
         reviews.register()
-        on_import_page.add(later("apps.review.presenters.elsewhere_panel"))
+        on_import_page.add(later("apps.review.presenters.elsewhere.elsewhere_panel"))
         rests_on_accepted.add(later("apps.review.selectors.elsewhere.rests_on"))
         rests_on_permissions(later("apps.review.actions.seating.ReviewsOnPermissions"))
         query_checks.add(later("apps.review.selectors.reviews.results_hidden_from"))

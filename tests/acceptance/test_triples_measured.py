@@ -107,7 +107,7 @@ def mark_evidence(triple: Triple, snapshot: Snapshot) -> None:
     save_draft(
         project=triple.project,
         triple_id=triple.pk,
-        author=triple.author,
+        author=triple.revision.author,
         seen_version=triple.edit_version,
         snapshot=snapshot,
         wording=make_wording(snapshot, question=PUBLISHED["question"], answer=PUBLISHED["expected_answer"]),
@@ -125,7 +125,7 @@ def test_the_published_example_is_imported_reviewed_released_and_measured(tmp_pa
     triple = Triple.objects.get()
     assert triple.difficulty == "standard"
     mark_evidence(triple, snapshot)
-    submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+    submit_triple(project=project, triple_id=triple.pk, author=triple.revision.author, at=AT)
     answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
     version = first_version(project, snapshot)

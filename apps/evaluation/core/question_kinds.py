@@ -4,12 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from apps.triples.core.tokens import figures
-from apps.triples.enums import ELSEWHERE
 
 KIND, DOMAIN, DIFFICULTY, SOURCE = "kind", "domain", "difficulty", "source"
 FIELDS = {KIND: "Kind", DOMAIN: "Domain", DIFFICULTY: "Difficulty", SOURCE: "Source"}
 NUMERIC, COMPOUND, DISPUTED, MACHINE = "Numeric", "Compound", "Once disputed", "Written by machine"
-CONSENSUS = "consensus"
+NEVER_DISPUTED = ("consensus", "elsewhere")
 POLICY = "policy:"
 
 
@@ -45,7 +44,7 @@ def kinds_of_answer(
         kinds.append(NUMERIC)
     if needs_all:
         kinds.append(COMPOUND)
-    if resolution and resolution not in (CONSENSUS, ELSEWHERE):
+    if resolution and resolution not in NEVER_DISPUTED:
         kinds.append(DISPUTED)
         policy = [resolution.removeprefix(POLICY)] if resolution.startswith(POLICY) else []
         kinds += [f"{DISPUTED}: {category.replace('_', ' ')}" for category in sorted({*flags, *policy})]

@@ -257,7 +257,6 @@ class _Chunk:
             snapshot=snapshot,
             blocks=choices,
             digest=digest,
-            author="" if is_machine else self._author(row),
             source_id=self._source(row),
             query_id=self._query(row),
             domain=entry.domain or whole.for_all.domain,
@@ -322,7 +321,10 @@ class _Chunk:
         return self.queries.get(wanted)
 
     def marked_unchanged(self, changes: list[EntryChange]) -> list[EntryChange]:
-        """The changes, with those marked as unchanged that were imported before or whose wording a live triple has."""
+        """The changes, with those marked as unchanged that were imported before or whose wording a live triple has.
+
+        A new one also gets its author.
+        """
         digests = {change.digest for change in changes}
         before = _imported_in(self.project).filter(digest__in=digests)
         existing = set(before.values_list("digest", flat=True)) | self._worded_alike(changes)
@@ -333,10 +335,9 @@ class _Chunk:
                 continue
             try:
                 self._notice(change)
+                marked.append(change._replace(author=self._author(change.row)) if change.word == NEW else change)
             except InputError as error:
                 self.whole.errors.add(error)
-                continue
-            marked.append(change)
         return marked
 
     def _worded_alike(self, changes: list[EntryChange]) -> set[str]:

@@ -60,7 +60,7 @@ def test_a_published_entry_is_read_whole():
         ({"expected_blocks": [{"block_id": f"b{n}"} for n in range(21)]}, "expected_blocks", "has more than 20"),
         ({"match": "some"}, "match", "is any, when each block alone answers"),
         ({"metadata": []}, "metadata", "must be an object with fields of its own"),
-        ({"metadata": {"author": "x"}}, "metadata.author", "unknown field; known are added_at, added_by"),
+        ({"metadata": {"writer": "x"}}, "metadata.writer", "unknown field; known are added_at, added_by"),
         ({"metadata": {"domain": "x" * 81}}, "metadata.domain", "is longer than 80 characters"),
         ({"metadata": {"reviewed_by": [1]}}, "metadata.reviewed_by", "must be a list of texts"),
         ({"metadata": {"machine_written": "yes"}}, "metadata.machine_written", "is true, false, or an object with by"),

@@ -36,7 +36,7 @@ def test_the_schema_is_one_and_takes_a_published_entry():
         {"expected_block": {"block_id": "a b"}},
         {"anything": 1},
         {"match": "some"},
-        {"metadata": {"author": "x"}},
+        {"metadata": {"writer": "x"}},
         {"metadata": {"machine_written": {"model": "x"}}},
     ],
 )
