@@ -30,6 +30,7 @@ from tests.factories import AT, lead_of
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
 from tests.module_rows import rows_of_module
 from tests.review.seating.moving import set_policy
+from tests.walks import often
 
 YOURS, THEIRS, RECONCILED, LEFT = DifferenceState
 _keys = count(1)
@@ -412,7 +413,7 @@ def test_however_a_team_goes_about_it_each_pair_ends_or_is_somebodys_to_end():
     run = get_state_machine_test(
         Team,
         settings=settings(
-            max_examples=12,
+            max_examples=often(5, 60),
             stateful_step_count=12,
             deadline=None,
             suppress_health_check=list(HealthCheck),
