@@ -76,6 +76,7 @@ def test_two_judges_settle_a_difference_by_keys_and_leave_another_to_a_lead(page
     with turned(page):
         page.keyboard.press("3")
     expect(page.get_by_role("button", name="Decide 1 pair")).to_be_visible()
+    expect(page.get_by_text("Keeps 3")).to_be_visible()
     looking.looks_well(page, "decide-held")
     for key in ("w", "n"):
         page.keyboard.press(key)

@@ -43,7 +43,7 @@ from apps.judging.selectors.deciding import (
     own_among,
     standings_of,
 )
-from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, voices
+from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, voices, voices_since
 from apps.judging.selectors.propagation import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
@@ -217,7 +217,7 @@ def _context(round_: Round, row: PoolEntry, judged: JudgedPair, form: DecideForm
     held = [each for each in rows if each.is_held]
     place = next((number for number, each in enumerate(rows) if each.is_current), 0)
     last = next(reversed(held_by_lead(round_, person).values()), None)
-    shown = voices(round_, judged)
+    shown = voices_since(round_, judged)
     return {
         "round": round_,
         "entry": row,

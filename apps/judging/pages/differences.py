@@ -135,7 +135,6 @@ def _context(
         "state": own.state.value,
         "may_answer": own.difference.may_answer(own.judge_id) and own.state in OPEN,
         "voices": _voices(own),
-        "mine": own.answer_of(own.judge_id),
         "reading": reading._replace(others=[span for judgement in own.others for span in judgement.spans]),
         "theirs": {grade for judge, grade in current.items() if judge != own.judge_id},
         "reasons": list(zip(REASON_KEYS, CantJudgeReason.choices, strict=True)),
@@ -151,7 +150,6 @@ def _context(
         "total": len(every),
         "place": next((n for n, each in enumerate(every, 1) if each.entry_id == own.entry_id), len(every)),
         "last": _last(every, own),
-        "ticks": [(each.state.value, each.entry_id == own.entry_id) for each in every],
     }
 
 

@@ -13,7 +13,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.plan import shuffled
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.models import Adjudication, Judgement, Round, Seat, SecondGrade
 from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 2_000
@@ -235,14 +235,22 @@ LETTERS = "ABCDEFGHI"
 
 
 class Voice(NamedTuple):
-    """One judge's answer, under a letter for a name."""
+    """One judge's answer, under a letter for a name. `since` is their last answer after seeing those of the others."""
 
     letter: str
     judgement: Judgement
     spans: list[list[int]]
+    since: SecondGrade | None = None
 
 
 def voices(round_: Round, judged: JudgedPair) -> list[Voice]:
     """The answers under letters; who is A changes from pair to pair."""
     mixed = shuffled(judged.judgements, seed=round_.seed, who=f"voices {judged.entry_id}", key=lambda j: j.annotator_id)
     return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]
+
+
+def voices_since(round_: Round, judged: JudgedPair) -> list[Voice]:
+    """The same, with what each has answered to the difference."""
+    given = SecondGrade.objects.filter(look__round=round_, look__entry=judged.entry_id).select_related("look")
+    last = {each.look.judge_id: each for each in given.order_by("pk")}
+    return [voice._replace(since=last.get(voice.judgement.annotator_id)) for voice in voices(round_, judged)]
