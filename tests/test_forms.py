@@ -217,6 +217,7 @@ TAKEN: dict[str, set[str]] = {
     "evaluation:score": {"hit", "slice"},
     "goldsets:draw-slice": {"quarter", "size"},
     "judging:give-back": {"person"},
+    "notifications:read-all": {"kind"},
     "review:remind": {"triple", "one"},
     "triples:save-new": {*BenchForm.base_fields, "block"},
 }

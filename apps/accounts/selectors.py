@@ -25,7 +25,7 @@ from apps.accounts.models import (
     Visit,
     default_policies,
 )
-from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf
+from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf, once
 from apps.common.web.tokens import token_digest
 
 
@@ -75,9 +75,26 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
 SMALL_TEAM = 5
 
 
-def is_small_team(project: Project) -> bool:
-    """Whether fewer than five people work here under one lead, so that who judges often decides too."""
-    return members_of(project).count() < SMALL_TEAM and members_of(project, Role.LEAD).count() == 1
+class Team(NamedTuple):
+    """How many people work in a project, and the names of its leads by key."""
+
+    people: int
+    leads: dict[int, str]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether fewer than five people work here under one lead, so that who judges often decides too."""
+        return self.people < SMALL_TEAM and len(self.leads) == 1
+
+
+def team_of(project: Project) -> Team:
+    return once(("team", project.pk), lambda: _team(project))
+
+
+def _team(project: Project) -> Team:
+    live = Membership.objects.live().filter(project=project, user__is_active=True)
+    rows = list(live.order_by("user__name", "user").values_list("user", "user__name", "role"))
+    return Team(len({pk for pk, _, _ in rows}), {pk: name for pk, name, role in rows if role == Role.LEAD})
 
 
 def placeholder_email(project: Project, name: str) -> str:

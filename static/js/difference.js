@@ -42,6 +42,7 @@ if (send) {
       event.preventDefault();
       show();
       if (isChanged) why.focus();
+      if (isChanged) why.scrollIntoView({ block: "center" }); // on a phone the keys stand before it
     }
   });
   addEventListener("pageshow", show);

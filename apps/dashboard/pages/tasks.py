@@ -18,6 +18,7 @@ from apps.dashboard.pages.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.selectors.pending_work import JudgingWork, what_waits_for
+from apps.judging.selectors.plans import plan_of
 from apps.queries.models import Permission
 from apps.review.selectors import queues as review
 
@@ -26,7 +27,7 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzoebmfs1d3grivwcphyq"
+ORDER = "xlatzo3ebmfs1dgrivwcphyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
 VERBS = {
     "i": "Check",
@@ -133,6 +134,8 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"
+        if plan_of(waits.full_round).reconcile:
+            small = "all grades are in; closing it ends the settling of differences"
         items.append(Task("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)

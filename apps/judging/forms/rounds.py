@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet, Value
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import is_small_team, members_of
+from apps.accounts.selectors import members_of, team_of
 from apps.common.text.wording import plural
 from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -201,7 +201,7 @@ class RoundForm(KaratForm):
         if len(self.offer.people) == 1:
             self.fields["overlap"].initial = 0  # nobody else could judge a pair again
         self.fields["pool"].initial = next(iter(self.offer.pools), None)
-        if is_small_team(project):
+        if team_of(project).is_small:
             self.fields["reconcile"].initial = True
             self.fields["reconcile"].help_text += " Chosen, since your team is small and has one lead."
 

@@ -44,7 +44,8 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if waiting := _next(own, request.GET.get("after", "")):
         return redirect("judging:difference", slug=project.slug, pk=round_.pk, entry=waiting.entry_id)
     closed = rules.second_look_refusal(round_.state, reconcile=is_reconciled_in(round_), has_left=False)
-    context = {"round": round_, "counts": _counts(own), "refusal": closed}
+    put_off = counts_of(own)[DifferenceState.YOURS]
+    context = {"round": round_, "counts": _counts(own), "refusal": closed, "put_off": put_off}
     return render(request, "judging/no_difference.html", context)
 
 

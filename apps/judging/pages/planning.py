@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.accounts.selectors import members_of, policy
+from apps.accounts.selectors import policy, team_of
 from apps.corpus.models import BlockVersion
 from apps.judging import rules
 from apps.judging.actions.propagation import MOST_AT_ONCE, CarryRefused, carry_over, mark_of
@@ -105,7 +105,7 @@ def _preview(form: RoundForm) -> dict[str, object]:
     if not form.is_valid() and form.errors.keys() != {NON_FIELD_ERRORS}:
         return {"preview": None, "plan_refusal": None}
     plan, data = form.plan(), form.cleaned_data
-    leads = dict(members_of(form.project, Role.LEAD).values_list("pk", "name"))
+    leads = team_of(form.project).leads
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
     preview = preview_of(data["pool"], plan, remits, form.known_pairs())
