@@ -294,7 +294,7 @@ RIGHTS: dict[str, Rows] = {
             "training-known",
         ),
         **read_and_write(MEMBERS, LEADS, "gold-sets slice"),
-        **form(LEADS, "public slice-offers"),
+        **form(LEADS, "public public-texts slice-offers"),
         **write(
             LEADS,
             "drafts change freeze release discard public-ask public-decide public-sign public-release public-withdraw "

@@ -143,7 +143,6 @@ ON_PAGES_ONLY: dict[str, str] = {
             "triples:build-hits",
             "judging:keys",
             "judging:keys-reset",
-            "goldsets:public-texts",
             "goldsets:public-card",
             "retrieval:discard",
         ],

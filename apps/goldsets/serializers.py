@@ -93,6 +93,28 @@ class WithdrawRequestSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=2_000)
 
 
+class PublicTextsRequestSerializer(serializers.Serializer):
+    owner = serializers.CharField(
+        default="", max_length=200, allow_blank=True, help_text="Whose texts these are and who lets them be published."
+    )
+    evidence = serializers.CharField(default="", allow_blank=True, help_text="Where that can be read.")
+    public = serializers.BooleanField(default=True, help_text="False: they may not be published any more.")
+
+
+class SaidSerializer(serializers.Serializer):
+    owner = serializers.CharField()
+    evidence = serializers.CharField()
+    recorded_by = serializers.CharField(source="recorded_by.name")
+    recorded_at = serializers.DateTimeField()
+
+
+class PublicTextsSerializer(serializers.Serializer):
+    """`said` is null where nobody says that the texts of the corpus may be published."""
+
+    corpus = serializers.CharField(source="corpus.slug")
+    said = SaidSerializer(allow_null=True)
+
+
 class LeadSerializer(serializers.Serializer):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()

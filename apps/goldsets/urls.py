@@ -56,6 +56,7 @@ pages: list[URLPattern | URLResolver] = [
 PUBLIC = [
     path("", public_api.PublicReleaseDetail.as_view(), name="public"),
     path("all/", public_api.PublicReleaseList.as_view(), name="public-list"),
+    path("texts/", public_api.PublicTextsView.as_view(), name="public-texts"),
     path("texts-found/", public_api.PublicReleaseTexts.as_view(), name="public-decide"),
     path("ask/", public_api.PublicReleaseAsk.as_view(), name="public-ask"),
     path("sign/", public_api.PublicReleaseSign.as_view(), name="public-sign"),

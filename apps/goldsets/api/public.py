@@ -14,6 +14,7 @@ from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import member_user
 from apps.common.web.api import PAGING, OneForm, body_in, given_in, page_of
 from apps.common.web.paging import cut_list, only_known
+from apps.corpus.actions.corpora import allow_public_texts, end_public_texts
 from apps.goldsets import presenters, serializers
 from apps.goldsets.access import log_names
 from apps.goldsets.actions import public as actions
@@ -74,6 +75,34 @@ class PublicReleaseDetail(PublicAPIView):
         order = body_in(request.data, serializers.PublicRequestSerializer).order
         release = presenters.prepare_public(self.version(ids), order, actor=self.member.user, at=timezone.now())
         return self.facts(release, status=202)
+
+
+class PublicTextsView(PublicAPIView):
+    """Who lets the texts of the version's corpus be published, null where nobody does; records it, or ends it."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="public_texts_read", responses=serializers.PublicTextsSerializer)
+    def get(self, request: Request, **ids: Any) -> Response:
+        return self.said(self.version(ids))
+
+    @extend_schema(
+        operation_id="public_texts_record",
+        request=serializers.PublicTextsRequestSerializer,
+        responses=serializers.PublicTextsSerializer,
+    )
+    def post(self, request: Request, **ids: Any) -> Response:
+        version, given = self.version(ids), given_in(request.data, serializers.PublicTextsRequestSerializer)
+        by_whom = {"corpus_id": version.snapshot.corpus_id, "actor": self.member.user, "at": timezone.now()}
+        if given.pop("public"):
+            allow_public_texts(**by_whom, **given)
+        else:
+            end_public_texts(**by_whom)
+        return self.said(version)
+
+    def said(self, version: Version) -> Response:
+        said = public.public_texts_of(version)
+        return Response(serializers.PublicTextsSerializer({"corpus": version.snapshot.corpus, "said": said}).data)
 
 
 class PublicReleaseAsk(PublicAPIView):
