@@ -7,9 +7,13 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.actions.submitting import ACCEPTED_BEFORE, begin_revision, re_pin
 from apps.triples.actions.triples import refresh_staleness, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
+from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_member
+from tests.review.elsewhere import applied, entry, take_in
 from tests.review.factories import CHANGED, make_accepted, make_triple, reload, reviewers_of
 from tests.triples.factories import TEXTS, make_snapshot, make_team
 
@@ -97,6 +101,28 @@ def test_pinning_opens_a_round_and_goes_on_to_the_next(client, project):
     assert last.url == url("stale", project)
     assert {reload(triple).state for triple in (one, two, three)} == {State.IN_REVIEW}
     assert (reload(one).round, reload(one).snapshot.number) == (2, 2)
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_a_warning_nobody_has_answered_asks_nobody_anew_while_the_words_are_the_accepted_ones(project, is_begun):
+    """A set that was reviewed elsewhere was taken with its warnings; two of its questions are nearly the same."""
+    asked = [f"How long does a session of {name} last at most?" for name in ("one engineer", "an engineer")]
+    take_in(applied(project, *(entry(question=question) for question in asked)))
+    newest = make_snapshot(project, CHANGED, corpus=project.corpora.get())
+    refresh_staleness(project=project, snapshot=newest, at=AT)
+    stale, lead = Triple.objects.filter(project=project, is_stale=True).earliest("number"), lead_of(project)
+    on_newest = {"project": project, "triple_id": stale.pk, "person": lead, "snapshot": newest, "at": AT}
+    if is_begun:
+        begin_revision(**on_newest)
+        with pytest.raises(SubmitRefused, match="nearly the same question exists"):
+            re_pin(**on_newest)
+        return
+
+    pinned = re_pin(**on_newest)
+
+    assert pinned.state == State.IN_REVIEW
+    answers = {warning["code"]: warning["answer"] for warning in pinned.revision.warnings}
+    assert answers == {"duplicate": ACCEPTED_BEFORE}
 
 
 def test_skipping_goes_on_without_touching(client, project):

@@ -123,15 +123,23 @@ def _close_if_both_in(triple: Triple, verdicts: list[Verdict], at: datetime) -> 
 
 
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
+ACCEPTED_BEFORE = "It was accepted before with these words and this evidence."
 
 
 @transaction.atomic
 def submit_triple(
-    *, project: Project, triple_id: int, author: User, at: datetime, answers: Mapping[str, str] = NO_ANSWERS
+    *,
+    project: Project,
+    triple_id: int,
+    author: User,
+    at: datetime,
+    answers: Mapping[str, str] = NO_ANSWERS,
+    otherwise: str = "",
 ) -> Triple:
     """Send the open revision to two reviewers: a first draft, the answer to a dispute or to a doubt, or a re-pin.
 
-    `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft.
+    `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft;
+    `otherwise` is the reason of every other warning.
     """
     triple, participation = locked_with_participation(project, triple_id, author)
     revision = open_revision(triple)
@@ -142,7 +150,7 @@ def submit_triple(
     step = _step_of_submitting(triple)
     _refuse_unchanged(triple, revision, step)
     revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(answers))
-    checks = checks_of(project, author, revision)
+    checks = [check._replace(answer=check.answer or otherwise) for check in checks_of(project, author, revision)]
     SubmitRefused.raise_for(stop_sentence(checks), code="checks")
     revision.warnings = as_submitted(checks)
     start_round(triple, revision, step, actor=author, at=at)
@@ -242,10 +250,12 @@ def _revise_at_once(
 def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot, at: datetime) -> Triple:
     """Pin a stale triple to the new text with the evidence still in it, and have it reviewed again.
 
-    Refused when the new text does not contain all of the evidence: then it is rewritten on the bench.
+    Refused when the new text does not contain all of the evidence: then it is rewritten on the bench. A warning that
+    nobody has answered, as of a set that was reviewed elsewhere, asks nobody anew while the wording is the accepted one.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
     SubmitRefused.raise_for(rules.repin_refusal(triple, participation), code="not_repinnable")
     SubmitRefused.raise_for(rules.evidence_refusal(compared(triple.revision, snapshot)), code="evidence_changed")
+    otherwise = "" if open_revision(triple) else ACCEPTED_BEFORE
     begin_revision(project=project, triple_id=triple_id, person=person, snapshot=snapshot, at=at)
-    return submit_triple(project=project, triple_id=triple_id, author=person, at=at)
+    return submit_triple(project=project, triple_id=triple_id, author=person, at=at, otherwise=otherwise)
