@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -152,7 +153,8 @@ def _back(project: Project, triple: Triple) -> HttpResponse:
 def submit(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
     """Save the bench's form, then send it to review. When that is refused, it is saved and the bench shows why.
 
-    Two calls, because what was typed must be kept when submitting is refused.
+    Two calls, because what was typed must be kept when submitting is refused. Whoever wrote a new one is before an empty
+    bench again; of one that was split there are others to write.
     """
     if pk is not None:
         triple_for(member_of(request), pk)
@@ -165,7 +167,9 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
         messages.warning(request, f"{saved.label} is saved, not submitted. {refusal.sentence}")
         return redirect("triples:edit", slug=project.slug, pk=saved.pk)
     messages.info(request, f"{sent.label} went to two reviewers, round {sent.round}.")
-    return redirect("triples:mine", slug=project.slug)
+    if sent.round > 1 or sent.parent_id:
+        return redirect("triples:mine", slug=project.slug)
+    return redirect(reverse("triples:bench", args=[project.slug]) + f"?corpus={sent.snapshot.corpus_id}")
 
 
 @member_view(*WRITERS)
