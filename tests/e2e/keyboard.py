@@ -26,11 +26,15 @@ _looked_over: set[str] = set()
 
 
 class Keyboard:
-    """Drives one browser by keys. `pointers` fills when anything was pressed with a mouse or a finger."""
+    """Drives one browser by keys. `pointers` fills when anything was pressed with a mouse or a finger.
+
+    `strokes` counts the keys, those that write words apart: `written`.
+    """
 
     def __init__(self, context: BrowserContext, live_server_url: str) -> None:
         self.context, self.base = context, live_server_url
         self.pointers: list[str] = []
+        self.strokes = self.written = 0
         context.expose_binding("karatPointer", lambda source, where: self.pointers.append(where))
         context.add_init_script(POINTER_WITNESS)
         self.page: Page = context.new_page()
@@ -44,6 +48,7 @@ class Keyboard:
 
     def press(self, *keys: str) -> None:
         press(self.page, *keys)
+        self.strokes += len(keys)
 
     def turn(self, *keys: str) -> None:
         """The last of these keys leads to another page."""
@@ -53,17 +58,22 @@ class Keyboard:
 
     def type(self, words: str) -> None:
         self.page.keyboard.type(words)
+        self.written += len(words)
 
     def tab_to(self, target: Locator) -> None:
         """Walk there with Tab, as one without a mouse must be able to."""
         goal = target.element_handle()
         for _ in range(goal.evaluate(SURELY_BEFORE)):
-            self.page.keyboard.press("Tab")
+            self._tab()
         for _ in range(MOST_TABS):
             if goal.evaluate("(element) => element === document.activeElement"):
                 return
-            self.page.keyboard.press("Tab")
+            self._tab()
         raise AssertionError(f"Tab never reached {target}")
+
+    def _tab(self) -> None:
+        self.page.keyboard.press("Tab")
+        self.strokes += 1
 
     def write_into(self, target: Locator, words: str) -> None:
         """Replace what stands in a field."""
