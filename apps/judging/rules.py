@@ -12,6 +12,7 @@ from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
 from apps.judging.selectors.deciding import LeadStanding
+from apps.judging.selectors.differences import Missing
 from apps.judging.selectors.placeholders import SharedPairs
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
@@ -260,11 +261,23 @@ def close_refusal(round_: Round) -> str | None:
     return None
 
 
-def words_on_closing(missing: int, *, reconcile: bool = False) -> str:
-    """What closing a round does, with the number of judgements that nobody has given."""
+def words_on_missing(missing: Missing) -> str:
+    """Whose answers the differences of a round still wait for, as the reader may know it; "" where none waits."""
+    if not missing.pairs:
+        return ""
+    are = plural(missing.pairs, "difference is", "differences are")
+    whose = [f"{count:,} from {person}" for person, count in missing.named]
+    others = "another judge" if missing.unnamed == 1 else "others"
+    whose += [f"{count:,} from {who}" for count, who in ((missing.own, "you"), (missing.unnamed, others)) if count]
+    end = f" Answers are missing: {get_text_list(whose, 'and')}." if whose else ""
+    return f"{are} not settled yet.{end}"
+
+
+def words_on_closing(missing: int, *, unsettled: str = "") -> str:
+    """What closing a round does: `missing` judgements were not given, and differences are left (`words_on_missing`)."""
     end = "No grade can be given or changed afterwards, and each pair gets its final grade from those it has."
-    if reconcile:
-        end += " Differences that judges have not settled by then go to a lead."
+    if unsettled:
+        end += f" {unsettled} A lead decides what is left of these."
     if not missing:
         return end
     are = plural(missing, "planned judgement is", "planned judgements are")

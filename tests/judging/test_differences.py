@@ -26,7 +26,7 @@ from apps.judging.selectors.deciding import adjudicable, deciders_of_pair, left_
 from apps.judging.selectors.differences import differences_of
 from apps.judging.selectors.pairs import live_judgements, pair_of, resolved_grades
 from apps.judging.selectors.rounds import alpha_over
-from tests.factories import AT, lead_of
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
 from tests.module_rows import rows_of_module
 from tests.review.seating.moving import set_policy
@@ -123,7 +123,10 @@ class TestADifference:
         far = entries_of(round_)[0]
         alpha = alpha_over(round_, [far.query_id])
         assert states(round_, mara) == [YOURS, YOURS]
-        assert (adjudicable(round_, lead_of(round_.project)), left_to_judges(round_)) == ([], 2)
+        assert (adjudicable(round_, lead_of(round_.project)), left_to_judges(round_.project, [round_])[round_.pk]) == (
+            [],
+            2,
+        )
 
         answer(round_, far, mara, 3, "It names the cipher.")
 
@@ -294,6 +297,50 @@ def test_over_the_api_a_difference_is_listed_opened_and_answered(client, round_)
     assert call("answer-difference", far.pk, body=body)["detail"] == "A changed grade needs a word why."
     settled = call("answer-difference", far.pk, body={**body, "reason": "It names it."})
     assert (settled["state"], settled["settled_at"]) == ("reconciled", 3)
+
+
+@pytest.mark.django_db
+def test_a_lead_reads_whose_answers_a_round_waits_for_before_it_is_closed(client):
+    """By name for a lead who does not judge; a lead who judges has no name for the other judge of a pair."""
+    project = make_project()
+    people = [make_member(project, Role.ANNOTATOR, name=name) for name in ("Mara", "Jun", "Sef")]
+    sef = people[-1]
+    projects.set_roles(project=project, user=sef, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(project), at=AT)
+    round_ = make_round(project, queries=1, blocks=6, annotators=people, overlap=1.0, reconcile=True)
+    shares = {person: list(round_.seats.filter(meant_for=person)) for person in people}
+    for grade, person in enumerate(people):
+        for seat in shares[person]:
+            give(seat, person, grade)
+    of_mara, of_jun, of_sef = ({seat.entry_id for seat in shares[person]} for person in people)
+
+    def read(person):
+        client.force_login(person)
+        home = client.get(reverse("dashboard:home", args=[project.slug])).content.decode()
+        return home, client.get(reverse("judging:round", args=[project.slug, round_.pk])).content.decode()
+
+    home, page = read(lead_of(project))
+    assert "Differences in Round 1: 6" in home
+    assert "Close Round 1" not in home
+    assert "all judged, 6 differences to settle" in page
+    assert "ready to close" not in page
+    assert f"missing: {len(of_jun)} from Jun, {len(of_mara)} from Mara and {len(of_sef)} from Sef." in page
+    assert "from Sef. A lead decides what is left of these." in page  # before it is closed
+    home, page = read(sef)
+    both = len(of_mara & of_jun)
+    assert f"{both} from Jun, {both} from Mara, {len(of_sef)} from you and {len(of_sef)} from others." in page
+    assert home.index("Differences to settle") < home.index("Differences in Round 1")
+
+    for entry in entries_of(round_):
+        for person in people[:2]:
+            if any(seat.entry_id == entry.pk for seat in shares[person]):
+                answer(round_, entry, person, 3 if entry.pk in of_sef else 2, "A word.")
+    home, page = read(lead_of(project))
+    assert f"missing: {len(of_sef)} from Sef." in page
+    for entry in of_sef:
+        answer(round_, round_.pool.entries.get(pk=entry), sef, 3, "A word.")
+    home, page = read(lead_of(project))
+    assert "Close Round 1" in home
+    assert "ready to close" in page
 
 
 CHANGING = re.compile(

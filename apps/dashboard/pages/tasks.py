@@ -18,7 +18,6 @@ from apps.dashboard.pages.paths import path
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.judging.selectors.pending_work import JudgingWork, what_waits_for
-from apps.judging.selectors.plans import plan_of
 from apps.queries.models import Permission
 from apps.review.selectors import queues as review
 
@@ -27,8 +26,10 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzo3ebmfs1dgrivwcphyq"
-"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
+ORDER = "xlatzo3ebmfs1dgrivwcphyq4"
+"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries;
+what waits for others.
+"""
 VERBS = {
     "i": "Check",
     "z": "Decide",
@@ -134,9 +135,11 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"
-        if plan_of(waits.full_round).reconcile:
-            small = "all grades are in; closing it ends the settling of differences"
         items.append(Task("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
+    if waits.settling_round:
+        url = path("judging:round", member.project, pk=waits.settling_round.pk)
+        small = "all grades are in, and its judges settle these first; see whose answers are missing"
+        items.append(Task("4", f"Differences in {waits.settling_round}", small, waits.settling, "", url, "See whose"))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged these pairs, so a lead who did not judge them decides"

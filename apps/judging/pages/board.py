@@ -37,7 +37,8 @@ from apps.judging.selectors.board import (
     answers_in,
     steadiness,
 )
-from apps.judging.selectors.deciding import is_reconciled_in, left_to_judges
+from apps.judging.selectors.deciding import left_to_judges
+from apps.judging.selectors.differences import Missing, missing_in
 from apps.judging.selectors.my_progress import own_progress_in
 from apps.judging.selectors.pending_work import waiting_differences
 from apps.judging.selectors.placeholders import placeholder_in, placeholders_in
@@ -129,6 +130,8 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     is_open = round_.state == RoundState.OPEN
     stuck = progress.stuck(round_) if is_open else 0
+    missing = _missing(round_, user_of(request), is_counted=is_put_off)
+    whose = rules.words_on_missing(missing)
     plan = round_.pool.plan or {}
     context = {
         "is_full": is_open and totals.planned > 0 and not totals.to_go,
@@ -142,8 +145,9 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),
-        "closing": rules.words_on_closing(totals.to_go, reconcile=is_reconciled_in(round_)),
-        "with_judges": 0 if is_blind else left_to_judges(round_),
+        "closing": rules.words_on_closing(totals.to_go, unsettled=whose),
+        "missing": missing,
+        "whose": whose,
         "left_open": totals.to_go if round_.state == RoundState.CLOSED and not is_imported else 0,
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
@@ -157,6 +161,13 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         **_forecast(round_, totals.to_go - stuck, answers.lately, seats, at=now),
     }
     return render(request, "judging/round.html", context)
+
+
+def _missing(round_: Round, reader: User, *, is_counted: bool) -> Missing:
+    """The answers that the round waits for. In a large one it is only counted how many pairs there are."""
+    if not is_counted:
+        return missing_in(round_, reader)
+    return Missing(0 if board.is_asked(round_, reader) else left_to_judges(round_.project, [round_])[round_.pk])
 
 
 def _has_disputes(round_: Round) -> bool:

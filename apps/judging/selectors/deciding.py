@@ -1,10 +1,10 @@
 """Undecided pairs: those that a lead can decide, those that their judges can settle, and who can decide the rest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -96,9 +96,10 @@ def own_among(round_: Round, user: User) -> set[int]:
     return set(undecided(round_).filter(judged_by(user)).values_list("entry", flat=True))
 
 
-def left_to_judges(round_: Round) -> int:
-    """How many pairs their judges can still settle."""
-    return undecided(round_).filter(with_judges(round_.project, [round_])).count()
+def left_to_judges(project: Project, rounds: Iterable[Round]) -> Counter[int]:
+    """How many pairs of each of these rounds their judges can still settle, by its key."""
+    rows = UndecidedPair.objects.filter(with_judges(project, rounds)).order_by().values_list("round")
+    return Counter(dict(rows.annotate(n=Count("pk"))))
 
 
 class LeadStanding(NamedTuple):

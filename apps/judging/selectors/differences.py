@@ -1,17 +1,45 @@
 """Differences as their judges find them: the pairs of reconciling rounds on which all have graded and differ."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import DateTimeField, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value
 
 from apps.accounts.models import User
 from apps.judging.core.differences import Difference, DifferenceState, SecondAnswer
 from apps.judging.enums import DecidedBy, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, SecondGrade, SecondLook, UndecidedPair
-from apps.judging.selectors.deciding import has_left, is_reconciled_in
+from apps.judging.selectors.deciding import has_left, is_reconciled_in, undecided, with_judges
+from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.progress import places_in
 from apps.retrieval.models import PoolEntry
+
+
+class OpenDifference(NamedTuple):
+    """A difference that its judges can still settle. `asked`: whose answer is missing, and since when they can give it.
+
+    `blind` have to judge the pair once more first, and are told nothing of it before.
+    """
+
+    judges: set[int]
+    asked: dict[int, datetime]
+    blind: set[int]
+
+
+class Missing(NamedTuple):
+    """The differences that a round still waits for, and whose answers are missing to how many, as one lead may know it.
+
+    A judge of a pair does not learn who the others are: `unnamed` answers are those of others on pairs that this lead
+    judged, `own` are theirs.
+    """
+
+    pairs: int = 0
+    own: int = 0
+    unnamed: int = 0
+    named: Sequence[tuple[User, int]] = ()
 
 
 class OwnDifference(NamedTuple):
@@ -102,6 +130,68 @@ def _still_to_judge(judge: User) -> Q:
     """Whether the pair comes back to them, blindly: another's grade would tell them what to answer."""
     seats = Seat.objects.filter(reserved_for=judge, pass_number__gt=1).exclude(state=SeatState.DONE)
     return Q(Exists(seats.filter(round=OuterRef("round"), entry=OuterRef("entry"))))
+
+
+FIRST, SECOND, AGAIN = range(3)
+"""What a row is about a judge of a difference: a first grade, an answer, or that the pair comes back to them."""
+
+
+def open_differences(round_: Round) -> list[OpenDifference]:
+    """The differences of a round that its judges can still settle, in one statement."""
+    if not is_reconciled_in(round_):
+        return []
+    entries = undecided(round_).filter(with_judges(round_.project, [round_])).values("entry")
+    first = live_judgements(round_).filter(entry__in=entries, pass_number=1)
+    second = SecondGrade.objects.filter(look__round=round_, look__entry__in=entries)
+    again = Seat.objects.filter(round=round_, entry__in=entries, pass_number__gt=1, reserved_for__isnull=False)
+    again = again.exclude(state=SeatState.DONE)
+    nothing = {"said": Value(None, IntegerField()), "at": Value(None, DateTimeField())}
+    parts: list[QuerySet[Any]] = [
+        first.annotate(kind=Value(FIRST), pair=F("entry"), judge=F("annotator"), said=F("grade"), at=F("given_at")),
+        second.annotate(
+            kind=Value(SECOND), pair=F("look__entry"), judge=F("look__judge"), said=F("grade"), at=F("given_at")
+        ),
+        again.annotate(kind=Value(AGAIN), pair=F("entry"), judge=F("reserved_for"), **nothing),
+    ]
+    rows = [part.order_by().values_list("kind", "pk", "pair", "judge", "said", "at") for part in parts]
+    grades: dict[int, dict[int, int | None]] = defaultdict(dict)
+    answers, blind, since = defaultdict(list), defaultdict(set), dict[tuple[int, int], datetime]()
+    for kind, _, pair, judge, said, at in sorted(rows[0].union(*rows[1:], all=True), key=itemgetter(0, 1)):
+        if kind == FIRST:
+            grades[pair][judge] = said
+        elif kind == SECOND:
+            answers[pair].append(SecondAnswer(judge, said))
+        else:
+            blind[pair].add(judge)
+            continue
+        since[pair, kind] = max(at, since.get((pair, kind), at))
+    return [
+        OpenDifference(set(given), _asked(Difference(given, answers[pair]), blind[pair], pair, since), blind[pair])
+        for pair, given in grades.items()
+    ]
+
+
+def _asked(
+    difference: Difference, blind: set[int], pair: int, since: Mapping[tuple[int, int], datetime]
+) -> dict[int, datetime]:
+    """Whose answer is missing: since all had graded, or since another judge changed their grade after their answer."""
+    if not difference.answers:
+        return dict.fromkeys(difference.first.keys() - blind, since[pair, FIRST])
+    return {
+        judge: since[pair, SECOND if difference.has_answered(judge) else FIRST]
+        for judge in difference.first.keys() - blind
+        if difference.state_for(judge) is DifferenceState.YOURS
+    }
+
+
+def missing_in(round_: Round, reader: User) -> Missing:
+    """The answers that an open round still waits for, as this lead may know it."""
+    pairs = [each for each in open_differences(round_) if reader.pk not in each.blind]
+    own = sum(reader.pk in each.asked for each in pairs)
+    unnamed = sum(len(each.asked.keys() - {reader.pk}) for each in pairs if reader.pk in each.judges)
+    named = Counter(judge for each in pairs if reader.pk not in each.judges for judge in each.asked)
+    people = [place.person for place in places_in(round_)] if named else []
+    return Missing(len(pairs), own, unnamed, [(each, named[each.pk]) for each in people if named[each.pk]])
 
 
 def _second_grades(pairs: Iterable[tuple[int, int]]) -> QuerySet[SecondGrade]:

@@ -66,7 +66,8 @@ class JudgingWork(NamedTuple):
 
     `to_grade` are pairs of their own shares. `help_round` is a round in which their share is done, and `to_help` are
     pairs of others that they may judge as well. `full_round` is an open round in which every planned grade is given, so
-    that it can be closed. `to_reconcile` are pairs on which they and others differ, and which wait for their answer.
+    that it can be closed; where its judges still settle differences it is `settling_round`, with so many `settling`.
+    `to_reconcile` are pairs on which they and others differ, and which wait for their answer.
     """
 
     to_grade: int
@@ -81,18 +82,21 @@ class JudgingWork(NamedTuple):
     help_round: Round | None = None
     to_reconcile: int = 0
     reconcile_round: Round | None = None
+    settling: int = 0
+    settling_round: Round | None = None
 
 
 class Undecided(NamedTuple):
     """The undecided pairs of a round: `others` a lead can decide, `own` not, since they judged them.
 
-    Those that their judges can still settle are in neither. `oldest` is a judgement's key.
+    Those that their judges can still settle are in neither but in `with_judges`. `oldest` is a judgement's key.
     """
 
     round: Round
     own: int = 0
     others: int = 0
     oldest: int | None = None
+    with_judges: int = 0
 
 
 def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> BatchedRead[JudgingWork]:
@@ -104,6 +108,7 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Batch
     # While a round is open, how many of one's pairs are undecided would reveal others' answers.
     to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
     full = [each.round for each in rounds if each.can_be_closed] if Role.LEAD in roles else []
+    settling = Counter({row.round.pk: row.with_judges for row in undecided})
     oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
     left, differing = what_is_left_of(own, user), waiting_differences(own, user)
     since = Judgement.objects.filter(pk=oldest).values("given_at") if oldest else None
@@ -119,11 +124,13 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Batch
             found.get("since"),
             sum(row.own for row in to_others),
             next((row.round for row in to_others), None),
-            next(iter(full), None),
+            next((round_ for round_ in full if not settling[round_.pk]), None),
             sum(progress[round_.pk].beyond for round_ in past),
             next(iter(past), None),
             differing.total(),
             next((round_ for round_ in own if differing[round_.pk]), None),
+            sum(settling[round_.pk] for round_ in full),
+            next((round_ for round_ in full if settling[round_.pk]), None),
         )
 
     return BatchedRead({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)
@@ -148,7 +155,11 @@ def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
     theirs = decided_by_lead(user, project, rounds.values()) if user else ~waits
     pairs = UndecidedPair.objects.filter(round__in=rounds).order_by()
     counted = pairs.values("round").annotate(
-        own=Count("pk", filter=~theirs & ~waits), others=Count("pk", filter=theirs), since=Min("oldest", filter=theirs)
+        own=Count("pk", filter=~theirs & ~waits),
+        others=Count("pk", filter=theirs),
+        since=Min("oldest", filter=theirs),
+        waiting=Count("pk", filter=waits),
     )
-    found = {row["round"]: Undecided(rounds[row["round"]], row["own"], row["others"], row["since"]) for row in counted}
+    columns = ("round", "own", "others", "since", "waiting")
+    found = {pk: Undecided(rounds[pk], *numbers) for pk, *numbers in counted.values_list(*columns)}
     return [found[pk] for pk in rounds if pk in found]

@@ -14,6 +14,7 @@ from apps.common.database.statements import prepared_cursor, rows_of
 from apps.judging.core import keymap
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Guideline, Judgement, KeyMap, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.deciding import left_to_judges
 from apps.judging.selectors.plans import pilot_queries, plan_of
 from apps.judging.selectors.progress import fixed_seat_count
 from apps.metrics.agreement.counting import ordinal_alpha
@@ -28,10 +29,11 @@ class RoundSummary(NamedTuple):
     planned: int
     done: int
     people: int
+    with_judges: int
 
     @property
     def is_full(self) -> bool:
-        """Whether every planned grade of an open round is given, so that a lead can close it."""
+        """Whether every planned grade of an open round is given. A lead can close it, once its judges have settled."""
         return self.round.state == RoundState.OPEN and 0 < self.planned <= self.done
 
 
@@ -45,8 +47,10 @@ def round_summaries(project: Project) -> list[RoundSummary]:
     done = _by_round(seats.filter(state=SeatState.DONE))
     people = _by_round(RoundAnnotator.objects.filter(round__in=rounds))
     planned = {pk: every.get(pk, 0) if number is None else number + reserved.get(pk, 0) for pk, number in fixed.items()}
+    settling = left_to_judges(project, rounds)
     return [
-        RoundSummary(round_, planned[round_.pk], done.get(round_.pk, 0), people.get(round_.pk, 0)) for round_ in rounds
+        RoundSummary(round_, planned[round_.pk], done.get(round_.pk, 0), people.get(round_.pk, 0), settling[round_.pk])
+        for round_ in rounds
     ]
 
 
