@@ -10,11 +10,13 @@ class GoldsetsConfig(AppConfig):
         from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.selectors.slices import disputed_in, finds_for
+        from apps.jobs.selectors.notification_lines import ToldTogether, told_together
         from apps.judging.selectors.propagation import add_dependent_check
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offered_sets
         from apps.triples.selectors.imported import rests_on_accepted
 
+        told_together.add(ToldTogether("version.released", "versions were released.", "goldsets:list"))
         rests_on_accepted.add(later("apps.goldsets.selectors.versions.version_with"))
         rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))
         digest_check("versions", later("apps.goldsets.execution.exporting.faults_in"))

@@ -8,11 +8,15 @@ class JudgingConfig(AppConfig):
     def ready(self) -> None:
         from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
+        from apps.jobs.selectors.notification_lines import ToldTogether, told_together
+        from apps.judging.enums import NOTICES
         from apps.judging.selectors import sealed
         from apps.retrieval.selectors.blinding import pool_checks
         from apps.retrieval.selectors.pools import grade_sources, withdrawn_checks
 
         sealed.register()
+        for kind, (words, page) in NOTICES.items():
+            told_together.add(ToldTogether(kind, words, page))
         pool_checks.add(later("apps.judging.selectors.rounds.pools_judged_by"))
         grade_sources.add(later("apps.judging.selectors.pairs.grades_for_pool"))
         withdrawn_checks.add(later("apps.judging.selectors.rounds.withdrawn_pools"))

@@ -42,6 +42,15 @@ class ErrorType(models.TextChoices):
         return [choice for choice in cls.choices if choice[0] != cls.NOT_RECORDED]
 
 
+DIFFERENCES = "judging.differences"
+ROUND_CLOSED = "judging.closed"
+NOTICES = {
+    DIFFERENCES: ("rounds have differences that wait for your answer.", "judging:index"),
+    ROUND_CLOSED: ("rounds that you judged in were closed.", "judging:mine"),
+}
+"""Kinds of notifications of which several are one line: what follows their number, and the page that lists them."""
+
+
 class DecidedBy(models.TextChoices):
     """Who ended a pair that its judges had graded differently. The value of a decision from before this is "lead"."""
 

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from django.db import IntegrityError, transaction
 
+from apps.accounts.selectors import members_of
 from apps.audit.models import Event
 from apps.goldsets.actions.versions import (
     GoldSetRefused,
@@ -19,6 +20,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_warnings
+from apps.jobs.models import Notification
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
@@ -561,6 +563,17 @@ def test_release_version_supersedes_the_one_before_with_what_was_accepted_since(
     assert (first.state, second.state) == (VersionState.SUPERSEDED, VersionState.RELEASED)
     assert (first.triples.count(), second.triples.count()) == (1, 2)
     assert Event.objects.filter(action="version.superseded", object_id=str(first.pk)).count() == 1
+
+
+def test_release_version_notifies_everybody_else_of_the_project(bench):
+    version = make_version(VersionState.RELEASED, bench)
+
+    told = Notification.objects.filter(kind="version.released").order_by("person")
+    others = members_of(bench.project).exclude(pk=bench.lead.pk).order_by("pk")
+    assert [(each.person, each.sentence) for each in told] == [
+        (person, f"{bench.lead} released {version}.") for person in others
+    ]
+    assert told
 
 
 def test_release_version_refuses_a_draft(bench):

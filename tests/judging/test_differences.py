@@ -15,19 +15,25 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
-from apps.judging.actions.differences import SecondGradeRefused, answer_difference, look_at_difference
+from apps.jobs.models import Notification
+from apps.judging.actions.differences import (
+    SecondGradeRefused,
+    answer_difference,
+    look_at_difference,
+    tell_of_differences,
+)
 from apps.judging.actions.rounds import close_round
 from apps.judging.actions.seats import claim_seats
 from apps.judging.core.differences import MOST_TURNS, Difference, DifferenceState, SecondAnswer
 from apps.judging.core.resolution import PairState, Resolution, Resolved
-from apps.judging.enums import DecidedBy
+from apps.judging.enums import DIFFERENCES, ROUND_CLOSED, DecidedBy
 from apps.judging.models import Adjudication, Judgement, SecondGrade
 from apps.judging.selectors.deciding import adjudicable, deciders_of_pair, left_to_judges
 from apps.judging.selectors.differences import differences_of
 from apps.judging.selectors.pairs import live_judgements, pair_of, resolved_grades
 from apps.judging.selectors.rounds import alpha_over
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, make_round, people_of
+from tests.judging.factories import decide, entries_of, give, judge_all, judge_pairs, later, make_round, people_of
 from tests.module_rows import rows_of_module
 from tests.review.seating.moving import set_policy
 from tests.walks import often
@@ -341,6 +347,49 @@ def test_a_lead_reads_whose_answers_a_round_waits_for_before_it_is_closed(client
     home, page = read(lead_of(project))
     assert "Close Round 1" in home
     assert "ready to close" in page
+
+
+@pytest.mark.django_db
+def test_judges_are_notified_when_differences_begin_to_wait_and_when_the_round_ends(client):
+    round_ = make_round(queries=1, blocks=5, overlap=1.0, reconcile=True)
+    mara, jun = people_of(round_)
+    judge_all(round_, jun, lambda seat: 0)
+    client.force_login(mara)
+
+    def grade(pairs, minute):
+        for seat in claim_seats(round_=round_, annotator=mara, n=pairs, at=later(minute)):
+            give(seat, mara, 3, at=later(minute))
+        return [each.entry for each in live_judgements(round_).filter(annotator=mara).order_by("-pk")[:pairs]]
+
+    def told(minute):
+        tell_of_differences(later(minute))
+        rows = Notification.objects.filter(project=round_.project, kind=DIFFERENCES).order_by("pk")
+        return [(row.person, "unread" if row.read_at is None else "read") for row in rows]
+
+    assert told(1) == []
+    first = grade(2, minute=2)
+    assert told(3) == told(8) == [(mara, "unread"), (jun, "unread")]  # one for both pairs
+    listed = client.get(reverse("notifications:list", args=[round_.project.slug])).content.decode()
+    assert "In Round 1 you and another judge differ." in listed
+
+    answer(round_, first[0], mara, 0, "Yes.")
+    assert told(9) == [(mara, "read"), (jun, "unread")]
+    more = grade(1, minute=10)
+    assert told(11) == [(mara, "read"), (jun, "unread")]  # the second of the first two still waits for her
+    for entry in (first[1], *more):
+        answer(round_, entry, mara, 0, "Yes.")
+    last = grade(2, minute=12)
+    assert told(13) == [(mara, "read"), (jun, "unread"), (mara, "unread")]
+
+    answer(round_, last[0], mara, 3)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=later(14))
+    closed = Notification.objects.filter(kind=ROUND_CLOSED).order_by("person").values_list("person", "sentence")
+    by = f"{lead_of(round_.project)} closed Round 1."
+    assert list(closed) == [
+        (mara.pk, f"{by} 1 difference that waited for you goes to a lead."),
+        (jun.pk, f"{by} 2 differences that waited for you go to a lead."),
+    ]
+    assert {state for _, state in told(15)} == {"read"}
 
 
 CHANGING = re.compile(

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 
 from apps.accounts.core.encryption import seal
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
@@ -28,6 +29,7 @@ from apps.goldsets.selectors.freeze_policy import find_lead_checks
 from apps.goldsets.selectors.manifest_facts import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
+from apps.jobs.actions.notifications import notify
 from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
@@ -211,13 +213,17 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
     for act in public_jobs.on_release:
         act(version=released, actor=actor, at=at)
-    _tell_webhooks(released, at)
+    _tell(released, actor, at)
     return released
 
 
-def _tell_webhooks(version: Version, at: datetime) -> None:
+def _tell(version: Version, actor: User, at: datetime) -> None:
+    """Notify everybody else of the project, and the webhooks."""
     project, gold_set = version.gold_set.project, version.gold_set
     path = reverse("goldsets:version", args=[project.slug, gold_set.slug, version.number])
+    sentence, key = f"{actor} released {version}.", f"version:{version.pk}:released"
+    for person in members_of(project).exclude(pk=actor.pk).order_by("pk"):
+        notify(person=person, project=project, kind="version.released", sentence=sentence, path=path, key=key, at=at)
     facts = {"gold_set": gold_set.slug, "version": version.number, "digest": version.digest, "url": absolute(path)}
     post_to_webhooks(project=project, event=WebhookEvent.RELEASED, facts=facts, at=at)
 

@@ -55,8 +55,8 @@ def notify(
 ) -> Notification | None:
     """Notify `person` once, in the transaction of the event. None when a notification with this `key` exists.
 
-    The sentence may contain what every page shows to this person at this moment, and nothing of an open round. `about`
-    is the triple whose closed rounds it mentions: the row is hidden while the triple's verdicts are.
+    The sentence may contain what every page shows to this person at this moment, and of an open round only what they
+    are asked. `about` is the triple whose closed rounds it mentions: the row is hidden while the triple's verdicts are.
     """
     row, is_new = Notification.objects.get_or_create(
         person=person,

@@ -4,22 +4,30 @@ A judge's place in the round is locked by each of their grades. Here the places 
 that nobody changes a first grade, answers, or closes the round meanwhile.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Max
 from django.http import Http404
+from django.urls import reverse
 
-from apps.accounts.models import User
+from apps.accounts.models import Project, User
 from apps.accounts.rules import locked_roles
+from apps.accounts.selectors import members_of
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.common.text.wording import plural
+from apps.jobs.actions.notifications import notify, read_about
+from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Notification
 from apps.judging import rules
 from apps.judging.core.differences import Difference, SecondAnswer
-from apps.judging.enums import DecidedBy, ErrorType
+from apps.judging.enums import DIFFERENCES, ROUND_CLOSED, DecidedBy, ErrorType, RoundState
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, SecondGrade, SecondLook
 from apps.judging.selectors.deciding import is_reconciled_in
-from apps.judging.selectors.differences import OwnDifference, differences_of
+from apps.judging.selectors.differences import OwnDifference, differences_of, open_differences
 from apps.retrieval.models import PoolEntry
 
 
@@ -38,6 +46,7 @@ def look_at_difference(*, round_: Round, entry: PoolEntry, judge: User, at: date
         raise SecondGradeRefused(_why_none(round_, entry), code="no_difference")
     if own.answer_of(judge.pk) is None:
         SecondLook.objects.get_or_create(round=round_, entry=entry, judge=judge, defaults={"looked_at": at})
+        read_about(person=judge, project=round_.project, prefix=_key(round_, ""), at=at)
     return own
 
 
@@ -135,3 +144,62 @@ def _why_none(round_: Round, entry: PoolEntry) -> str:
     fresh = Round.objects.get(pk=round_.pk)
     reason = rules.second_look_refusal(fresh.state, reconcile=is_reconciled_in(fresh), has_left=False)
     return reason or "The judges of this pair do not differ, or have not all answered yet."
+
+
+# Notifications -----------------------------------------------------------------------------------------------------
+
+
+@periodic_task("judging.differences", every=timedelta(minutes=5))
+def tell_of_differences(at: datetime) -> None:
+    """Notify judges once of differences that wait for them, and again when all that they were told of is done.
+
+    Not in the moment of a grade: that would tell when the other judge gave theirs.
+    """
+    rounds = Round.objects.filter(state=RoundState.OPEN, plan__reconcile=True, project__archived_at=None)
+    for round_ in rounds.filter(project__in=Project.objects.not_deleted()).select_related("project").order_by("pk"):
+        _tell(round_, at)
+
+
+@transaction.atomic
+def _tell(round_: Round, at: datetime) -> None:
+    since: dict[int, datetime] = {}
+    for each in open_differences(round_):
+        for judge, asked_at in each.asked.items():
+            since[judge] = min(asked_at, since.get(judge, asked_at))
+    earlier = Notification.objects.filter(project=round_.project, person__in=since, key__startswith=_key(round_, ""))
+    unread = set(earlier.filter(read_at=None).values_list("person", flat=True))
+    told = dict(earlier.order_by().values_list("person").annotate(last=Max("created_at")))
+    for person in User.objects.filter(pk__in=since.keys() - unread).order_by("pk"):
+        if person.pk in told and told[person.pk] >= since[person.pk]:
+            continue
+        notify(
+            person=person,
+            project=round_.project,
+            kind=DIFFERENCES,
+            sentence=f"In {round_} you and another judge differ. Look at both grades, and keep yours or change it.",
+            path=reverse("judging:differences", args=[round_.project.slug, round_.pk]),
+            key=_key(round_, since[person.pk].isoformat()),
+            at=at,
+        )
+
+
+def tell_of_closing(round_: Round, left: Counter[int], *, by: User, at: datetime) -> None:
+    """Notify who judged in a round that it was closed; `left` are the differences that waited for each of them."""
+    places = RoundAnnotator.objects.filter(round=round_).values("annotator")
+    for judge in members_of(round_.project).filter(pk__in=places).order_by("pk"):
+        read_about(person=judge, project=round_.project, prefix=_key(round_, ""), at=at)
+        if judge != by:
+            own = plural(left[judge.pk], "difference that waited for you goes", "differences that waited for you go")
+            notify(
+                person=judge,
+                project=round_.project,
+                kind=ROUND_CLOSED,
+                sentence=f"{by} closed {round_}. {f'{own} to a lead.' if left[judge.pk] else 'Its grades are final.'}",
+                path=reverse("judging:mine", args=[round_.project.slug]),
+                key=f"round:{round_.pk}:closed",
+                at=at,
+            )
+
+
+def _key(round_: Round, since: str) -> str:
+    return f"differences:{round_.pk}:{since}"

@@ -5,6 +5,7 @@ round, so that people never wait for each other. Closing a round and deciding on
 the round itself, always in this order.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -21,10 +22,12 @@ from apps.common.database.statements import run
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.jobs import enqueue
 from apps.judging import rules
+from apps.judging.actions.differences import tell_of_closing
 from apps.judging.core.plan import Plan, Remit
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.execution.jobs import create_seats, finish_opening, keep_judged_pairs, seat_counts
 from apps.judging.models import Guideline, KnownAnswer, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.selectors.differences import open_differences
 from apps.judging.selectors.plans import (
     CHECK,
     judges_by_query,
@@ -297,6 +300,7 @@ def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
     """End a round. Empty seats stay empty, and pairs resolve on their answers so far."""
     round_ = locked_round(round_id)
     RoundRefused.raise_for(rules.close_refusal(round_), code="round_not_closable")
+    left = Counter(judge for each in open_differences(round_) for judge in each.asked)
     seats = Seat.objects.filter(round=round_)
     seats.filter(state=SeatState.LEASED).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
     round_.state = RoundState.CLOSED
@@ -315,4 +319,5 @@ def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
         },
         at=at,
     )
+    tell_of_closing(round_, left, by=actor, at=at)
     return round_
