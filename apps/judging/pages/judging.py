@@ -28,9 +28,10 @@ from apps.judging.enums import CantJudgeReason
 from apps.judging.forms.judging import GradeForm, KeysForm
 from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
+from apps.judging.selectors.deciding import is_reconciled_in
 from apps.judging.selectors.my_progress import OwnPlace, OwnProgress, own_place, share_question
 from apps.judging.selectors.pending_work import waiting_differences
-from apps.judging.selectors.plans import undecided_pilot_queries
+from apps.judging.selectors.plans import plan_of, undecided_pilot_queries
 from apps.judging.selectors.progress import leased_now
 from apps.judging.selectors.reading import PairReading, ReadSeats, earlier_answers, own_answer, read_seats, readings
 from apps.judging.selectors.rounds import keys_question, own_keys, own_round, seat_in
@@ -105,7 +106,7 @@ def _share_done(request: HttpRequest, place: OwnPlace, progress: OwnProgress, ke
     ProjectArchived.unless_open(round_.project)
     release_seats(round_=round_, annotator=user_of(request))
     last = next(iter(earlier_answers(round_, user_of(request), before=None, n=1)), None)
-    context = {"round": round_, "progress": progress, "keys": keys, "last": last}
+    context = {"round": round_, "progress": progress, "keys": keys, "last": last, **_differing(request, round_)}
     return render(request, "judging/share_done.html", context)
 
 
@@ -202,7 +203,17 @@ def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
         "undo_key": keys["undo"],
         "is_in_pilot": undecided_pilot_queries(round_) is not None,
         "held_by_others": leased_now(round_),
+        **_differing(request, round_),
+    }
+
+
+def _differing(request: HttpRequest, round_: Round) -> dict[str, object]:
+    """The differences that wait for this person, and whether some may follow."""
+    plan = plan_of(round_)
+    is_shared = (plan.overlap > 0 and plan.judges > 1) or plan.pilot > 0
+    return {
         "differing": waiting_differences([round_], user_of(request))[round_.pk],
+        "may_differ": is_shared and is_reconciled_in(round_),
     }
 
 

@@ -50,10 +50,26 @@ def test_at_the_end_of_the_share_one_chooses_whether_to_go_on(client):
     assert "5 more pairs are open to you" in stop
     assert not Seat.objects.filter(round=round_, state=SeatState.LEASED).exists()
 
+    assert "Where you differ" not in stop
     last = re.search(r"judge/\?seat=(\d+)", stop).group(1)
     assert "data-judging" in page(client, "judge", round_, seat=last).content.decode()
     assert "data-judging" in page(client, "judge", round_, more="1").content.decode()
     assert "data-judging" in page(client, "judge", round_).content.decode()
+
+
+def test_the_end_of_the_share_says_that_differences_follow_where_judges_settle_them(client):
+    round_ = make_round(queries=1, blocks=10, overlap=0.4, reconcile=True)
+    mara, jun = people_of(round_)
+    client.force_login(mara)
+    for seat in round_.seats.filter(meant_for=mara):
+        give(seat, mara, 3)
+
+    assert "Where you differ, the two of you settle it" in page(client, "judge", round_).content.decode()
+    for seat in round_.seats.filter(meant_for=jun):
+        give(seat, jun, 0)
+    stop = page(client, "judge", round_).content.decode()
+    assert "On 4 pairs you and another judge differ" in stop
+    assert "Settle 4 differences" in stop
 
 
 def page(client, name, round_, **query):
