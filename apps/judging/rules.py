@@ -61,7 +61,7 @@ def plan_warning(
         return (
             f"{who} in this round. Where judges differ, a lead who did not judge the pair decides, so some pairs may "
             "stay open: choose one lead less as annotator, make somebody a lead who does not judge here, or let leads "
-            "decide pairs that they judged (Settings)."
+            "decide pairs that they judged."
         )
     return None
 
@@ -246,7 +246,7 @@ def who_decides(names: Sequence[str], *, pairs: int, stuck: int) -> str:
         those = "it" if pairs == 1 else "all of them" if stuck == pairs else f"{stuck:,} of them"
         words.append(
             f"Every lead of this project judged {those}: invite a lead, make somebody a lead who did not judge "
-            f"{'it' if pairs == 1 else 'them'}, or let leads decide pairs that they judged (Settings). Until then a "
+            f"{'it' if pairs == 1 else 'them'}, or let leads decide pairs that they judged. Until then a "
             "version is frozen without this round, or once the query is retired."
         )
     return " ".join(words)

@@ -176,8 +176,26 @@ def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client,
 
     assert told not in preview(client, project, data)
     assert told in preview(client, project, joined)
+    setting = f'{reverse("dashboard:settings", args=[project.slug])}#id_leads_decide_own'
+    assert setting in preview(client, project, joined)
     make_member(project, Role.LEAD)
     assert told not in preview(client, project, joined)
+
+
+def test_a_small_team_has_all_pairs_judged_by_two_who_settle_their_differences(client, project, data):
+    address = reverse("judging:new-round", args=[project.slug])
+
+    def proposed():
+        page = client.get(address)
+        return page.context["form"]["overlap"].value(), page.context["form"]["reconcile"].value(), page.content.decode()
+
+    *chosen, text = proposed()
+    assert chosen == [100, True]
+    assert "<dt>Judged twice</dt><dd>20 of 20</dd>" in text
+    assert "its judges, who then see each other’s grades; where they still differ," in text
+    make_member(project, Role.LEAD, name="Another lead")
+    *chosen, _ = proposed()
+    assert chosen == [20, None]
 
 
 def test_the_page_takes_the_same_statements_for_few_and_for_many_rounds_pools_and_people(client, data, project):

@@ -74,10 +74,11 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 class Left(NamedTuple):
-    """The pairs of a round that a lead judged and somebody else has to decide, and who that is."""
+    """The pairs of a round that a lead judged and somebody else has to decide, and who that is; nobody for `stuck`."""
 
     pairs: int
     who: str
+    stuck: int
 
 
 def left_words(round_: Round, user: User) -> Left | None:
@@ -85,7 +86,7 @@ def left_words(round_: Round, user: User) -> Left | None:
     if not pairs:
         return None
     who = deciders_of_left(round_, user)
-    return Left(pairs, rules.who_decides(who.names, pairs=pairs, stuck=who.stuck))
+    return Left(pairs, rules.who_decides(who.names, pairs=pairs, stuck=who.stuck), who.stuck)
 
 
 def _rows(round_: Round, pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
