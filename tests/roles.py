@@ -92,7 +92,7 @@ RIGHTS: dict[str, dict[str, str]] = {
             "evaluation:miss-note"
         ),
         "export Q&As": "review:export review:export-file",
-        "watch reviews, give them to others, adjudicate, retire Q&As": (
+        "watch reviews, give them to others, decide disputes, retire Q&As": (
             "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire "
             "review:candidate-decide review:bulk review:bulk-do review:bulk-steps review:bulk-left review:bulk-stop "
             "review:bulk-undo"
@@ -111,7 +111,7 @@ RIGHTS: dict[str, dict[str, str]] = {
             "judging:guideline-new judging:guideline-changes judging:guideline-keep judging:new-round judging:preview "
             "judging:round judging:open-the-rest judging:close judging:give-back"
         ),
-        "adjudicate pairs; carry grades over to the same texts": (
+        "decide pairs; carry grades over to the same texts": (
             "judging:adjudicate judging:adjudicate-pair judging:settle judging:carry"
         ),
         "see the names in imported files; say which member a name is": (

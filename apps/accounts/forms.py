@@ -19,7 +19,7 @@ from apps.common.web.forms import KaratForm, offer_rows
 ROLE_WORDS = {
     Role.ANNOTATOR: "Annotator: grades passages and writes Q&As",
     Role.REVIEWER: "Reviewer: confirms or flags Q&As of others",
-    Role.LEAD: "Lead: imports, plans, adjudicates, releases, invites",
+    Role.LEAD: "Lead: imports, plans, decides, releases, invites",
     Role.VIEWER: "Viewer: reads passages, queries, versions, scores and agreement",
 }
 TOKEN_LIVES = ((7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "365 days"))

@@ -190,15 +190,15 @@ def withdrawn_refusal(round_: Round) -> str | None:
 def adjudication_refusal(resolved: Resolved, *, planned: int, standing: LeadStanding) -> str | None:
     """Why this person can't adjudicate this pair, which `planned` people judge."""
     if planned == 0:
-        return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
+        return "Nobody has judged this pair in this round, so there is nothing to decide."
     if standing.has_judged and not standing.may_decide_own:
         return "You judged this pair, so a lead who did not judge it decides."
     if resolved.state in (PairState.UNJUDGED, PairState.PARTLY):
         return "Not every judge of this pair has answered yet."
     if resolved.state is PairState.RECONCILED:
-        return "The judges of this pair came to one grade. There is nothing to adjudicate."
+        return "The judges of this pair came to one grade. There is nothing to decide."
     if resolved.state is PairState.AGREED and not resolved.needs_lead:
-        return "The judges of this pair agree. There is nothing to adjudicate."
+        return "The judges of this pair agree. There is nothing to decide."
     if standing.is_with_judges:
         return "The judges of this pair can still settle it themselves. Close the round to decide it now."
     return None

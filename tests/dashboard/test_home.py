@@ -84,7 +84,7 @@ class TestWaiting:
         for grade, annotator in enumerate(people_of(round_)):
             judge_all(round_, annotator, lambda seat, grade=grade: grade)
 
-        row = waits_for(lead_of(round_.project), round_.project, AT + timedelta(days=4))["Adjudicate grades"]
+        row = waits_for(lead_of(round_.project), round_.project, AT + timedelta(days=4))["Grades to decide"]
 
         assert (row.key, row.count, row.when) == ("a", 2, "oldest 4 days")
 

@@ -55,7 +55,7 @@ def test_home_answers_the_questions_of_a_lead_on_a_desk_and_a_phone_and_those_of
     assert titles(page) == [
         "Gate “Release” failed",
         "Score better on v1",
-        "Adjudicate grades: 6",
+        "Grades to decide: 6",
         "Close Round 2",
     ]
     expect(part(page, "What next?").get_by_role("link", name="Open the gate")).to_have_class(re.compile("primary"))

@@ -176,7 +176,7 @@ def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client,
 
     assert told not in preview(client, project, data)
     assert told in preview(client, project, joined)
-    setting = f'{reverse("dashboard:settings", args=[project.slug])}#id_leads_decide_own'
+    setting = f"{reverse('dashboard:settings', args=[project.slug])}#id_leads_decide_own"
     assert setting in preview(client, project, joined)
     make_member(project, Role.LEAD)
     assert told not in preview(client, project, joined)

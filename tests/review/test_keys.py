@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 TABLE = Path(__file__).parents[2] / "docs" / "reference" / "review-keys.md"
 SCREENS = {"review", "passage", "dispute", "claims", "stale"}
 LABELS = {
-    "a": {"Adjudicate"},
+    "a": {"Decide"},
     "c": {"Confirm", "Also right", "Add it"},
     "d": {"Drop"},
     "f": {"Flag", "Not right", "Do not add it"},

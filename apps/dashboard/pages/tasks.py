@@ -104,7 +104,7 @@ def _judging_tasks(member: Member, waits: JudgingWork, at: datetime) -> list[Tas
         items.append(
             Task(
                 "a",
-                "Adjudicate grades",
+                "Grades to decide",
                 "people disagree; decide the grade, lowest agreement first",
                 waits.to_adjudicate,
                 _oldest(waits.adjudicate_since, at),

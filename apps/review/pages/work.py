@@ -113,7 +113,7 @@ WORDS = {
     "drafts": ("Drafts to finish", "only you see them until you submit", "Saved"),
     "revisions": ("Revisions you began", "the next round opens when you submit", "Begun"),
     "stale": ("Yours that went stale", "their passage changed; one with its evidence is pinned by a key", "Stale"),
-    "adjudicate": ("Disputes you can adjudicate", "you are not involved in them", "Open"),
+    "adjudicate": ("Disputes to decide", "you are not involved in them", "Open"),
     "differing": ("Passages you can decide", "two reviewers differ, and you are not involved", "Proposed"),
     "waiting": (
         "Disputes with the others",

@@ -253,7 +253,7 @@ def _disputed(triple: Triple, participation: Participation) -> list[Offer]:
         Offer("split", "l", "Split", split, rules.split_refusal(*of)),
         Offer("drop", "d", "Drop", drop, rules.drop_refusal(*of)),
         Offer("withdraw", "w", "Withdraw the flag", withdraw, rules.withdraw_flag_refusal(*of)),
-        Offer("adjudicate", "a", "Adjudicate", adjudicate, rules.adjudicate_refusal(*of)),
+        Offer("adjudicate", "a", "Decide", adjudicate, rules.adjudicate_refusal(*of)),
     ]
 
 

@@ -20,7 +20,7 @@ def test_the_round_page_shows_progress_by_person_and_query_but_no_grade(client, 
     assert "12 of 12 judgements given" in text
     assert all(person.name in text for person in people_of(split))
     assert 'class="grade"' not in text
-    assert "Adjudicate 6 pairs" in text
+    assert "Decide 6 pairs" in text
 
 
 def test_stuck_seats_are_shown(client):
