@@ -7,6 +7,7 @@ from django.db.models import Func, Q, Value
 
 from apps.accounts.models import Project
 from apps.corpus.core.documents import AS_TEXT, READ_AS, recipe_of, recipe_words
+from apps.corpus.core.passage_ids import path_of
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 
@@ -170,6 +171,11 @@ class BlockVersion(models.Model):
     def name(self) -> str:
         """What pages call it: its title, or the outside id of its block. Select the block with it."""
         return self.title or self.block.outside_id
+
+    @property
+    def path(self) -> list[str]:
+        """Its document, the headings above it and its title, each once. Select `block__document` with it."""
+        return path_of(str(self.block.document), self.section_path, self.title)
 
     @property
     def is_as_written(self) -> bool:

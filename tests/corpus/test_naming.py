@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.corpus.core.passage_ids import Place, document_names, told_apart
+from apps.corpus.core.passage_ids import Place, document_names, path_of, told_apart
 
 
 def place(title="Backups", document="Handbook", document_id="handbook.md", section=(), block="b1"):
@@ -35,3 +35,11 @@ def test_documents_with_one_title_go_by_their_ids():
 
     assert document_names([aws, gcp]) == ["aws/component.yaml", "gcp/component.yaml"]
     assert told_apart([aws, gcp]) == ["aws/component.yaml", "gcp/component.yaml"]
+
+
+def test_a_document_of_one_passage_is_named_once():
+    battery = place(title="Replace the battery", document="Replace the battery")
+
+    assert told_apart([battery, place()]) == ["", "Handbook"]
+    assert path_of("Replace the battery", [], "Replace the battery") == ["Replace the battery"]
+    assert path_of("Handbook", ["Storage", "Backups"], "Backups") == ["Handbook", "Storage", "Backups"]

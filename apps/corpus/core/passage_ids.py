@@ -83,6 +83,11 @@ class Place(NamedTuple):
     block_id: str
 
 
+def path_of(document: str, section: Sequence[str], title: str) -> list[str]:
+    """The document, the headings above a passage and its own title, each said once."""
+    return list(dict.fromkeys(part for part in (document, *section, title) if part))
+
+
 def document_names(places: Sequence[Place]) -> list[str]:
     """The document of each place: its title, or its id where it has none or another document here shares it."""
     documents = {(place.document_title, place.document_id) for place in places}
@@ -96,7 +101,7 @@ def document_names(places: Sequence[Place]) -> list[str]:
 def told_apart(places: Sequence[Place]) -> list[str]:
     """What to show beside the title of each passage: its document, and where that leaves several alike, more.
 
-    First the headings above it, then its own id.
+    First the headings above it, then its own id. Nothing beside a title that says the same.
     """
     documents = document_names(places)
     titles = [place.title for place in places]
@@ -111,7 +116,7 @@ def told_apart(places: Sequence[Place]) -> list[str]:
         words = [
             fuller if alike[title, said] > 1 else said for title, said, fuller in zip(titles, words, more, strict=True)
         ]
-    return words
+    return ["" if said == title else said for title, said in zip(titles, words, strict=True)]
 
 
 MOST_LETTERS = 200

@@ -201,7 +201,7 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     named = {}
     for row in entries:
         place = places[row.block_id]
-        label = f"{row.name} ({place})" if shared[row.name] > 1 else row.name
+        label = f"{row.name} ({place})" if place and shared[row.name] > 1 else row.name
         named[row.position] = Named(row.block_id, row.name, place, label, row.version)
     return named
 

@@ -18,6 +18,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
 from apps.common.text.wording import plural
+from apps.corpus.core.passage_ids import path_of
 from apps.corpus.selectors.corpora import places_of
 from apps.judging import rules
 from apps.judging.actions.adjudication import (
@@ -90,12 +91,17 @@ def left_words(round_: Round, user: User) -> Left | None:
 
 
 def _rows(round_: Round, pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
-    """Each pair with its answers, and what to show beside the title of its passage."""
+    """Each pair with its answers, and what to call its passage."""
     entries = entries_in(round_, [pair.entry_id for pair in pairs])
     places = places_of(entry.version for entry in entries.values())
     shown = [(entries[pair.entry_id], pair) for pair in pairs]
     return [
-        {"entry": one, "place": places[one.version.block_id], "voices": voices(round_, pair)} for one, pair in shown
+        {
+            "entry": one,
+            "passage": ", ".join(path_of(places[one.version.block_id], (), one.version.title)),
+            "voices": voices(round_, pair),
+        }
+        for one, pair in shown
     ]
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet, Subquery
 
 from apps.accounts.models import User
 from apps.common.text.words import words_of
-from apps.corpus.core.passage_ids import Place, document_names
+from apps.corpus.core.passage_ids import Place, document_names, path_of
 from apps.corpus.models import BlockVersion
 from apps.judging.core.plan import seeded_number
 from apps.judging.enums import SeatState
@@ -186,10 +186,7 @@ class PairReading(NamedTuple):
     @property
     def path(self) -> list[str]:
         """Headings from the outermost to the block's own title."""
-        headings = list(self.version.section_path)
-        if self.version.title and self.version.title not in (self.document, *headings):
-            headings.append(self.version.title)
-        return headings
+        return path_of(self.document, self.version.section_path, self.version.title)[1:]
 
     @property
     def is_readable(self) -> bool:
