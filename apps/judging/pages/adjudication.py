@@ -31,9 +31,9 @@ from apps.judging.actions.adjudication import (
 )
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.resolution import ResolutionRule, settled_by
-from apps.judging.enums import ErrorType, RoundState
+from apps.judging.enums import DecidedBy, ErrorType, RoundState
 from apps.judging.forms.judging import DecideForm, HoldForm, SettleForm
-from apps.judging.models import Round
+from apps.judging.models import Adjudication, Round
 from apps.judging.selectors import board
 from apps.judging.selectors.deciding import (
     adjudicable,
@@ -44,7 +44,7 @@ from apps.judging.selectors.deciding import (
     own_among,
     standings_of,
 )
-from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, voices, voices_since
+from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, pairs_of, voices, voices_since
 from apps.judging.selectors.propagation import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
 from apps.retrieval.models import PoolEntry
@@ -57,19 +57,20 @@ SHOWN = 200
 @member_view(Role.LEAD)
 def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The undecided pairs of this round for this lead, and the decisions."""
-    round_ = round_in(project, pk)
-    pairs = adjudicable(round_, user_of(request))
+    round_, person = round_in(project, pk), user_of(request)
+    pairs = adjudicable(round_, person)
+    is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, person)
     context = {
         "round": round_,
         "withdrawn": rules.withdrawn_refusal(round_),
         "rows": _rows(round_, pairs[:SHOWN]),
         "waiting": len(pairs),
-        "decisions": adjudicated(round_)[:SHOWN],
+        "decisions": _decided(round_, person if is_blind else None),
         "decided": adjudicated(round_).count(),
         "trivial": sum(any(settled_by(rule, pair.answers) is not None for rule in ResolutionRule) for pair in pairs),
-        "left": left_words(round_, user_of(request)),
+        "left": left_words(round_, person),
         "is_open": round_.state == RoundState.OPEN,
-        "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
+        "is_blind": is_blind,
     }
     return render(request, "judging/queue.html", context)
 
@@ -103,6 +104,30 @@ def _rows(round_: Round, pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
         }
         for one, pair in shown
     ]
+
+
+class DecidedPair(NamedTuple):
+    """A decision with what to call its passage, and the first answers, unless they are still hidden."""
+
+    decision: Adjudication
+    passage: str
+    voices: list[Voice]
+    is_hidden: bool
+
+
+def _decided(round_: Round, judge: User | None) -> list[DecidedPair]:
+    """The latest decisions. A `judge` of the open round reads the answers on pairs of theirs only where they have
+    seen them: where its judges settled it.
+    """
+    decisions = list(adjudicated(round_)[:SHOWN])
+    rows = {row["entry"].pk: row for row in _rows(round_, pairs_of(round_, [each.entry_id for each in decisions]))}
+    found = []
+    for each in decisions:
+        row = rows.get(each.entry_id, {"passage": "", "voices": []})
+        is_own = judge is not None and any(voice.judgement.annotator_id == judge.pk for voice in row["voices"])
+        is_hidden = is_own and each.decided_by != DecidedBy.JUDGES
+        found.append(DecidedPair(each, row["passage"], [] if is_hidden else row["voices"], is_hidden))
+    return found
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,7 +8,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.models import Adjudication
 from apps.judging.selectors.deciding import held_by_lead
 from tests.factories import AT, lead_of
-from tests.judging.factories import give, people_of
+from tests.judging.factories import decide, give, people_of
 from tests.judging.views.pages import page, url
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,23 @@ def test_a_held_grade_leads_to_the_next_pair_and_one_reason_decides_all(client, 
     text = client.get(url("adjudicate", split)).content.decode()
     assert "Nothing to decide" in text
     assert "It names the mode only." in text
+    assert text.count("Backups</span>") == 6
+    assert text.count("First grades") == 6
+    assert text.count('data-grade="0"') == text.count('data-grade="3"') == 6
+
+
+def test_the_list_of_decided_pairs_hides_first_grades_from_a_judge_of_the_open_round(client, split):
+    mara, lead = people_of(split)[0], lead_of(split.project)
+    for entry in split.pool.entries.all()[:2]:
+        decide(split, entry, 1)
+    projects.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
+    client.force_login(mara)
+
+    text = client.get(url("adjudicate", split)).content.decode()
+    assert text.count("the first grades are shown to you once the round is closed") == 2
+    assert "First grades" not in text
+    close_round(round_id=split.pk, actor=lead, at=AT)
+    assert client.get(url("adjudicate", split)).content.decode().count("First grades") == 2
 
 
 def test_a_pair_whose_answers_changed_since_is_left_out_and_stays_held(client, split):
