@@ -52,6 +52,11 @@ def test_two_judges_settle_a_difference_by_keys_and_leave_another_to_a_lead(page
     page.keyboard.press("3")
     expect(page.get_by_role("button", name="Keep 3")).to_be_visible()
     looking.look_at(page, "difference-kept")
+    for width in (1100, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for words in ("Yours, keep it", "Theirs", "Undo"):
+            expect(page.get_by_text(words, exact=True)).to_be_visible()
+    page.set_viewport_size(looking.WIDE)
     with turned(page):
         page.keyboard.press("Enter")
 
