@@ -331,6 +331,8 @@ def test_a_lead_reads_whose_answers_a_round_waits_for_before_it_is_closed(client
     assert "ready to close" not in page
     assert f"missing: {len(of_jun)} from Jun, {len(of_mara)} from Mara and {len(of_sef)} from Sef." in page
     assert "from Sef. A lead decides what is left of these." in page  # before it is closed
+    decisions = client.get(reverse("judging:adjudicate", args=[project.slug, round_.pk])).content.decode()
+    assert "6 differences are not settled yet." in decisions
     home, page = read(sef)
     both = len(of_mara & of_jun)
     assert f"{both} from Jun, {both} from Mara, {len(of_sef)} from you and {len(of_sef)} from others." in page

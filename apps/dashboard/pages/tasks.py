@@ -26,9 +26,9 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzo3ebmfs1dgrivwcphyq4"
-"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries;
-what waits for others.
+ORDER = "xlatzo3ebmfs1dgrivwcp4hyq"
+"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; what
+waits for others; goal; queries.
 """
 VERBS = {
     "i": "Check",

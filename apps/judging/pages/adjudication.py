@@ -44,6 +44,7 @@ from apps.judging.selectors.deciding import (
     own_among,
     standings_of,
 )
+from apps.judging.selectors.differences import missing_in
 from apps.judging.selectors.pairs import JudgedPair, Voice, adjudicated, pair_of, pairs_of, voices, voices_since
 from apps.judging.selectors.propagation import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
 from apps.judging.selectors.rounds import entries_in, entry_in, round_in
@@ -71,6 +72,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "left": left_words(round_, person),
         "is_open": round_.state == RoundState.OPEN,
         "is_blind": is_blind,
+        "with_judges": rules.words_on_missing(missing_in(round_, person)),
     }
     return render(request, "judging/queue.html", context)
 
