@@ -33,7 +33,7 @@ from apps.triples.models import Triple
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_source, make_version
 from tests.goldsets.reading import as_text
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.judging.factories import decide, judge_all, make_round, people_of
 from tests.retrieval.factories import make_queries
 from tests.review.factories import CHANGED, make_accepted
 from tests.triples.factories import make_snapshot
@@ -210,11 +210,29 @@ def test_where_judges_settled_a_difference_the_first_and_the_second_grades_are_a
     rows = list(csv.DictReader(io.StringIO(files["judgements/reconciled.csv"])))
     graded = [json.loads(line) for line in files["jsonl/judgements.jsonl"].splitlines()]
 
-    assert {(row["first_grade"], row["second_grade"], row["reason"]) for row in rows} == {("1", "3", "'=Right.")}
-    assert len(rows) == len(graded) == bench.pool.entry_count
+    said = {(row["first_grade"], row["second_grade"], row["reason"]) for row in rows}
+    assert said == {("1", "3", "'=Right."), ("3", "", "")}  # it was settled before the other answered
+    assert len(rows) == 2 * len(graded) == 2 * bench.pool.entry_count
     assert {(row["grade"], row["resolution"], row["judges"]) for row in graded} == {(3, "reconciled", 2)}
-    assert version.manifest["counts"]["by_resolution"] == {"reconciled": len(rows)}
+    assert version.manifest["counts"]["by_resolution"] == {"reconciled": len(graded)}
     assert {row["grade"] for row in judged(version)} == {"1", "3"}
+
+
+def test_who_was_asked_about_a_difference_and_did_not_answer_is_in_the_table_too():
+    bench = make_bench(queries=1, judge=False, reconcile=True)
+    one, two = people_of(bench.round)
+    same, *apart = bench.pool.entries.order_by("pk")
+    judge_all(bench.round, one, lambda seat: 3)
+    judge_all(bench.round, two, lambda seat: 3 if seat.entry == same else 1)
+    close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
+    for entry in apart:
+        decide(bench.round, entry, 2)
+
+    files = members(packed(make_version(VersionState.FROZEN, bench), formats=["judgements"]))
+    rows = list(csv.DictReader(io.StringIO(files["judgements/reconciled.csv"])))
+    assert sorted((row["first_grade"], row["second_grade"]) for row in rows) == [
+        *[("1", "")] * len(apart), *[("3", "")] * len(apart),
+    ]  # fmt: skip
 
 
 def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):

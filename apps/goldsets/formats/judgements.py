@@ -52,7 +52,7 @@ SECOND_COLUMNS = ("query_id", "block_id", "annotator", "first_grade", "second_gr
 
 
 def _with_second(rows: Iterable[JudgementRow], second: list[JudgementRow]) -> Iterator[JudgementRow]:
-    """The same rows; those with a second answer, which are few, are also put into `second`."""
+    """The same rows; those whose judge was asked for a second answer, which are few, are also put into `second`."""
     for row in rows:
         if row.second is not None:
             second.append(row)
@@ -60,7 +60,7 @@ def _with_second(rows: Iterable[JudgementRow], second: list[JudgementRow]) -> It
 
 
 def _second_lines(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
-    """Answers are a grade, or the reason why the pair can't be judged."""
+    """Answers are a grade, or the reason why the pair can't be judged; empty where none was given."""
     line = line_writer()
     yield line(SECOND_COLUMNS).encode()
     for row in rows:

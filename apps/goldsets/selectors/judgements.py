@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet
 
 from apps.common.database.batched_reads import BatchedRead, CountOf, ListOf
 from apps.common.database.functions import bytewise
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import FrozenQuery, JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
+from apps.judging.core.resolution import PairState, resolve
 from apps.judging.enums import RoundKind
-from apps.judging.models import Judgement, SecondGrade
+from apps.judging.models import Judgement, Seat, SecondGrade
 from apps.retrieval.models import PoolEntry
 
 CHUNK = 2_000
@@ -130,7 +132,7 @@ def judgements_of(
     """
     given = _given(version)
     chosen = given.filter(~Q(note="") | Q(supersedes__isnull=False)) if noted else given
-    has_second = version.rounds.filter(plan__reconcile=True).exists()
+    settling = set() if noted else set(version.rounds.filter(plan__reconcile=True).values_list("pk", flat=True))
     for batch in query_batches(queries):
         entries = PoolEntry.objects.filter(pool__in=judges.pools, query__in=[query.query for query in batch])
         answers = list(
@@ -139,17 +141,23 @@ def judgements_of(
         if not answers:
             continue
         superseded = {row[1] for row in answers}
-        places, second = _places(batch), _second_of(version, {row[2] for row in answers}) if has_second else {}
+        places, second, asked = _places(batch), {}, set[tuple[int, int]]()
+        if settling:
+            second = _second_of(version, {row[2] for row in answers})
+            asked = _differing(settling, [row for row in answers if row[0] not in superseded])
         rows = []
         for pk, _, entry, query, block, digest, *rest in answers:
             place = places.get((query, block, digest))
             if place is not None and pk not in superseded:
                 row = _row(place, rest, judges)
-                again = second.get((rest[0], entry, rest[1])) if row.pass_number == 1 else None
-                rows.append((place, row._replace(second=again[0], reason=again[1]) if again else row))
+                again = second.get((rest[0], entry, rest[1])) or (("", "") if (rest[0], entry) in asked else None)
+                if again and row.pass_number == 1:
+                    row = row._replace(second=again[0], reason=again[1])
+                rows.append((place, row))
         once: dict[JudgementRow, JudgementRow] = {}
         for _, row in sorted(rows, key=_order):
-            once.setdefault(row._replace(round=0, active_ms=None, away_ms=None, guideline=None), row)
+            answer = row._replace(round=0, active_ms=None, away_ms=None, guideline=None, second=None, reason="")
+            once.setdefault(answer, row)
         yield from (row for row in once.values() if row.note or not noted)
 
 
@@ -167,6 +175,19 @@ def _second_of(version: Version, entries: set[int]) -> dict[tuple[int, int, int]
         (round_, entry, judge): (cant_judge if grade is None else grade, reason)
         for round_, entry, judge, grade, cant_judge, reason in given.values_list(*columns)
     }
+
+
+def _differing(rounds: set[int], answers: list[Any]) -> set[tuple[int, int]]:
+    """The round and entry of each pair of these rounds that all of its judges have graded without settling it."""
+    graded = defaultdict(list)
+    for _, _, entry, _, _, _, round_, _, pass_number, grade, *_ in answers:
+        if round_ in rounds and pass_number == 1:
+            graded[round_, entry].append(grade)
+    several = {entry for (_, entry), grades in graded.items() if len(set(grades)) > 1}
+    seats = Seat.objects.filter(round__in=rounds, entry__in=several, pass_number=1).order_by()
+    planned = seats.values_list("round", "entry").annotate(n=Count("pk"))
+    found = {(round_, entry): resolve(graded[round_, entry], planned=n) for round_, entry, n in planned}
+    return {pair for pair, each in found.items() if each.needs_lead and each.state is PairState.DISAGREED}
 
 
 def _places(queries: list[HeldQuery]) -> dict[tuple[Any, ...], _Place]:
