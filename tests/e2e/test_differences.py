@@ -78,6 +78,7 @@ def test_two_judges_settle_a_difference_by_keys_and_leave_another_to_a_lead(page
     expect(page.locator("tbody tr")).to_have_count(1)
     with turned(page):
         page.keyboard.press("Enter")
+    looking.looks_well(page, widths=(1024,))
     with turned(page):
         page.keyboard.press("3")
     expect(page.get_by_role("button", name="Decide 1 pair")).to_be_visible()
