@@ -93,11 +93,11 @@ class PublicTextsView(PublicAPIView):
     )
     def post(self, request: Request, **ids: Any) -> Response:
         version, given = self.version(ids), given_in(request.data, serializers.PublicTextsRequestSerializer)
-        by_whom = {"corpus_id": version.snapshot.corpus_id, "actor": self.member.user, "at": timezone.now()}
+        corpus, actor, at = version.snapshot.corpus_id, self.member.user, timezone.now()
         if given.pop("public"):
-            allow_public_texts(**by_whom, **given)
+            allow_public_texts(corpus_id=corpus, actor=actor, at=at, **given)
         else:
-            end_public_texts(**by_whom)
+            end_public_texts(corpus_id=corpus, actor=actor, at=at)
         return self.said(version)
 
     def said(self, version: Version) -> Response:

@@ -251,7 +251,7 @@ def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot
     """Pin a stale triple to the new text with the evidence still in it, and have it reviewed again.
 
     Refused when the new text does not contain all of the evidence: then it is rewritten on the bench. A warning that
-    nobody has answered, as of a set that was reviewed elsewhere, asks nobody anew while the wording is the accepted one.
+    nobody has answered, as of a set reviewed elsewhere, asks nobody anew while the wording is the accepted one.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
     SubmitRefused.raise_for(rules.repin_refusal(triple, participation), code="not_repinnable")

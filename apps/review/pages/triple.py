@@ -153,8 +153,8 @@ def _back(project: Project, triple: Triple) -> HttpResponse:
 def submit(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
     """Save the bench's form, then send it to review. When that is refused, it is saved and the bench shows why.
 
-    Two calls, because what was typed must be kept when submitting is refused. Whoever wrote a new one is before an empty
-    bench again; of one that was split there are others to write.
+    Two calls, because what was typed must be kept when submitting is refused. Whoever wrote a new one is before an
+    empty bench again; of one that was split there are others to write.
     """
     if pk is not None:
         triple_for(member_of(request), pk)
