@@ -22,7 +22,7 @@ from apps.triples.enums import RetireReason, State
 from apps.triples.models import Revision, Triple
 from apps.triples.rules import READERS, writer_refusal
 from apps.triples.selectors.draft_checks import Wording
-from apps.triples.selectors.staleness import ComparedBlock
+from apps.triples.selectors.staleness import BlockFate, ComparedBlock
 
 NEEDS_WORKER = "You no longer work on Q&As in this project."
 
@@ -221,7 +221,7 @@ def adjudicate_refusal(triple: Triple, participation: Participation) -> str | No
     return None if participation.is_lead else "Only a lead who is not involved can decide."
 
 
-def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
+def evidence_refusal(blocks: Sequence[ComparedBlock | BlockFate]) -> str | None:
     """Of pinning the evidence of these blocks to their new texts as it is."""
     for block in blocks:
         if block.new is None:

@@ -128,7 +128,7 @@ def test_the_number_of_queries_does_not_depend_on_the_rows(client, project, coun
     with CaptureQueriesContext(connection) as queries:
         assert len(client.get(base(project)).json()["candidates"]) == count
 
-    assert len(queries) == 8
+    assert len(queries) == 7
 
 
 # Deciding and withdrawing

@@ -30,7 +30,7 @@ from apps.review.selectors.queues import (
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.staleness import compared_in
+from apps.triples.selectors.staleness import fates_in
 from apps.triples.selectors.triples import newest_snapshots, state_counts
 
 PER_PAGE = 50
@@ -242,8 +242,8 @@ def _evidence(project: Project, stale: list[Triple]) -> dict[int, str]:
     found = {}
     newest = newest_snapshots(project)
     for corpus in {triple.snapshot.corpus_id for triple in stale}:
-        revisions = {triple.revision: triple.pk for triple in stale if triple.snapshot.corpus_id == corpus}
-        for revision, blocks in compared_in(newest[corpus], list(revisions)).items():
+        revisions = [triple.revision.pk for triple in stale if triple.snapshot.corpus_id == corpus]
+        for revision, blocks in fates_in(newest[corpus], revisions).items():
             if any(block.new is None for block in blocks):
                 found[revision] = "the passage is gone from the snapshot"
             elif not all(block.keeps_evidence for block in blocks):

@@ -30,7 +30,7 @@ from apps.triples import rules as writing
 from apps.triples.core.checks import CAN_WARN
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.staleness import compared_in
+from apps.triples.selectors.staleness import fates_in
 from apps.triples.selectors.triples import (
     REVOKED,
     authors_by_triple,
@@ -111,7 +111,7 @@ class Work:
 
     @cached_property
     def participations(self) -> dict[int, Participation]:
-        return participations_of(self.triples, self.lead, self.roles)
+        return participations_of(self.triples, self.lead, self.roles, wrote=self.writers)
 
     @cached_property
     def writers(self) -> dict[int, frozenset[int]]:
@@ -174,7 +174,7 @@ class Work:
         found: dict[int, str | None] = {}
         newest = newest_snapshots(self.project)
         for corpus, triples in by_corpus.items():
-            blocks = compared_in(newest[corpus], [triple.revision for triple in triples])
+            blocks = fates_in(newest[corpus], [triple.revision.pk for triple in triples])
             found |= {triple.pk: rules.evidence_refusal(blocks[triple.revision.pk]) for triple in triples}
         return found
 

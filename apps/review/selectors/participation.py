@@ -1,9 +1,9 @@
 """A person's part in a triple right now: computed once, used by rules, buttons and visibility."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from django.db.models import F, QuerySet, Value
 
@@ -70,7 +70,8 @@ def phase_of(revision: Revision, verdicts: int, *, taken: bool = False) -> Round
 class Participation:
     """`flagger` is who flagged the closed current round of a disputed triple; `own` is the person's live verdict.
 
-    `verdicts` are those in force on the current revision. `blinded` is read when it is asked for: most rules do not.
+    `verdicts` are those in force on the current revision. They and `blinded` are read when they are asked for: most
+    rules do not. Of a locked triple that is as good as at once, since only who holds its lock adds a verdict.
     """
 
     person: User
@@ -78,11 +79,27 @@ class Participation:
     wrote_any: bool
     reviewed_any: bool
     seat: ReviewSeat | None
-    own: Verdict | None
-    flag: Verdict | None
-    phase: RoundPhase
-    verdicts: tuple[Verdict, ...]
+    revision: Revision
+    is_taken: bool
+    read_verdicts: Callable[[], Sequence[Verdict]]
     is_blinded: Callable[[], bool]
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(self.read_verdicts())
+
+    @cached_property
+    def own(self) -> Verdict | None:
+        return next((verdict for verdict in self.verdicts if verdict.reviewer_id == self.person.pk), None)
+
+    @cached_property
+    def phase(self) -> RoundPhase:
+        return phase_of(self.revision, len(self.verdicts), taken=self.is_taken)
+
+    @cached_property
+    def flag(self) -> Verdict | None:
+        flags = [verdict for verdict in self.verdicts if verdict.choice == VerdictChoice.FLAG]
+        return flags[0] if self.phase is RoundPhase.CLOSED and len(flags) == 1 else None
 
     @cached_property
     def blinded(self) -> bool:
@@ -123,10 +140,16 @@ def participation_of(triple: Triple, person: User, roles: frozenset[str]) -> Par
     return participations_of([triple], person, roles)[triple.pk]
 
 
-def participations_of(triples: Sequence[Triple], person: User, roles: frozenset[str]) -> dict[int, Participation]:
-    """The participation in each of the triples, in as many queries as for one."""
-    verdicts = _live_verdicts([triple.revision.pk for triple in triples])
-    return _participations(triples, person, roles, wrote=authors_by_triple(triples), live=verdicts)
+def participations_of(
+    triples: Sequence[Triple],
+    person: User,
+    roles: frozenset[str],
+    *,
+    wrote: Mapping[int, frozenset[int]] | None = None,
+) -> dict[int, Participation]:
+    """The participation in each of the triples, in as many queries as for one. `wrote`: who wrote them, where known."""
+    wrote = authors_by_triple(triples) if wrote is None else wrote
+    return _participations(triples, person, roles, wrote=wrote)
 
 
 def participation_with(
@@ -143,7 +166,7 @@ def participation_with(
     found: list[list[Verdict]] = [[], []]
     for verdict in parts[0].union(parts[1], all=True).order_by("place"):
         found[verdict.is_sent].append(verdict)
-    own = _participations([triple], person, roles, wrote=wrote, live=found[0])[triple.pk]
+    own = _participations([triple], person, roles, wrote=wrote, live={triple.revision.pk: found[0]})[triple.pk]
     return own, found[1][0] if found[1] else None
 
 
@@ -153,38 +176,44 @@ def _participations(
     roles: frozenset[str],
     *,
     wrote: Mapping[int, frozenset[int]],
-    live: Iterable[Verdict],
+    live: Mapping[int, Sequence[Verdict]] | None = None,
 ) -> dict[int, Participation]:
-    verdicts, seats = defaultdict(list), defaultdict(list)
-    for verdict in live:
-        verdicts[verdict.revision_id].append(verdict)
-    is_blinded = _blinding(triples, person)
+    """`live` are the verdicts in force by revision, where they were read.
+
+    Else they are read for all of the triples when they are first asked for of one, and so is what is hidden.
+    """
+    seats = defaultdict(list)
     for seat in ReviewSeat.objects.filter(revision__triple__in=triples, reviewer=person).select_related("revision"):
         seats[seat.revision.triple_id].append(seat)
+
+    hidden = cache(lambda: blinded_among(triples, person))
+    verdicts = cache(lambda: _by_revision(triples) if live is None else live)
+
+    def is_hidden(triple: int) -> bool:
+        return triple in hidden()
+
+    def verdicts_on(revision: int) -> Sequence[Verdict]:
+        return verdicts().get(revision, ())
+
     return {
         triple.pk: _participation(
             triple,
             person,
             roles,
-            verdicts=verdicts[triple.revision.pk],
+            read_verdicts=partial(verdicts_on, triple.revision.pk),
             seats=seats[triple.pk],
             wrote_any=person.pk in wrote[triple.pk],
-            is_blinded=is_blinded(triple.pk),
+            is_blinded=partial(is_hidden, triple.pk),
         )
         for triple in triples
     }
 
 
-def _blinding(triples: Sequence[Triple], person: User) -> Callable[[int], Callable[[], bool]]:
-    """For the key of each triple, whether its verdicts are hidden: read for all of them when first asked of one."""
-    found: list[set[int]] = []
-
-    def is_among(triple: int) -> bool:
-        if not found:
-            found.append(blinded_among(triples, person))
-        return triple in found[0]
-
-    return lambda triple: lambda: is_among(triple)
+def _by_revision(triples: Sequence[Triple]) -> Mapping[int, Sequence[Verdict]]:
+    found = defaultdict(list)
+    for verdict in _live_verdicts([triple.revision.pk for triple in triples]):
+        found[verdict.revision_id].append(verdict)
+    return found
 
 
 def _participation(
@@ -192,24 +221,21 @@ def _participation(
     person: User,
     roles: frozenset[str],
     *,
-    verdicts: list[Verdict],
+    read_verdicts: Callable[[], Sequence[Verdict]],
     seats: list[ReviewSeat],
     wrote_any: bool,
     is_blinded: Callable[[], bool],
 ) -> Participation:
     revision = triple.revision
-    phase = phase_of(revision, len(verdicts), taken=triple.is_from_elsewhere and triple.state == State.ACCEPTED)
-    flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
     return Participation(
         person=person,
         roles=roles,
         wrote_any=wrote_any,
         reviewed_any=bool(seats),
         seat=next((seat for seat in seats if seat.revision_id == revision.pk and seat.released_at is None), None),
-        own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
-        flag=flags[0] if phase is RoundPhase.CLOSED and len(flags) == 1 else None,
-        phase=phase,
-        verdicts=(*verdicts,),
+        revision=revision,
+        is_taken=triple.is_from_elsewhere and triple.state == State.ACCEPTED,
+        read_verdicts=read_verdicts,
         is_blinded=is_blinded,
     )
 
@@ -270,12 +296,13 @@ def record_of(triple: Triple) -> Record:
 def participation_in(record: Record, member: Member) -> Participation:
     """As `participation_for`, of a triple whose record was read."""
     triple, person = record.triple, member.user
+    verdicts = [verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk]
     return _participation(
         triple,
         person,
         member.roles,
-        verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
+        read_verdicts=lambda: verdicts,
         seats=[seat for seat in record.seats if seat.reviewer_id == person.pk],
         wrote_any=person.pk in writers_of(triple, record.revisions),
-        is_blinded=_blinding([triple], person)(triple.pk),
+        is_blinded=lambda: is_blinded(triple, person),
     )

@@ -1,7 +1,7 @@
 """Evidence and snippets in a block's text, by their places. Offsets are code points, ends exclusive."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -71,6 +71,15 @@ def placed(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span | N
         around = (old_text[:start], old_text[end:])
         matches.append(max(places, key=lambda place: _shared(around, new_text, place), default=None))
     return matches
+
+
+def holds(text: str, quotes: Iterable[str]) -> bool:
+    """Whether each quote is in `text`, all white space being equal: then `placed` finds a place for it."""
+    return all(quote.split() and (quote in text or _joined(quote) in _joined(text)) for quote in quotes)
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _shared(around: tuple[str, str], text: str, place: Span) -> int:

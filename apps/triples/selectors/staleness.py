@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
-from apps.triples.core.evidence import Span, placed
+from apps.triples.core.evidence import Span, holds, placed
 from apps.triples.enums import State
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors.triples import blocks_of
+from apps.triples.selectors.triples import expected_blocks
 
 WINDOW = 1_000
 MAX_COMPARED = 20_000
@@ -104,16 +105,39 @@ class ComparedBlock:
 
 def compared(revision: Revision, snapshot: Snapshot) -> list[ComparedBlock]:
     """Each expected block of `revision` with its text in `snapshot`. Two queries."""
-    return compared_in(snapshot, [revision])[revision.pk]
-
-
-def compared_in(snapshot: Snapshot, revisions: Iterable[Revision]) -> dict[int, list[ComparedBlock]]:
-    """The same for each of the revisions, by its key. Two queries."""
-    old = blocks_of(revisions)
-    wanted = {block.version.block_id for blocks in old.values() for block in blocks}
-    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=wanted)
+    old = expected_blocks(revision)
+    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in={block.version.block_id for block in old})
     new = {entry.block_id: entry.version for entry in entries.select_related("version__block__document")}
-    return {key: [_compare(block, new.get(block.version.block_id)) for block in old[key]] for key in old}
+    return [_compare(block, new.get(block.version.block_id)) for block in old]
+
+
+class BlockFate(NamedTuple):
+    """What a `ComparedBlock` says of its evidence alone; `new` is the key of its text there, None when it is gone."""
+
+    new: int | None
+    keeps_evidence: bool
+
+
+def fates_in(snapshot: Snapshot, revisions: Iterable[int]) -> dict[int, list[BlockFate]]:
+    """Whether the expected blocks of revisions keep their evidence in a snapshot, by the key of the revision.
+
+    For many: each text that has changed is read once, and nothing else of it. Two queries.
+    """
+    found: dict[int, list[BlockFate]] = {revision: [] for revision in revisions}
+    there = SnapshotBlock.objects.filter(snapshot=snapshot, block=OuterRef("version__block"))
+    rows = list(
+        ExpectedBlock.objects.filter(revision__in=found)
+        .order_by("order", "pk")
+        .values_list("revision", "version", Subquery(there.values("version")[:1]), "spans")
+    )
+    changed = {key for _, old, new, _ in rows if new is not None and new != old for key in (old, new)}
+    texts = dict(BlockVersion.objects.filter(pk__in=changed).values_list("pk", "text")) if changed else {}
+    for revision, old, new, spans in rows:
+        keeps = new is not None and bool(spans)
+        if keeps and new != old and texts[new] != texts[old]:
+            keeps = holds(texts[new], (texts[old][start:end] for start, end in spans))
+        found[revision].append(BlockFate(new, keeps))
+    return found
 
 
 def _compare(block: ExpectedBlock, new: BlockVersion | None) -> ComparedBlock:
