@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -31,7 +32,7 @@ from apps.triples.enums import RetireReason, Step
 from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Triple
 from apps.triples.selectors.draft_checks import checks_of
-from apps.triples.selectors.triples import locked_triple, newest_snapshot, revoked_refusal
+from apps.triples.selectors.triples import locked_triple, revoked_refusal, writing_snapshot
 from apps.triples.workflow import move
 
 NEEDS_LEAD = "Only a lead can act on many Q&As at once."
@@ -141,8 +142,7 @@ def undo_bulk(ctx: JobContext) -> dict[str, Any]:
 
 
 def _counts(step: BulkStep) -> dict[str, int]:
-    found = {state.value: step.items.filter(state=state).count() for state in ItemState}
-    return {state: number for state, number in found.items() if number}
+    return dict(step.items.order_by().values_list("state").annotate(Count("pk")))
 
 
 def _each(ctx: JobContext, step: BulkStep, state: ItemState, act: Callable[[BulkItem, datetime], None]) -> None:
@@ -152,7 +152,9 @@ def _each(ctx: JobContext, step: BulkStep, state: ItemState, act: Callable[[Bulk
     for number, key in enumerate(waiting, len(every) - len(waiting) + 1):
         with ctx.chunk(f"item:{key}") as fresh:
             if fresh:
-                act(BulkItem.objects.select_related("step__project", "step__begun_by").get(pk=key), ctx.at)
+                item = BulkItem.objects.get(pk=key)
+                item.step = step
+                act(item, ctx.at)
         ctx.progress(number, len(every))
 
 
@@ -164,15 +166,15 @@ def _do(item: BulkItem, at: datetime) -> None:
         item.state, item.reason = ItemState.LEFT, refusal.sentence
     else:
         item.state, item.done_at = ItemState.DONE, at
-    item.edit_version = Triple.objects.values_list("edit_version", flat=True).get(pk=item.triple_id)
-    item.save()
+    item.edit_version = Subquery(Triple.objects.filter(pk=item.triple_id).values("edit_version"))
+    item.save(update_fields=["state", "reason", "before", "edit_version", "done_at"])
 
 
 def _undo(item: BulkItem, at: datetime) -> None:
     step = item.step
     try:
         with transaction.atomic():
-            triple = locked_triple(step.project, item.triple_id)
+            triple = _locked(item)
             if Role.LEAD not in locked_roles(step.begun_by, step.project):
                 raise Forbidden(NEEDS_LEAD, code="not_a_lead")
             if not BulkItem.objects.filter(untouched(step.begun_by), pk=item.pk).exists():
@@ -188,8 +190,11 @@ def _undo(item: BulkItem, at: datetime) -> None:
 # What is done to one triple: the single actions. Each returns what an undo needs ------------------------------------
 
 
-def _state_of(item: BulkItem) -> dict[str, Any]:
-    triple = locked_triple(item.step.project, item.triple_id)
+def _locked(item: BulkItem) -> Triple:
+    return locked_triple(item.step.project, item.triple_id)
+
+
+def _state_of(triple: Triple) -> dict[str, Any]:
     return {
         "current": triple.current_id,
         "snapshot": triple.snapshot_id,
@@ -202,16 +207,15 @@ def _state_of(item: BulkItem) -> dict[str, Any]:
 
 
 def _re_pin(item: BulkItem, at: datetime) -> dict[str, Any]:
-    before, step = _state_of(item), item.step
-    triple = item.triple
-    snapshot = newest_snapshot(step.project, triple.snapshot.corpus_id) or triple.snapshot
+    step, triple = item.step, _locked(item)
+    before, snapshot = _state_of(triple), writing_snapshot(triple)
     re_pin(project=step.project, triple_id=triple.pk, person=step.begun_by, snapshot=snapshot, at=at)
     return before
 
 
 def _submit(item: BulkItem, at: datetime) -> dict[str, Any]:
     """Each warning gets the reason that was given for its kind; one that came since the check has none."""
-    before, step = _state_of(item), item.step
+    before, step = _state_of(_locked(item)), item.step
     checked = (
         BulkItem.objects.filter(triple=item.triple_id, step__kind=BulkKind.CHECK, step__begun_by=step.begun_by)
         .filter(state=ItemState.DONE)
@@ -249,7 +253,7 @@ def _assign(item: BulkItem, at: datetime) -> dict[str, Any]:
 
 def _describe(item: BulkItem, at: datetime) -> dict[str, Any]:
     step = item.step
-    triple = locked_triple(step.project, item.triple_id)
+    triple = _locked(item)
     before = {name: getattr(triple, name) for name in step.values}
     _describe_as(item, step.values, at)
     return before
@@ -264,7 +268,7 @@ def _describe_as(item: BulkItem, changes: Mapping[str, Any], at: datetime) -> No
 
 
 def _retire(item: BulkItem, at: datetime) -> dict[str, Any]:
-    before, step = _state_of(item), item.step
+    before, step = _state_of(_locked(item)), item.step
     retire_triple(
         project=step.project,
         triple_id=item.triple_id,

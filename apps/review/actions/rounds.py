@@ -61,8 +61,10 @@ def start_round(
     is_by_load = not is_pulled(triple.project)
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
     SubmitRefused.raise_for(rules.reviewers_refusal(len(able)), code="too_few_reviewers")
-    returning = [] if afresh else returning_reviewers(triple)
-    reviewers = able if is_by_load else returning
+    if is_by_load:
+        reviewers = able
+    else:
+        reviewers = [] if afresh else returning_reviewers(triple)
     revision.round, revision.submitted_at = triple.round + 1, at
     revision.save(update_fields=["round", "submitted_at", "warnings"])
     for seat in open_seats(revision, reviewers, at):

@@ -230,7 +230,7 @@ def assign_reviewers(
     triple = _locked_for_reseating(project, triple_id, lead)
     live = list(live_seats(triple.revision).select_related("reviewer", "revision__triple__project"))
     able = set(able_in(project).order_by().values_list("pk", flat=True))
-    given = places_to_give(live, replace, among, able=able, is_pulled=is_pulled(project))
+    given = places_to_give(live, replace, among, able=able, is_pulled=is_pulled(triple.project))
     SeatRefused.raise_for(rules.places_refusal(given, replace), code="nothing_to_give")
     how: dict[str, Any] = {"actor": lead, "reason": _needed(reason), "at": at, "among": among}
     how["replaced"] = [seat.reviewer_id for seat in given.seats]

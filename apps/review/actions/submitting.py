@@ -27,7 +27,7 @@ from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Revision, Triple
 from apps.triples.rules import writer_refusal
 from apps.triples.selectors.draft_checks import Wording, checks_of
-from apps.triples.selectors.staleness import compared
+from apps.triples.selectors.staleness import fates_in
 from apps.triples.selectors.triples import locked_triple, open_revision
 from apps.triples.workflow import move
 
@@ -134,23 +134,36 @@ def submit_triple(
     author: User,
     at: datetime,
     answers: Mapping[str, str] = NO_ANSWERS,
-    otherwise: str = "",
 ) -> Triple:
     """Send the open revision to two reviewers: a first draft, the answer to a dispute or to a doubt, or a re-pin.
 
-    `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft;
-    `otherwise` is the reason of every other warning.
+    `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft.
     """
     triple, participation = locked_with_participation(project, triple_id, author)
     revision = open_revision(triple)
     if revision is None:
         raise SubmitRefused("No revision is open; there is nothing to submit.", code="no_open_revision")
-    if reason := rules.submit_refusal(triple, participation, revision.author_id == author.pk):
-        raise SubmitRefused(reason, code="not_submittable")
+    return _submitted(triple, participation, revision, answers, at)
+
+
+def _submitted(
+    triple: Triple,
+    participation: Participation,
+    revision: Revision,
+    answers: Mapping[str, str],
+    at: datetime,
+    *,
+    otherwise: str = "",
+) -> Triple:
+    """The triple is locked, and `revision` is its open one. `otherwise` is the reason of warnings without an answer."""
+    author = participation.person
+    reason = rules.submit_refusal(triple, participation, revision.author_id == author.pk)
+    SubmitRefused.raise_for(reason, code="not_submittable")
     step = _step_of_submitting(triple)
-    _refuse_unchanged(triple, revision, step)
+    SubmitRefused.raise_for(_unchanged_refusal(triple, revision, step), code="unchanged")
     revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(answers))
-    checks = [check._replace(answer=check.answer or otherwise) for check in checks_of(project, author, revision)]
+    checks = checks_of(triple.project, author, revision)
+    checks = [check._replace(answer=check.answer or otherwise) for check in checks]
     SubmitRefused.raise_for(stop_sentence(checks), code="checks")
     revision.warnings = as_submitted(checks)
     start_round(triple, revision, step, actor=author, at=at)
@@ -165,15 +178,13 @@ def _step_of_submitting(triple: Triple) -> Step:
     return Step.REVISE if triple.state == State.DISPUTED else Step.SUBMIT
 
 
-def _refuse_unchanged(triple: Triple, revision: Revision, step: Step) -> None:
+def _unchanged_refusal(triple: Triple, revision: Revision, step: Step) -> str | None:
     """A flag is answered by another wording, a doubt about the question by another question."""
-    before, written, reason = copy_wording(triple, triple.revision), copy_wording(triple, revision), None
     if step is Step.REVISE:
-        reason = rules.unchanged_refusal(before, written)
-    elif step is Step.REWORD:
-        reason = rules.same_question_refusal(before.question, written.question)
-    if reason:
-        raise SubmitRefused(reason, code="unchanged")
+        return rules.unchanged_refusal(copy_wording(triple, triple.revision), copy_wording(triple, revision))
+    if step is Step.REWORD:
+        return rules.same_question_refusal(triple.revision.question, revision.question)
+    return None
 
 
 @transaction.atomic
@@ -184,10 +195,17 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
     """
     triple, participation = locked_with_participation(project, triple_id, person)
     SubmitRefused.raise_for(_begin_refusal(triple, participation), code="not_revisable")
-    revision = open_revision(triple)
+    return _begun(triple, participation, open_revision(triple), snapshot, at)
+
+
+def _begun(
+    triple: Triple, participation: Participation, revision: Revision | None, snapshot: Snapshot, at: datetime
+) -> Revision:
+    """The triple is locked, `revision` is its open one, and the person may begin its next one or go on with it."""
+    person = participation.person
     if revision is None:
         return add_revision(triple, person, snapshot, at)
-    if revision.author_id != person.pk and writer_refusal(roles_of(revision.author, project)):
+    if revision.author_id != person.pk and writer_refusal(roles_of(revision.author, triple.project)):
         discard_open_revision(triple)  # its author left, and nobody else could continue it
         return add_revision(triple, person, snapshot, at)
     SubmitRefused.raise_for(rules.begun_refusal(revision, participation), code="being_written")
@@ -255,7 +273,9 @@ def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot
     """
     triple, participation = locked_with_participation(project, triple_id, person)
     SubmitRefused.raise_for(rules.repin_refusal(triple, participation), code="not_repinnable")
-    SubmitRefused.raise_for(rules.evidence_refusal(compared(triple.revision, snapshot)), code="evidence_changed")
-    otherwise = "" if open_revision(triple) else ACCEPTED_BEFORE
-    begin_revision(project=project, triple_id=triple_id, person=person, snapshot=snapshot, at=at)
-    return submit_triple(project=project, triple_id=triple_id, author=person, at=at, otherwise=otherwise)
+    (blocks,) = fates_in(snapshot, [triple.revision.pk]).values()
+    SubmitRefused.raise_for(rules.evidence_refusal(blocks), code="evidence_changed")
+    begun = open_revision(triple)
+    revision = _begun(triple, participation, begun, snapshot, at)
+    otherwise = "" if begun else ACCEPTED_BEFORE
+    return _submitted(triple, participation, revision, NO_ANSWERS, at, otherwise=otherwise)

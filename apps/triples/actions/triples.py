@@ -262,15 +262,17 @@ def _refuse_foreign(triple: Triple, revision: Revision, wording: Wording) -> Non
         raise DraftRefused("The source belongs to another project.", code="foreign_source")
 
 
-def copy_wording(triple: Triple, revision: Revision) -> Wording:
-    """The wording of a stored revision, to start the next one from."""
+def copy_wording(triple: Triple, revision: Revision, blocks: tuple[BlockChoice, ...] | None = None) -> Wording:
+    """The wording of a stored revision, to start the next one from; with its own expected blocks, or with others."""
+    if blocks is None:
+        blocks = tuple(
+            BlockChoice(block.version_id, tuple((start, end) for start, end in block.spans))
+            for block in expected_blocks(revision)
+        )
     return Wording(
         question=revision.question,
         answer=revision.answer,
-        blocks=tuple(
-            BlockChoice(block.version_id, tuple((start, end) for start, end in block.spans))
-            for block in expected_blocks(revision)
-        ),
+        blocks=blocks,
         needs_all_blocks=revision.needs_all_blocks,
         note=revision.note,
         domain=triple.domain,
@@ -296,7 +298,7 @@ def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime)
     State and `current` do not change until the revision is submitted.
     """
     current = triple.revision
-    wording = copy_wording(triple, current)._replace(blocks=repinned(snapshot, current))
+    wording = copy_wording(triple, current, repinned(snapshot, current))
     revision = _next_revision(triple, author, snapshot, at)
     _write(triple, revision, wording, at)
     return revision
