@@ -21,13 +21,10 @@ VERBS: dict[BulkKind, tuple[str, str, str]] = {
 }
 """What the button says, the line of one that runs, and of one that is done."""
 
-STAYS = {
-    BulkKind.RE_PIN: ("1 stays as it is", "{:,} stay as they are"),
+STAYS = ("1 stays as it is", "{:,} stay as they are")
+STAYS_BY_KIND = {
     BulkKind.ASSIGN: ("1 keeps its reviewers", "{:,} keep their reviewers"),
     BulkKind.CHECK: ("1 is not checked", "{:,} are not checked"),
-    BulkKind.SUBMIT: ("1 stays as it is", "{:,} stay as they are"),
-    BulkKind.DESCRIBE: ("1 stays as it is", "{:,} stay as they are"),
-    BulkKind.RETIRE: ("1 stays as it is", "{:,} stay as they are"),
 }
 
 UNDOING = {
@@ -94,7 +91,7 @@ def _sentence(preview: Preview) -> str:
     }
     parts = [_counted(can, done[kind])]
     if preview.left:
-        parts.append(_counted(preview.left, STAYS[kind]))
+        parts.append(_stays(preview))
     return all_of + "; ".join(parts) + "."
 
 
@@ -144,7 +141,11 @@ def _left(preview: Preview) -> str:
         return ""
     if preview.kind is BulkKind.RE_PIN and _waiting(preview) == preview.left:
         return _counted(preview.left, ("1 needs its author", "{:,} need their author"))
-    return _counted(preview.left, STAYS[preview.kind])
+    return _stays(preview)
+
+
+def _stays(preview: Preview) -> str:
+    return _counted(preview.left, STAYS_BY_KIND.get(preview.kind, STAYS))
 
 
 def _told(preview: Preview) -> str:
