@@ -156,7 +156,7 @@ class BulkForm(KaratForm):
         label="By",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Nobody chosen: whoever has the fewest reviews.",
+        help_text="Only those chosen get any, by workload. When some are left out, those chosen keep what they have.",
     )
     why = forms.CharField(label="Reason", max_length=300, required=False, initial="Its reviewer cannot answer in time.")
     source = forms.ChoiceField(label="Source", required=False)
@@ -169,11 +169,18 @@ class BulkForm(KaratForm):
         people = list(people_of_board(project)) if people is None else people
         named = [(str(person.pk), str(person)) for person in people]
         offer(self, "replace", [*WHOM, *named])
+        able = list(able_in(project))
         offer_rows(self, "to", able_in(project))
+        show_rows(self, "to", able)
+        self.fields["to"].initial = [person.pk for person in able]
         sources = Source.objects.filter(project=project).order_by("name").values_list("pk", "name")
         offer(self, "source", [("", "stays as it is"), (NO_SOURCE, "none"), *((str(pk), name) for pk, name in sources)])
         for code, words in CAN_WARN.items():
             self.fields[f"{ANSWER}{code}"] = forms.CharField(label=words, max_length=1000, required=False)
+
+    def proposed(self) -> dict[str, Any]:
+        """What is chosen before anybody has chosen."""
+        return {name: field.initial for name, field in self.fields.items() if field.initial is not None}
 
     def values(self, kind: BulkKind) -> dict[str, Any]:
         """What this kind of step takes. The form is valid."""
@@ -181,7 +188,8 @@ class BulkForm(KaratForm):
         if kind is BulkKind.ASSIGN:
             replace = data["replace"] or STUCK
             chosen = sorted(person.pk for person in data["to"])
-            return {"replace": int(replace) if replace.isdecimal() else replace, "to": chosen, "reason": data["why"]}
+            to = None if chosen == sorted(self.fields["to"].initial) else chosen  # None: everybody, as ever
+            return {"replace": int(replace) if replace.isdecimal() else replace, "to": to, "reason": data["why"]}
         if kind is BulkKind.DESCRIBE:
             return self._description()
         if kind is BulkKind.RETIRE:

@@ -135,7 +135,7 @@ def places_refusal(places: Places, replace: int | str) -> str | None:
     if replace == STUCK:
         return "Both its reviewers can still answer. Choose whom to replace."
     if replace == UNANSWERED_ONES:
-        return "There is nobody to replace: who has answered stays."
+        return "There is nobody to replace: who has answered stays, and so does who is chosen."
     return "The reviewer to replace does not review it in this round."
 
 
@@ -303,6 +303,8 @@ def bulk_value_fault(kind: BulkKind, values: Mapping[str, Any]) -> str | None:
         return "Choose why they are retired."
     if kind is BulkKind.DESCRIBE and not values:
         return "Choose a source or a domain."
+    if kind is BulkKind.ASSIGN and values.get("to") == []:
+        return "Choose who reviews them."
     if kind is BulkKind.ASSIGN and not values.get("reason", "").strip():
         return "A reason is needed for the audit."
     return None

@@ -4,9 +4,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from apps.common.text.wording import plural
 from apps.review.actions.bulk import begin_step
 from apps.review.enums import BulkKind
-from apps.review.models import BulkStep
+from apps.review.models import BulkStep, ReviewSeat
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.enums import State
 from apps.triples.models import Triple
@@ -94,6 +95,9 @@ def test_a_set_is_pinned_again_by_keys_and_given_back(page, witness, team, board
     says = "7 Q&As: 5 with the same evidence are re-pinned and go to review; 2 need their author."
     expect(page.get_by_text(says)).to_be_visible()
     expect(page.get_by_text("Jun Hallam (2) gets one notice.")).to_be_visible()
+    page.get_by_text("Show the 5").click()
+    page.get_by_text("Show the 2").click()
+    expect(bar.get_by_role("link", name="T-0006")).to_be_visible()
     looking.looks_well(page, "board-bulk")
     assert in_state(team, State.IN_REVIEW) == 3
 
@@ -130,11 +134,18 @@ def test_reviewers_a_domain_and_a_reason_are_chosen_by_keys(page, witness, team,
     with turned(page):
         page.get_by_label("Replace").select_option("unanswered")
     expect(page.get_by_text("reviews to others.")).to_be_visible()
+    chosen_people = page.locator(".bulk-people input")
+    expect(chosen_people.and_(page.locator(":checked"))).to_have_count(chosen_people.count())
+    with turned(page):
+        page.get_by_label("Ria Sund").uncheck()
+    expect(page.get_by_text("Replaced: Ria Sund")).to_be_visible()
+    of_ria = ReviewSeat.objects.filter(reviewer__name="Ria Sund", released_at=None, closed_at=None)
+    number = plural(of_ria.count(), "Q&A is", "Q&As are")
     looking.looks_well(page, "board-bulk-assign", full=False)
     with turned(page):
         press(page, "Control+Enter")
     run_jobs()
-    expect(page.get_by_text("3 Q&As are given to other reviewers")).to_be_visible()
+    expect(page.get_by_text(f"{number} given to other reviewers")).to_be_visible()
 
     board("?state=stale&select=all")
     with turned(page):

@@ -1,4 +1,7 @@
-from apps.triples.core.evidence import Piece, moved, quoted, snippet, spans_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.triples.core.evidence import Piece, holds, moved, placed, quoted, snippet, spans_of
 
 TEXT = "First line.\n\nSecond one\nruns on.\n- an item"
 
@@ -9,6 +12,14 @@ def test_a_pasted_quote_is_located_across_line_ends():
 
 def test_evidence_moves_with_its_words_and_lost_words_are_left_out():
     assert moved("Keep it for 90 days. Then delete.", [(12, 19), (21, 33)], "So: keep for 90 days.") == [(13, 20)]
+
+
+PIECES = st.lists(st.sampled_from(["a", "b", "ab", " ", "\n", "\u00a0", "\x1f", "."]), max_size=8).map("".join)
+
+
+@given(old=PIECES, new=PIECES, start=st.integers(0, 8), length=st.integers(0, 8))
+def test_a_text_holds_exactly_the_evidence_that_finds_a_place_in_it(old, new, start, length):
+    assert holds(new, [old[start : start + length]]) == (None not in placed(old, [(start, start + length)], new))
 
 
 def test_quoted_passages_are_in_the_order_of_the_text():

@@ -41,9 +41,9 @@ class BoardFilterInput(serializers.Serializer):
 class BulkInput(serializers.Serializer):
     """What to do, and to which Q&As: `triples` by id, or all that a `filter` of the board matches.
 
-    `assign` takes `replace` (`stuck`, `unanswered`, or the id of a person), `to` (ids of people; none: whoever has the
-    fewest) and `reason`; `describe` takes `source` (null: none) and `domain`, and leaves what is not sent; `retire`
-    takes `reason`; `submit` takes `answers`, the reason for each kind of warning.
+    `assign` takes `replace` (`stuck`, `unanswered`, or the id of a person), `to` (ids of the reviewers who may get
+    them; left out: all of the project) and `reason`; `describe` takes `source` (null: none) and `domain`, and leaves
+    what is not sent; `retire` takes `reason`; `submit` takes `answers`, the reason for each kind of warning.
     """
 
     kind = ChoiceField(choices=BulkKind.choices)
@@ -174,7 +174,9 @@ class BulkView(ReviewAPIView):
 
     def order(self, given: dict[str, Any]) -> dict[str, Any]:
         kind = BulkKind(given["kind"])
-        form = checked(BulkForm(_as_form(kind, given), project=self.project))
+        form = BulkForm({}, project=self.project)
+        form.data = _as_form(kind, {"to": form.proposed()["to"], **given})
+        checked(form)
         selection = Selection(ids=given.get("triples"))
         if selection.ids is not None:
             found = {triple.pk for triple in selection.triples(self.project, self.member.user, timezone.now())}

@@ -147,9 +147,10 @@ def bulk(request: HttpRequest, project: Project) -> HttpResponse:
     if kind is None or (request.POST.get("which") != "all" and not ticked(request)):
         messages.warning(request, "Select Q&As first." if kind else "Choose what to do with the selected Q&As.")
         return back_to_board(request, project)
-    proposed = {name: field.initial for name, field in BulkForm.base_fields.items() if field.initial is not None}
-    data = request.POST if request.POST.get("shown") == kind else proposed
-    return _page(request, project, BulkForm(data, project=project), kind)
+    form = BulkForm(request.POST, project=project)
+    if request.POST.get("shown") != kind:
+        form.data = form.proposed()
+    return _page(request, project, form, kind)
 
 
 @member_view(Role.LEAD)

@@ -8,8 +8,9 @@ from apps.jobs.enums import JobState
 from apps.review.enums import BulkKind
 from apps.review.selectors.bulk import StepView
 from apps.review.selectors.bulk_preview import Preview, Share
+from apps.triples.models import Triple
 
-MOST_NAMED = 6
+MOST_NAMED, MOST_LISTED = 6, 100
 
 VERBS: dict[BulkKind, tuple[str, str, str]] = {
     BulkKind.RE_PIN: ("Re-pin", "Re-pinning", "re-pinned"),
@@ -41,13 +42,30 @@ def _counted(number: int, forms: tuple[str, str]) -> str:
     return forms[number != 1].format(number)
 
 
+class Listed(NamedTuple):
+    """How many there are, and the first of them: a page names no more, however many are selected."""
+
+    number: int
+    first: Sequence[Triple]
+
+    @property
+    def more(self) -> int:
+        return self.number - len(self.first)
+
+
+def _listed(triples: Sequence[Triple]) -> Listed:
+    return Listed(len(triples), triples[:MOST_LISTED])
+
+
 class PreviewWords(NamedTuple):
-    """`sentence` adds up; `heading` and `details` are of those that it is done to, `left` of the others."""
+    """`sentence` adds up; `heading` and `details` are of those in `can`, `left` of those in `cannot`, by reason."""
 
     sentence: str
     heading: str
     details: list[str]
+    can: Listed
     left: str
+    cannot: list[tuple[str, Listed]]
     told: str
     button: str
     undo: str
@@ -59,7 +77,9 @@ def words_of(preview: Preview) -> PreviewWords:
         sentence=_sentence(preview),
         heading=_heading(preview),
         details=_details(preview),
+        can=_listed(preview.can),
         left=_left(preview),
+        cannot=[(group.reason, _listed(group.triples)) for group in preview.cannot],
         told=_told(preview),
         button=f"{VERBS[kind][0]} {plural(can, 'Q&A')}",
         undo=UNDOING[kind],

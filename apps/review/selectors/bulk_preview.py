@@ -214,7 +214,7 @@ class Work:
     def assignment_refusal(self, triple: Triple) -> str | None:
         """Why none of its places is given away; counts who would get them, and who would lose them."""
         live = self.seats[triple.revision.pk]
-        replace, among = self.values["replace"], self.values.get("to") or None
+        replace, among = self.values["replace"], self.values.get("to")
         able = {person.pk for person in self.able}
         places = places_to_give(live, replace, among, able=able, is_pulled=self.is_pulled)
         if reason := rules.places_refusal(places, replace):
@@ -315,7 +315,7 @@ def preview_of(
     missing = rules.bulk_value_fault(kind, values) or ""
     work = Work(project, lead, roles, triples, values, at)
     reasons: dict[int, str | None] = {}
-    if not missing or kind is BulkKind.RETIRE:
+    if not missing or kind in (BulkKind.RETIRE, BulkKind.ASSIGN):
         reasons = {triple.pk: AGAINST[kind](work, triple) for triple in triples}
     can = [triple for triple in triples if reasons.get(triple.pk) is None]
     groups: dict[str, list[Triple]] = defaultdict(list)

@@ -70,6 +70,7 @@ def test_a_filter_of_the_board_selects_all_that_match(project, ask):
     shown = ask("bulk-preview", to=[heir.pk], **body).json()
     assert shown["cannot"][0]["reason"].startswith("None of the chosen people")
     make_member(project, Role.REVIEWER, name="Second")
+    assert ask("bulk-preview", to=[], **body).json()["missing"] == "Choose who reviews them."
     shown = ask("bulk-preview", **body).json()
     assert shown["can"] == [triple.label for triple in triples]
     assert sum(share["number"] for share in shown["reviews"]) == 6

@@ -80,6 +80,12 @@ def test_all_that_match_are_selected_by_the_filter(lead, project):
     body = {"kind": "assign", "which": "all"}
     page = lead.post(url("bulk", project, query="?state=in_review"), body)
     assert page.context["shown"].selected == 3
+    everybody = [choice.data["value"] for choice in page.context["bulk"]["to"] if choice.data["selected"]]
+    assert len(everybody) == 4
+    asked = body | {"shown": "assign", "replace": "unanswered", "why": "Away."}
+    assert "Choose who reviews them." in lead.post(url("bulk", project, query="?state=in_review"), asked).text
+    page = lead.post(url("bulk", project, query="?state=in_review"), asked | {"to": everybody})
+    assert len(page.context["shown"].can) == 3
     asked = body | {"shown": "assign", "replace": reviewers_of(triples[0])[0].pk, "to": [heir.pk], "why": "Away."}
     page = lead.post(url("bulk", project, query="?state=in_review"), asked)
     number = len(page.context["shown"].can)
@@ -115,6 +121,7 @@ def test_source_and_domain(lead, project):
     asked = {"kind": "describe", "triple": [draft.pk], "shown": "describe", "source": source.pk, "domain": "tenders"}
 
     page = lead.post(url("bulk", project), asked)
+    assert "Show it" in page.text
     lead.post(url("bulk-do", project), hidden(page, **asked))
     run_jobs()
 

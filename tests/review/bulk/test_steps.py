@@ -2,6 +2,7 @@
 
 from collections import Counter
 from copy import deepcopy
+from datetime import timedelta
 
 import pytest
 
@@ -18,20 +19,26 @@ from apps.review.actions.bulk import BulkRefused
 from apps.review.actions.submitting import begin_revision, submit_triple
 from apps.review.enums import BulkKind
 from apps.review.models import BulkStep
+from apps.review.presenters.bulk import words_of
 from apps.review.selectors.bulk import counted, left_out, recent_steps
 from apps.review.selectors.participation import record_of
 from apps.review.selectors.reviews import last_difference
 from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, save_draft
 from apps.triples.enums import RetireReason, State
+from apps.triples.execution.staleness import mark_changed
+from apps.triples.selectors.imported import made_by
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member
 from tests.queries.factories import make_permission, make_source
 from tests.review.bulk.walking import begin, chosen, do, matching, seen, states_of, undo
+from tests.review.elsewhere import applied, draw_from, entry, take_in
 from tests.review.factories import CHANGED, answer, make_accepted, make_in_review, make_triple, reload, reviewers_of
 from tests.review.seating.moving import end_role, give_away, people, set_policy, with_reviewer_lead
 from tests.running_jobs import run_jobs
+from tests.test_statements import Statements
 from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_team
 
+MORE = {BulkKind.DESCRIBE: {"domain": "keys"}, BulkKind.ASSIGN: {"replace": "unanswered"}}
 WITHOUT_ROTATION = {key: text for key, text in CHANGED.items() if key != "rotation"}
 ROTATION = {
     "key": "rotation",
@@ -221,6 +228,25 @@ class TestAssigning:
 
         assert [state for _, state in states_of(undone)] == ["undone", "kept", "undone"]
         assert [set(reviewers_of(triples[n])) == set(before[triples[n].pk]) for n in (0, 1, 2)] == [True, False, True]
+
+    def test_only_the_chosen_get_any_and_they_keep_what_they_have(self, project):
+        triples = [make_in_review(project) for _ in range(6)]
+        before = {triple.pk: set(reviewers_of(triple)) for triple in triples}
+        away, *others = people(project)
+        values = {"replace": "unanswered", "to": [person.pk for person in others]}
+
+        with pytest.raises(BulkRefused, match="Choose who reviews them"):
+            begin(project, BulkKind.ASSIGN, matching(), **values | {"to": []})
+        shown = seen(project, BulkKind.ASSIGN, matching(), **values)
+        step = do(project, BulkKind.ASSIGN, matching(), **values)
+
+        given = [triple for triple in triples if away in before[triple.pk]]
+        assert shown.can == given
+        assert [(share.person, share.number) for share in shown.lose] == [(away, len(given))]
+        assert states_of(step) == [(triple.label, "done") for triple in given]
+        for triple in triples:
+            assert away not in reviewers_of(triple)
+            assert before[triple.pk] - {away} <= set(reviewers_of(triple)) <= set(others)
 
     def test_a_lead_with_a_part_learns_nothing_and_changes_nothing(self, project):
         triple, lead, other = with_reviewer_lead(project)
@@ -431,10 +457,42 @@ class TestTheJob:
 
         assert states_of(step) == [(triple.label, "left")]
 
-    def test_a_preview_takes_as_many_statements_for_two_as_for_eight(self, project, django_assert_max_num_queries):
-        for count in (2, 8):
-            triples = [make_accepted(project) for _ in range(count)]
-            new_edition(triples[0], CHANGED | {"access": f"{CHANGED['access']} Edition {count}."})
-            with django_assert_max_num_queries(18):
-                shown = seen(project, BulkKind.RE_PIN, chosen(triples))
-            assert len(shown.can) == count
+
+def many_of_each_kind(number):
+    """What is previewed of so many: stale and accepted ones, some in review, and drafts of the lead, checked."""
+    project = make_team(reviewers=4)
+    drawn, accepted, stale = (
+        take_in(applied(project, *(entry() for _ in range(number)), at=AT + timedelta(hours=n))) for n in range(3)
+    )
+    draw_from(drawn, number)
+    changed = make_snapshot(project, CHANGED, corpus=made_by(stale)[0].snapshot.corpus)
+    mark_changed(changed, list(made_by(stale).values_list("pk", flat=True)), AT)
+    applied(project, *(entry() | {"metadata": {}} for _ in range(number)))
+    do(project, BulkKind.CHECK, matching(state="draft"))
+    return project, {
+        BulkKind.RE_PIN: chosen(list(made_by(stale))),
+        BulkKind.ASSIGN: chosen(list(made_by(drawn))),
+        BulkKind.DESCRIBE: chosen(list(made_by(accepted))),
+        BulkKind.RETIRE: chosen(list(made_by(accepted))),
+        BulkKind.SUBMIT: matching(state="draft"),
+    }
+
+
+@pytest.mark.django_db
+def test_a_preview_takes_as_many_statements_for_200_as_for_20():
+    found = []
+    for number in (20, 200):
+        project, selections = many_of_each_kind(number)
+        counts = {}
+        for kind, selection in selections.items():
+            with Statements() as statements:
+                shown = seen(project, kind, selection, **MORE.get(kind, {}))
+            assert (kind, len(shown.can)) == (kind, number)
+            counts[kind] = statements.number
+            listed = words_of(shown).can
+            assert len(listed.first) + listed.more == number
+            assert len(listed.first) <= 100
+        found.append(counts)
+
+    assert found[0] == found[1]
+    assert max(found[0].values()) <= 16
