@@ -1,17 +1,22 @@
 """Q&As that were reviewed elsewhere: taken as accepted by a lead, drawn at random, reviewed blind."""
 
+import io
+import json
 from collections import Counter
 from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.corpus.actions.imports import undo_import
+from apps.corpus.models import Import
 from apps.goldsets.actions.versions import draft_version, freeze_version
+from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.review.actions.submitting import revise
 from apps.review.enums import Decision, VerdictChoice
@@ -303,3 +308,41 @@ def test_undoing_an_import_takes_them_back_while_nothing_rests_on_them(project):
     draw_from(again, 1)
     with pytest.raises(Refusal, match="drawn for review since: 1 Q&A"):
         undo_import(import_id=again.pk, actor=lead_of(project), at=AT)
+
+
+def brought(project, tmp_path, *entries, **options) -> str:
+    """What the command says that imports these entries from a file."""
+    path, out, notes = tmp_path / "gold.jsonl", io.StringIO(), io.StringIO()
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in entries))
+    call_command("import_triples", str(path), project=project.slug, stdout=out, stderr=notes, **options)
+    return out.getvalue() + notes.getvalue()
+
+
+def test_the_command_that_imports_a_set_takes_it_and_draws_its_tenth(project, tmp_path, client):
+    entries = [entry() for _ in range(11)] + [entry(reviewed_by=[]), entry(reviewed_by=["Mara Quill"])]
+
+    with pytest.raises(CommandError, match="Say where and how"):
+        brought(project, tmp_path, *entries, reviewed_elsewhere="Yes.")
+    with pytest.raises(CommandError, match="goes with --reviewed-elsewhere"):
+        brought(project, tmp_path, *entries, sample=2)
+    said = brought(project, tmp_path, *entries, reviewed_elsewhere=REASON, dry_run=True)
+    assert "11 Q&As are taken as accepted; 2 of them are reviewed blind here" in said
+    assert (Triple.objects.count(), Import.objects.count(), Upload.objects.count()) == (0, 0, 0)
+
+    said = brought(project, tmp_path, *entries, reviewed_elsewhere=REASON)
+
+    assert "T-0013 stays a draft. Its author alone reviewed it." in said
+    assert Counter(t.state for t in triples_of(project)) == {State.ACCEPTED: 9, State.IN_REVIEW: 2, State.DRAFT: 2}
+    item, [found] = Import.objects.get(), elsewhere_sets(project)
+    assert (found.file, found.taken, found.drawn) == ("gold.jsonl", 11, 2)
+    assert [t.pk for t in triples_of(project) if t.sampled_at] == sorted(drawing_order(item).drawn)
+    client.force_login(lead_of(project))
+    assert "None of 11" not in client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
+    draw_from(item, 5)
+    assert elsewhere_sets(project)[0].drawn == 5
+
+
+def test_a_set_of_a_command_is_taken_without_a_sample_where_none_is_wanted(project, tmp_path):
+    brought(project, tmp_path, entry(), reviewed_elsewhere=REASON, sample=0)
+
+    assert [t.state for t in triples_of(project)] == [State.ACCEPTED]

@@ -481,6 +481,25 @@ class Client:
         discarded: Facts = self.post(f"{_import_path(found)}discard/")
         return discarded
 
+    def take_elsewhere(self, found: Facts, reason: str, *, wait: float = 600.0) -> Facts:
+        """Take what an import of Q&As brought as accepted, where its file names their reviewers, and return how many.
+
+        `reason` says where and how they were reviewed. It is not sent again when the answer was lost.
+        """
+        return self._decided(f"review/elsewhere/{found['id']}/", "take/", {"reason": reason}, wait)
+
+    def draw_elsewhere(self, found: Facts, size: int, *, wait: float = 600.0) -> Facts:
+        """Have so many of them in all, drawn at random, reviewed blind, and return how that stands."""
+        return self._decided(f"review/elsewhere/{found['id']}/", "draw/", {"size": size}, wait)
+
+    def _decided(self, path: str, step: str, body: Mapping[str, Any], wait: float) -> Facts:
+        now: Facts = self.post(path + step, body)
+        if now["job"] is None:
+            return now
+        self.wait_for(now["job"], wait=wait)
+        done: Facts = self.get(path)
+        return done
+
     def _settled(self, found: Facts, wait: float) -> Facts:
         """The import once no job reads or applies it."""
         if found["state"] in AT_WORK:

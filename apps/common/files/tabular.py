@@ -79,6 +79,11 @@ class TableFile:
         if self.ends_in_return:
             self._stream = io.BufferedReader(_LineFeeds(self._stream))
 
+    def raw(self) -> BinaryIO:
+        """Its bytes as they are on disk, packed or not, from the beginning. Rewind it before it is read on."""
+        self._raw.seek(0)
+        return self._raw
+
     def error(self, line: int | None, field: str, value: object, message: str) -> InputError:
         return fault(self.name, line, field, value, message)
 

@@ -30,7 +30,7 @@ from apps.corpus.selectors.import_kinds import (
     kind_named,
     settled_choice,
 )
-from apps.jobs.actions.uploads import mark_used
+from apps.jobs.actions.uploads import StoredUpload, keep_upload, mark_used
 
 
 def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
@@ -151,6 +151,30 @@ def apply_import(*, import_id: int, actor: User, at: datetime, prepared: Any = N
     after = {"kind": item.kind, "file": item.upload.filename, **result.counts}
     record(project=item.project, actor=actor, action="import.applied", obj=item, after=after, at=at)
     return item
+
+
+@transaction.atomic
+def keep_applied(
+    *, file: FileToImport, kind: str, stored: StoredUpload, plan: ImportPlan, actor: User, at: datetime
+) -> Import:
+    """Keep what a command has just applied as an import with a page, for what is decided on it afterwards."""
+    upload = keep_upload(
+        project=file.project, kind=kind, purpose="import", file=stored, options=file.options, actor=actor, at=at
+    )
+    mark_used(upload_id=upload.pk, actor=actor, at=at)
+    return Import.objects.create(
+        project=file.project,
+        kind=kind,
+        upload=upload,
+        options=file.options,
+        state=ImportState.APPLIED,
+        plan=plan.as_json(),
+        result=plan.as_json(),
+        created_by=actor,
+        created_at=at,
+        applied_by=actor,
+        applied_at=at,
+    )
 
 
 def _remember_columns(item: Import, actor: User, at: datetime) -> None:

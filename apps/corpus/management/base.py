@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, BinaryIO, cast
@@ -138,7 +139,12 @@ class ImportCommand(ProjectCommand):
         kind, at = kind_named(self.kind), timezone.now()
         with prepared_source(kind, file, actor=actor, at=at) as made, undone(when=dry):
             fitting = kind.still_fitting(file.project, file.options, made)
-            return kind.apply(file, actor=actor, at=at, prepared=fitting)
+            plan = kind.apply(file, actor=actor, at=at, prepared=fitting)
+            self.applied(file, plan, actor, at)
+            return plan
+
+    def applied(self, file: FileToImport, plan: ImportPlan, actor: User, at: datetime) -> None:
+        """What else is done with the file, in the transaction that has applied it."""
 
     def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         kind = kind_named(self.kind)

@@ -1,7 +1,7 @@
 """A lead's decisions on what was reviewed elsewhere: at once for a few hundred Q&As, else in a job."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -9,13 +9,18 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.rules import locked_roles
 from apps.common.errors import Forbidden
+from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.execution.import_reading import keep_applied
 from apps.corpus.models import Import
+from apps.corpus.selectors.import_kinds import FileToImport
 from apps.jobs.actions.jobs import enqueue
+from apps.jobs.actions.uploads import StoredUpload
 from apps.jobs.models import Job
 from apps.review import rules
-from apps.review.execution.elsewhere import DRAW, TAKE, ElsewhereRefused, draw, locked_import, take
-from apps.review.selectors.elsewhere import drawing_order, is_applied
+from apps.review.execution.elsewhere import DRAW, TAKE, ElsewhereRefused, Taken, draw, locked_import, take
+from apps.review.selectors.elsewhere import a_tenth_of, drawing_order, is_applied
 from apps.triples.rules import NEEDS_LEAD
+from apps.triples.selectors.entry_comparison import IMPORT_KIND
 from apps.triples.selectors.imported import reviewed_elsewhere
 
 MOST_AT_ONCE = 300
@@ -44,6 +49,32 @@ def draw_elsewhere(*, project: Project, import_id: int, lead: User, size: int, a
         return _in_job(item, DRAW, lead, at, size=size)
     draw(item, size=size, lead=lead, at=at)
     return item
+
+
+class TakenAndDrawn(NamedTuple):
+    taken: Taken
+    drawn: int
+
+
+@transaction.atomic
+def take_applied(
+    *,
+    file: FileToImport,
+    stored: StoredUpload,
+    plan: ImportPlan,
+    lead: User,
+    reason: str,
+    sample: int | None,
+    at: datetime,
+) -> TakenAndDrawn:
+    """Keep a file of Q&As that a command has just imported, and take and draw of it at once, however many there are.
+
+    `sample` is how many are drawn, 0 for none, None for one in ten of those that were taken.
+    """
+    item = keep_applied(file=file, kind=IMPORT_KIND, stored=stored, plan=plan, actor=lead, at=at)
+    taken = take(item, lead=lead, reason=reason, at=at)
+    size = a_tenth_of(taken.accepted) if sample is None else sample
+    return TakenAndDrawn(taken, draw(item, size=size, lead=lead, at=at) if size else 0)
 
 
 def _locked(project: Project, import_id: int, lead: User) -> Import:

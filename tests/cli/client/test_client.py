@@ -1,6 +1,7 @@
 """The client against a live server: what docs/client.md shows, lists in pages, errors, and the two commands."""
 
 import html
+import json
 import re
 from datetime import timedelta
 from types import SimpleNamespace
@@ -27,7 +28,9 @@ from tests.evaluation.hits import places, run_that
 from tests.factories import lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.judging.archives import zipped
+from tests.review.elsewhere import REASON, entry
 from tests.running_jobs import run_jobs
+from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EXAMPLES = re.findall(r"```python\n(.*?)```", (REPO / "docs/client.md").read_text(), re.S)
@@ -221,6 +224,20 @@ def test_a_preview_changes_nothing_until_it_is_confirmed(scene, client, tmp_path
     with pytest.raises(Rejected, match="there is nothing to confirm"):
         client.confirm_import(found)
     assert client.discard_import(client.preview_import("queries", path))["state"] == "discarded"
+
+
+def test_a_set_that_was_reviewed_elsewhere_is_taken_and_a_sample_drawn(live_server, monkeypatch, tmp_path):
+    project, path = make_team(reviewers=2), tmp_path / "gold.jsonl"
+    path.write_text("".join(f"{json.dumps(entry())}\n" for _ in range(3)))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: run_jobs()))
+    monkeypatch.setattr("apps.review.actions.elsewhere.MOST_AT_ONCE", 2)
+
+    with Client(live_server.url, project.slug, token=token_in(project)) as client:
+        found = client.import_file("triples", path)
+        taken = client.take_elsewhere(found, REASON)  # by a job
+        drawn = client.draw_elsewhere(found, 2)
+
+    assert (taken["set"]["taken"], taken["set"]["drawn"], drawn["set"]["drawn"]) == (3, 0, 2)
 
 
 def test_a_large_file_is_waited_for(scene, client, tmp_path, monkeypatch):
