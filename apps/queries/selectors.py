@@ -177,11 +177,6 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
     return _reasons(Source.objects.filter(pk__in=[source.pk for source in sources]), at)
 
 
-def is_revoked(sources: Iterable[int], *, at: datetime) -> bool:
-    """Whether one of the sources, given by their keys, had its permission revoked and has no valid one."""
-    return bool(revoked_among(sources, at=at))
-
-
 def revoked_among(sources: Iterable[int], *, at: datetime) -> set[int]:
     """Those of the sources, given by their keys, whose permission was revoked and that have no valid one."""
     known = Source.objects.filter(pk__in=set(sources)).annotate(closest=closest_permission(at))

@@ -109,11 +109,13 @@ def test_live_checks_bring_the_submit_button_along(client, project, author):
     assert not Triple.objects.exists()
 
 
-def test_submitting_from_the_bench_sends_it_to_review(client, project, author):
+def test_submitting_from_the_bench_sends_it_to_review_and_leaves_an_empty_bench(client, project, author):
     answer = client.post(reverse("review:submit-new", args=[project.slug]), fields(project))
 
-    assert answer.url == url("mine", project)
-    assert Triple.objects.get().state == State.IN_REVIEW
+    sent = Triple.objects.get()
+    assert answer.url == f"{url('bench', project)}?corpus={sent.snapshot.corpus_id}"
+    assert sent.state == State.IN_REVIEW
+    assert client.get(answer.url).context["form"]["question"].value() is None
 
 
 def test_a_rejected_submit_keeps_the_draft_and_says_why(client, project, author):
