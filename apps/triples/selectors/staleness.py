@@ -49,7 +49,7 @@ def windows(snapshot: Snapshot) -> Iterator[tuple[int, int]]:
 
 
 def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
-    """Ids of accepted triples, numbered within the window and its ends, whose text changed in the snapshot."""
+    """Ids of triples, accepted or on the way there, numbered within the window and its ends, whose text changed."""
     return changed_ids(possibly_stale(snapshot).filter(number__range=window), snapshot)
 
 
