@@ -129,7 +129,7 @@ def _details(preview: Preview) -> list[str]:
     if preview.reviews:
         number = sum(share.number for share in preview.reviews)
         start = f"Two reviews each: {number + preview.queued:,}." if sent else f"{plural(number, 'review')} to others."
-        details.append(f"{start} {_shared(preview.reviews)}, nobody their own. They are told.")
+        details.append(f"{start} {_shared(preview.reviews)}. Nobody reviews their own. They are told.")
     if preview.queued:
         details.append(f"{plural(preview.queued, 'review waits', 'reviews wait')} in the queue for whoever comes.")
     if preview.lose:
