@@ -175,6 +175,7 @@ WITHOUT_A_BODY = {
     "a verdict": "calibration-api:answer",
     "claims, whose ids both projects use": "review-api:split",
     "a decision and a reason": "review-api:candidate-decide review-api:adjudicate",
+    "whoever is named, and where that is written": "goldsets-api:public-texts",
     "a policy": "review-api:withdraw-flag",
     "grades of an earlier version": "judging-api:judge-again",
     "annotators, who are in both projects": "judging-api:plan",
