@@ -44,7 +44,8 @@ class Judged:
 
     `facets` is set when the file has several facets; the grade of a pair is then its best one. `ids` is set when the
     number of a block is the row of its judgement: the same block under another query has another number. `originals`
-    has a number for each query, the same for a question and its variants; None where there are none.
+    has a number for each query, the same for a question and its variants; None where there are none. `remarks` are
+    sentences on how the file was read.
     """
 
     queries: tuple[str, ...]
@@ -54,6 +55,7 @@ class Judged:
     facets: Facets | None = None
     ids: Ids | None = None
     originals: Ints | None = None
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:

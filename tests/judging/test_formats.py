@@ -68,7 +68,7 @@ def test_a_grade_the_map_does_not_name_is_an_error():
     assert messages(errors) == [(1, "grade", "the grade map has no entry for 5")]
 
 
-@pytest.mark.parametrize("grade", ["1.0", "high", "2e1", "99999"])
+@pytest.mark.parametrize("grade", ["1.5", "high", "1,000", "99999"])
 def test_a_grade_that_is_not_a_whole_number_needs_a_map(grade):
     _, errors = read(f"q 0 a {grade}\n", format="qrels")
     rows, _ = read(f"q 0 a {grade}\n", format="qrels", grades={grade: 1})
@@ -77,11 +77,38 @@ def test_a_grade_that_is_not_a_whole_number_needs_a_map(grade):
     assert rows[0].grade == 1
 
 
-def test_a_pair_occurs_only_once():
-    rows, errors = read("q 0 a 1\nq 0 a 1\n", format="qrels")
+def test_a_pair_counts_once():
+    rows, errors = read("q 0 a 1\nq 0 a 1.0\nq 0 a 2\nq 1 a 3\n", format="qrels")
 
-    assert len(rows) == 1
-    assert messages(errors) == [(2, "doc_id", "the pair is listed twice for query q, first in line 1")]
+    assert [(row.line, row.grade, row.is_facet) for row in rows] == [(1, 1, False), (4, 3, True)]
+    assert [(one.line, one.message) for one in errors.warnings] == [
+        (2, "the pair is listed twice for query q, first in line 1; it counts once")
+    ]
+    assert messages(errors) == [
+        (3, "doc_id", "the pair is listed twice for query q, first in line 1, with another grade")
+    ]
+
+
+@pytest.mark.parametrize("written", ["3", "3.0", "3,0", "3e0", "+3"])
+def test_a_whole_grade_is_one_in_any_spelling(written):
+    rows, errors = read(f"q 0 a {written}\nq 0 b {written}\n", format="qrels")
+    mapped, _ = read(f"q 0 a {written}\n", format="qrels", grades=parse_grade_map("3.00=1"))
+
+    assert ([row.grade for row in rows], [row.grade for row in mapped], errors.total) == ([3, 3], [1], 0)
+
+
+def test_a_pair_without_a_grade_is_not_judged():
+    text = "query_id,doc_id,grade\nq,a,\nq,b,NaN\nq,c,0\n"
+
+    rows, errors = read(text, format="csv")
+    lines, _ = read('{"query_id": "q", "block_id": "a", "grade": null}\n', format="jsonl")
+
+    assert ([row.doc_id for row in rows], lines, errors.total) == (["c"], [], 0)
+    assert {one.message for one in errors.warnings} == {"is empty: the pair is not judged"}
+
+
+def test_a_grade_map_may_have_decimal_commas():
+    assert parse_grade_map("0,5=0, 1,0=1,2=skip,very good=3") == {"0.5": 0, "1": 1, "2": None, "very good": 3}
 
 
 def test_the_flat_layout():

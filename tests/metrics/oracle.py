@@ -3,7 +3,7 @@
 import pytrec_eval
 
 from apps.metrics.columns import Judged, Ranked, faceted_columns, judged_columns, ranked_columns
-from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.files.trec_rows import QrelRow
 from apps.metrics.measures.notation import split_measures
 from apps.metrics.measures.registry import measure_run, parse_measure, parse_measures
 from apps.metrics.vocabulary import Vocabulary
@@ -70,7 +70,11 @@ def trec_values(qrels: Qrels, run: Results, *, rel: int = 1) -> dict[str, dict[s
     }
 
 
-def facet_values(measures: str, rows: list[FacetRow], run: Results) -> dict[str, dict[str, float]]:
+def facet_row(query_id: str, facet: str, block_id: str, grade: int) -> QrelRow:
+    return QrelRow(query_id, block_id, grade, facet)
+
+
+def facet_values(measures: str, rows: list[QrelRow], run: Results) -> dict[str, dict[str, float]]:
     """Values by query and measure as written in the list, from judgements that name facets."""
     blocks = Vocabulary()
     judged = faceted_columns(((row.query_id, row.facet, row.block_id, row.grade) for row in rows), blocks)

@@ -13,8 +13,7 @@ import pyndeval
 import pytest
 import pytrec_eval
 
-from apps.metrics.files.trec_rows import FacetRow
-from tests.metrics.oracle import facet_values, values
+from tests.metrics.oracle import facet_row, facet_values, values
 
 PAIR = {"q": {"a": 2.0, "b": 1.0}}
 
@@ -61,22 +60,26 @@ def test_ir_measures_calls_a_query_without_results_unjudged():
     assert by_ir_measures("Judged@1", qrels, PAIR)["missing"] == 0.0
 
 
+def subtopic_qrels(rows):
+    return [pyndeval.SubtopicQrel(row.query_id, row.facet, row.block_id, row.grade) for row in rows]
+
+
 @pytest.mark.parametrize("name", ["ERR-IA@1", "alpha-DCG@1"])
 def test_ndeval_forgets_to_normalise_its_first_rank(name):
     """Its loop of division starts at the second rank, so that at rank 1 the sum stands there: here 1 instead of 1/2."""
-    rows = [FacetRow("q", "1", "a", 1), FacetRow("q", "2", "b", 1)]
+    rows = [facet_row("q", "1", "a", 1), facet_row("q", "2", "b", 1)]
     ours = name.replace("-", "_")
 
-    judge = pyndeval.RelevanceEvaluator([pyndeval.SubtopicQrel(*row) for row in rows], [name])
+    judge = pyndeval.RelevanceEvaluator(subtopic_qrels(rows), [name])
 
     assert facet_values(ours, rows, PAIR)["q"][ours] == 0.5
     assert judge.evaluate([("q", "a", 2.0)])["q"][name] == 1.0
 
 
 def test_ndeval_breaks_ties_by_id_ascending():
-    rows = [FacetRow("q", "1", "z", 1), FacetRow("q", "2", "z", 1)]
+    rows = [facet_row("q", "1", "z", 1), facet_row("q", "2", "z", 1)]
 
-    judge = pyndeval.RelevanceEvaluator([pyndeval.SubtopicQrel(*row) for row in rows], ["strec@1"])
+    judge = pyndeval.RelevanceEvaluator(subtopic_qrels(rows), ["strec@1"])
 
     assert facet_values("STREC@1", rows, {"q": {"a": 1.0, "z": 1.0}})["q"]["STREC@1"] == 1.0
     assert judge.evaluate([("q", "a", 1.0), ("q", "z", 1.0)])["q"]["strec@1"] == 0.0
@@ -84,19 +87,19 @@ def test_ndeval_breaks_ties_by_id_ascending():
 
 def test_ndeval_knows_no_rank_beyond_twenty():
     """Its arrays have twenty places; Karat has no such bound."""
-    rows = [FacetRow("q", "1", "b", 1), FacetRow("q", "2", "x", 1)]
+    rows = [facet_row("q", "1", "b", 1), facet_row("q", "2", "x", 1)]
     run = {"q": {f"a{place:02}": -float(place) for place in range(25)} | {"b": -30.0}}
 
     assert facet_values("STREC@30", rows, run)["q"]["STREC@30"] == 0.5
     with pytest.raises(AssertionError, match="cutoffs up to 20"):
-        pyndeval.RelevanceEvaluator([pyndeval.SubtopicQrel(*row) for row in rows], ["strec@30"])
+        pyndeval.RelevanceEvaluator(subtopic_qrels(rows), ["strec@30"])
 
 
 def test_ir_measures_cannot_condense_a_list_for_facets():
     """Its filter expects another form of run than the one it is handed."""
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "b", 1, "2")]
     run = [ir_measures.ScoredDoc("q", "x", 2.0), ir_measures.ScoredDoc("q", "a", 1.0)]
-    rows = [FacetRow("q", "1", "a", 1), FacetRow("q", "2", "b", 1)]
+    rows = [facet_row("q", "1", "a", 1), facet_row("q", "2", "b", 1)]
     name = "STREC(judged_only=True)@1"
 
     assert facet_values(name, rows, {"q": {"x": 2.0, "a": 1.0}})["q"][name] == 0.5
@@ -108,7 +111,7 @@ def test_ir_measures_reads_a_run_once_for_all_settings_of_facets():
     """Measures with another alpha or rel than the first find the run used up and are zero; asked alone they are not."""
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "b", 1, "2")]
     run = [ir_measures.ScoredDoc("q", "a", 1.0)]
-    rows = [FacetRow("q", "1", "a", 1), FacetRow("q", "2", "b", 1)]
+    rows = [facet_row("q", "1", "a", 1), facet_row("q", "2", "b", 1)]
     names = ["alpha_nDCG(alpha=0.3)@1", "alpha_nDCG(alpha=0.7)@1"]
 
     together = ir_measures.iter_calc([ir_measures.parse_measure(name) for name in names], qrels, run)

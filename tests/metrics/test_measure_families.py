@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from apps.metrics.columns import judged_columns, ranked_columns
-from apps.metrics.files.trec_rows import FacetRow
 from apps.metrics.measures.diversity import mean_distance, word_set
 from apps.metrics.measures.measure_input import Attribute, Attributes, BlockAttributes, QueryAttributes
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.measures.registry import measure_run, needs_of, parse_measures, refuse_unmet
 from apps.metrics.vocabulary import Vocabulary
-from tests.metrics.oracle import facet_values, values
+from tests.metrics.oracle import facet_row, facet_values, values
 
 LIST = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}
 
@@ -123,12 +122,12 @@ def test_a_capped_measure_divides_by_what_could_be_in_the_list(measure, wanted):
 
 
 FACETS = [
-    FacetRow("q", "f1", "a", 1),
-    FacetRow("q", "f2", "a", 1),
-    FacetRow("q", "f1", "b", 1),
-    FacetRow("q", "f3", "d", 1),
-    FacetRow("q", "f4", "c", 0),
-    FacetRow("none", "f1", "c", 0),
+    facet_row("q", "f1", "a", 1),
+    facet_row("q", "f2", "a", 1),
+    facet_row("q", "f1", "b", 1),
+    facet_row("q", "f3", "d", 1),
+    facet_row("q", "f4", "c", 0),
+    facet_row("none", "f1", "c", 0),
 ]
 
 
@@ -157,14 +156,14 @@ def test_a_query_without_a_facet_that_was_answered_is_zero():
 
 
 def test_without_facets_a_block_has_the_best_of_its_grades():
-    rows = [FacetRow("q", "f1", "a", 0), FacetRow("q", "f2", "a", 2), FacetRow("q", "f1", "b", 1)]
+    rows = [facet_row("q", "f1", "a", 0), facet_row("q", "f2", "a", 2), facet_row("q", "f1", "b", 1)]
 
     assert facet_values("P(rel=2)@1 nDCG", rows, LIST)["q"] == {"P(rel=2)@1": 1.0, "nDCG": 1.0}
 
 
 def test_one_facet_for_all_is_not_a_facet():
     with pytest.raises(MeasureError, match="STREC@3 needs the facets of queries"):
-        facet_values("STREC@3", [FacetRow("q", "0", "a", 1)], LIST)
+        facet_values("STREC@3", [facet_row("q", "0", "a", 1)], LIST)
 
 
 def with_attributes(

@@ -13,9 +13,8 @@ import pytrec_eval
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.metrics.files.trec_rows import FacetRow
 from apps.metrics.measures.registry import parse_measure
-from tests.metrics.oracle import facet_values, in_our_order, values
+from tests.metrics.oracle import facet_row, facet_values, in_our_order, values
 from tests.walks import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -138,7 +137,7 @@ def by_ir_measures(names, rows, run):
 @given(collections)
 def test_values_equal_those_of_the_libraries(drawn):
     rows = [
-        FacetRow(f"q{place}", facet, block, grade)
+        facet_row(f"q{place}", facet, block, grade)
         for place, (judged, _) in enumerate(drawn)
         for (facet, block), grade in judged.items()
     ]
@@ -152,7 +151,7 @@ def test_values_equal_those_of_the_libraries(drawn):
 
     ours = facet_values(" ".join(dict.fromkeys(names)), rows, run)
 
-    best = [FacetRow(query, "0", block, grade) for query, row in sound(qrels).items() for block, grade in row.items()]
+    best = [facet_row(query, "0", block, grade) for query, row in sound(qrels).items() for block, grade in row.items()]
     tables = {
         "trec_eval": by_trec_eval(qrels, run, condense=False),
         "trec_eval -J": by_trec_eval(qrels, run, condense=True),
@@ -178,7 +177,7 @@ def test_values_equal_those_of_the_libraries(drawn):
 def test_err_and_exponential_ndcg_equal_gdeval(drawn):
     """gdeval reads queries that are numbers, and prints five decimals; a thousand queries over all examples."""
     rows = [
-        FacetRow(str(place), "0", block, max(grade for (_, other), grade in judged.items() if other == block))
+        facet_row(str(place), "0", block, max(grade for (_, other), grade in judged.items() if other == block))
         for place, (judged, _) in enumerate(drawn)
         for block in {block for _, block in judged}
     ]

@@ -15,8 +15,8 @@ from apps.cli.agree.figures import figures_of
 from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
+from apps.common.files.field_names import ITEM, QUERY
 from apps.common.files.linefiles import name_of
-from apps.common.files.tables import ITEM, QUERY
 from apps.metrics.agreement.counting import LEVELS
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.files.attributes import Strata, load_strata

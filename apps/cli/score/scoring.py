@@ -176,6 +176,8 @@ def ground_of(args: argparse.Namespace, numbers: Vocabulary | None = None) -> Sc
     needs = needs_of(measures.values())
     blocks = Vocabulary() if numbers is None and (args.blocks or FACETS in needs) else numbers
     judged = load_qrels(args.qrels, blocks, with_facets=FACETS in needs)
+    for remark in judged.remarks:
+        print(f"{name_of(args.qrels)}: {remark}", file=sys.stderr)
     attributes = Attributes(
         load_block_attributes(args.blocks, blocks) if args.blocks and blocks is not None else None,
         load_query_attributes(args.query_attributes, judged.queries) if args.query_attributes else None,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Line = TypeVar("Line", int, str)
 AT_ONCE = 2_000
 SETTINGS = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=FILE; PRAGMA cache_size=-4096;"
 
@@ -77,15 +78,16 @@ SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(va
 
 
 class FirstLines:
-    """The line at which each key of a file is named first, so that a key that is named twice is noticed."""
+    """The line at which each key of a file is named first, so that a key that is named twice is noticed.
+
+    Instead of a line it may be a text on it.
+    """
 
     def __init__(self) -> None:
-        self._scratch = Scratch(
-            "CREATE TABLE named (key TEXT PRIMARY KEY, number INTEGER, line INTEGER) WITHOUT ROWID;"
-        )
+        self._scratch = Scratch("CREATE TABLE named (key TEXT PRIMARY KEY, number INTEGER, line) WITHOUT ROWID;")
         self._taken = 0
 
-    def take(self, keys: Sequence[tuple[str, int]]) -> dict[int, int]:
+    def take(self, keys: Sequence[tuple[str, Line]]) -> dict[int, Line]:
         """Take the next keys, each with its line. Returns the first line of those named before, by place in `keys`."""
         start, self._taken = self._taken, self._taken + len(keys)
         rows = [(key, number, line) for number, (key, line) in enumerate(keys, start)]
@@ -98,7 +100,7 @@ class FirstLines:
                 doubled[place] = line
         return doubled
 
-    def beside(self, items: Iterable[T], key: Callable[[T], tuple[str, int]]) -> Iterator[tuple[T, int | None]]:
+    def beside(self, items: Iterable[T], key: Callable[[T], tuple[str, Line]]) -> Iterator[tuple[T, Line | None]]:
         """Each item with the first line of its key, None where that is its own. Reads some thousand items ahead."""
         iterator = iter(items)
         while part := list(islice(iterator, AT_ONCE)):

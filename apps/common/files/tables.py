@@ -93,11 +93,6 @@ class Fields:
 
 DELIMITERS = ("\t", ",", ";")
 
-# Accepted names of the id columns; the first one is the documented one.
-QUERY = ("query", "query_id", "qid", "query-id", "topic")
-BLOCK = ("block", "block_id", "doc_id", "docid", "docno", "corpus-id")
-ITEM = ("item", "item_id", "id")
-
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[tuple[TableFile, str]]:
@@ -107,7 +102,7 @@ def opened(path: str | Path) -> Iterator[tuple[TableFile, str]]:
     """
     if str(path) == "-":
         yield _in_memory(path, sys.stdin.buffer)
-    elif Path(path).is_fifo():
+    elif Path(path).exists() and not Path(path).is_file():
         with Path(path).open("rb") as stream:
             yield _in_memory(path, stream)
     else:

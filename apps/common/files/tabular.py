@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, fault
+from apps.common.files.field_names import SameMeaning, meant, plain_name
 from apps.common.files.filekinds import not_text
 from apps.common.files.jsonvalues import parse_object
 from apps.common.files.linefiles import (
@@ -227,21 +228,25 @@ def read_csv(
     known: Iterable[str] | None = None,
     delimiter: str = ",",
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line the record starts on, cells by column). The first line names the columns.
+    """(line the record starts on, cells by column). The first line names the columns; one without a name is left out.
 
-    A required column with several accepted names is a tuple of them; the file must have exactly one, which is the key
-    in the rows. Raises InputError for a missing, doubled or (when `known` is given) unknown column: the whole file
-    would be misread. Cells that were made formula-safe on export are restored.
+    A required column with several accepted names is a tuple of them; the one that is meant is the key in the rows, as
+    the tuple spells it. Raises InputError for a missing, doubled or (when `known` is given) unknown column: the whole
+    file would be misread. Cells that were made formula-safe on export are restored.
     """
     header: list[str] | None = None
     for line, cells in read_rows(source, delimiter=delimiter):
         if header is None:
             header = _checked_header(source, line, cells, required, known)
+            kept = [place for place, name in enumerate(header) if name]
+            is_whole = len(kept) == len(header)
         elif len(cells) != len(header):
             message = f"the row has {len(cells)} cells, the header has {len(header)}"
             errors.add(source.error(line, "", cells[0], message))
-        else:
+        elif is_whole:
             yield line, dict(zip(header, map(restore_cell, cells), strict=True))
+        else:
+            yield line, {header[place]: restore_cell(cells[place]) for place in kept}
     if header is None:
         raise source.error(None, "", "", "the file is empty; its first line must name the columns")
 
@@ -326,10 +331,12 @@ def _checked_header(
     header = [cell.strip() for cell in cells]
     if len(header) > source.caps.columns:
         raise source.error(line, "", "", f"the file has more than {source.caps.columns:,} columns")
-    doubled = [name for place, name in enumerate(header) if name in header[:place]]
+    doubled = [name for place, name in enumerate(header) if name and name in header[:place]]
     if doubled:
         raise source.error(line, doubled[0], "", "two columns have this name")
-    _refuse_missing(source, line, header, [(name,) if isinstance(name, str) else name for name in required])
+    asked = [(name,) if isinstance(name, str) else name for name in required]
+    header = _with_meant(source, line, header, [names for names in asked if len(names) > 1])
+    _refuse_missing(source, line, header, asked)
     if known is not None:
         names = list(known)
         unknown = [name for name in header if name not in names]
@@ -338,17 +345,26 @@ def _checked_header(
     return header
 
 
+def _with_meant(source: TableFile, line: int, header: list[str], asked: Iterable[tuple[str, ...]]) -> list[str]:
+    """The header with the column that is meant for each of these as they spell it, and none beside it."""
+    for names in asked:
+        try:
+            own = meant(names, header)
+        except SameMeaning as reason:
+            raise source.error(line, reason.second, "", str(reason)) from reason
+        if own is not None:
+            beside = {name for name in header if name != own and plain_name(name) in names}
+            header = ["" if name in beside else plain_name(name) if name == own else name for name in header]
+    return header
+
+
 def _refuse_missing(source: TableFile, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
     """Raise one InputError that names every missing column, the accepted names, and the file's header."""
-    for names in required:
-        present = [name for name in names if name in header]
-        if len(present) > 1:
-            raise source.error(line, present[1], "", f"{present[0]} and {present[1]} mean the same; keep one of them")
     missing = [names for names in required if not set(names) & set(header)]
     if not missing:
         return
     message = "this column is missing" if len(missing) == 1 else "these columns are missing"
     for names in missing:
         message += f"; looked for {', '.join(names)}" if len(names) > 1 else ""
-    message += f"; the file has {', '.join(header)[:200]}"
+    message += f"; the file has {', '.join(filter(None, header))[:200]}"
     raise source.error(line, ", ".join(names[0] for names in missing), "", message)

@@ -4,7 +4,7 @@ import shutil
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -84,13 +84,15 @@ class ProjectCommand(BaseCommand):
 
 @contextmanager
 def opened(path: str) -> Iterator[TableFile]:
-    """The file to import. Standard input is copied: a file is read twice."""
-    if path != "-":
+    """The file to import. Standard input and pipes are copied: a file is read twice."""
+    is_pipe = Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
+    if path != "-" and not is_pipe:
         with open_source(path) as source:
             yield source
         return
     with TemporaryFile() as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        with Path(path).open("rb") if is_pipe else nullcontext(sys.stdin.buffer) as stream:
+            shutil.copyfileobj(stream, copy)
         copy.seek(0)
         yield TableFile(name_of(path), cast(BinaryIO, copy))
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from apps.common.files.numbers import number_in
 from apps.corpus.core.import_plans import ColumnRole, share
 from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,4}(?:[.,][0-9]{1,3})?\Z")
 TOPS = (4, 5, 6, 7, 10, 100)
 WORDS: tuple[tuple[float, tuple[str, ...]], ...] = (
     (
@@ -34,11 +34,6 @@ WORDS: tuple[tuple[float, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def number_in(value: str) -> float | None:
-    """The number that a grade of the file is, with a decimal point or comma; None for words."""
-    return float(value.replace(",", ".")) if _NUMBER.match(value.strip()) else None
-
-
 def is_same_grade(value: str, grade: str) -> bool:
     """Whether a grade of the file is ours as it is, also when the file writes 1 as 1.0."""
     return value == grade or (number_in(value) is not None and number_in(value) == number_in(grade))
@@ -51,19 +46,21 @@ def is_grade_word(value: str) -> bool:
 def propose_grades(values: Iterable[str], scale: Mapping[int, str]) -> dict[str, str]:
     """A grade of the scale for each value that has an obvious one; values without one are left out of the map.
 
-    Whole numbers of the scale are themselves. Numbers of another range are spread over the scale, between two grades
-    the lower; a number below 0 is a code, which has no obvious grade. Names of the scale's grades, and usual words for
-    yes, partly and no, are those grades. `scale` maps our grades to their names.
+    Whole numbers of the scale are themselves. Where others go beyond it, all whole numbers are spread over the scale,
+    between two grades the lower. A number below 0 is a code, and one between two grades a mean: they have no obvious
+    grade. Names of the scale's grades, and usual words for yes, partly and no, are those grades. `scale` maps our
+    grades to their names.
     """
     values = list(dict.fromkeys(value.strip() for value in values if value.strip()))
     names = {_plain(name): grade for grade, name in scale.items()}
     numbers = {value: number for value in values if (number := number_in(value)) is not None}
-    numbers = {value: number for value, number in numbers.items() if number >= 0}
-    by_number = _on_scale(list(numbers.values()), sorted(scale)) if numbers else {}
+    wholes = [number for number in numbers.values() if number >= 0 and number.is_integer()]
+    by_number = _on_scale(wholes, sorted(scale)) if wholes else {}
     proposed: dict[str, str] = {}
     for value in values:
         if value in numbers:
-            proposed[value] = str(by_number[numbers[value]])
+            if (grade := by_number.get(numbers[value])) is not None:
+                proposed[value] = str(grade)
         elif (plain := _plain(value)) in names:
             proposed[value] = str(names[plain])
         elif plain in _SHARES:
@@ -74,11 +71,9 @@ def propose_grades(values: Iterable[str], scale: Mapping[int, str]) -> dict[str,
 def _on_scale(numbers: Sequence[float], grades: Sequence[int]) -> dict[float, int]:
     if all(number in grades for number in numbers):
         return {number: int(number) for number in numbers}
-    low, high = min(numbers), max(numbers)
-    if all(number.is_integer() for number in numbers):
-        low = min(low, 1)
-        high = next((top for top in TOPS if top >= high), high)
-    return {number: _at((number - low) / (high - low) if high > low else 0, grades) for number in numbers}
+    low, high = min(*numbers, 1), max(numbers)
+    high = next((top for top in TOPS if top >= high), high)
+    return {number: _at((number - low) / (high - low), grades) for number in numbers}
 
 
 def _at(share: float, grades: Sequence[int]) -> int:
@@ -181,14 +176,19 @@ ROLES = (
     ),
 )  # fmt: skip
 BY_NAME = {role.name: role for role in ROLES}
+_COLUMN = re.compile(rf"([^=]*[^=\s][^=]*)=\s*({'|'.join(BY_NAME)})\s*(?:,|\Z)")
+"""A heading, which may have commas, and its role."""
 
 
 def parse_table_columns(text: str) -> dict[str, str]:
     """`Search=query,URL=passage,Stars=grade` as a role for each heading named. Raises ValueError with a sentence."""
     columns: dict[str, str] = {}
-    for part in text.split(","):
-        heading, equals, role = (piece.strip() for piece in part.rpartition("="))
-        if not equals or not heading or role not in BY_NAME:
-            raise ValueError(f"'{part.strip()}' is not of the form heading=role; roles are {', '.join(BY_NAME)}")
-        columns[heading] = role
+    place = 0
+    while place < len(text):
+        part = _COLUMN.match(text, place)
+        if part is None:
+            shown = text[place:].partition(",")[0].strip()
+            raise ValueError(f"'{shown}' is not of the form heading=role; roles are {', '.join(BY_NAME)}")
+        columns[part[1].strip()] = part[2]
+        place = part.end()
     return columns

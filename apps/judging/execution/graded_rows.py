@@ -36,6 +36,9 @@ SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater, per
     ROW_NUMBER() OVER (PARTITION BY query, version ORDER BY id) AS seat FROM graded
 ) AS graded JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 
+LESSER = """DELETE FROM graded WHERE id IN (SELECT id FROM (
+  SELECT id, ROW_NUMBER() OVER (PARTITION BY query, version, rater ORDER BY grade DESC, id) AS place FROM graded
+) WHERE place > 1)"""
 SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater, NULL, '', NULL FROM graded
 JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 """The same where no pair has a second judgement: nothing has to be sorted."""
@@ -137,6 +140,10 @@ class GradedRows:
             "INSERT OR IGNORE INTO final (query, version, grade, person, reason) VALUES (?, ?, ?, ?, ?)",
             ((*each.pair, each.grade, each.adjudicator_id, each.reason) for each in decisions),
         )
+
+    def keep_best(self) -> None:
+        """Of several judgements of a pair by one person, for several facets, keep the best grade; then `settle`."""
+        self._count -= self._scratch.write(LESSER)
 
     def __len__(self) -> int:
         return self._count

@@ -16,6 +16,7 @@ from apps.common.digests import canonical_text, digest_of_lines
 from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging import rules
@@ -187,6 +188,7 @@ class JudgementReader:
         self.skipped = 0
         self.unknown = 0
         self.is_spoilt = False
+        self.facets = 0
         self.faulted: tuple[int, set[str]] = 0, set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
@@ -199,6 +201,7 @@ class JudgementReader:
             if row.grade is None:
                 self.skipped += 1
                 continue
+            self.facets += row.is_facet
             query, version = queries.get(row.query_id), blocks.get(row.doc_id)
             if not query or version is None:
                 self._unknown(row, query, version)
@@ -350,9 +353,14 @@ def drafted(
     rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
     for chunk in chunks(until_broken(rows, row_errors), AT_ONCE):
         reader.take(chunk)
+    if reader.facets:
+        reader.rows.keep_best()
+        more = plural(reader.facets, "row judges a pair for one more facet", "rows judge a pair for one more facet")
+        row_errors.warn(source.error(None, "iteration", "", f"{more}; the best grade counts"))
     row_errors.sort()
     errors = ErrorList()
     errors.absorb(row_errors)
+    errors.absorb_warnings(row_errors)
     errors.absorb(reader.errors)
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file contains no judgement"))

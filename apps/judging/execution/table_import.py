@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
+from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import SKIP, TableChoice
@@ -30,7 +31,7 @@ from apps.corpus.execution.import_reading import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import NamedPassage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
-from apps.judging.core.table_roles import is_same_grade, number_in, propose_grades
+from apps.judging.core.table_roles import is_same_grade, propose_grades
 from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.execution.judgement_import import (
     JudgementDraft,
@@ -41,6 +42,7 @@ from apps.judging.execution.judgement_import import (
     final_line,
     match_queries,
 )
+from apps.judging.formats.judgements import grade_key
 from apps.judging.formats.ratings import NAME_LENGTH
 from apps.judging.formats.recognition import opener_of
 from apps.queries.models import Query
@@ -82,6 +84,10 @@ def _row(line: int, cells: Mapping[str, str], choice: TableChoice) -> TableRow:
         heading = choice.heading_of(role)
         return cells[heading].strip() if heading else ""
 
+    def grade(heading: str | None) -> str:
+        written = cells[heading].strip() if heading else ""
+        return "" if is_nothing(written) else written
+
     rated = choice.headings_of(roles.RATED)
     person = cell(roles.PERSON) or choice.person.strip()
     return TableRow(
@@ -89,9 +95,9 @@ def _row(line: int, cells: Mapping[str, str], choice: TableChoice) -> TableRow:
         query_id=cell(roles.QUERY_ID),
         query=cell(roles.QUERY),
         passage=cell(roles.PASSAGE),
-        ratings=tuple((heading[:NAME_LENGTH], cells[heading].strip()) for heading in rated)
-        or ((person[:NAME_LENGTH], cell(roles.GRADE)),),
-        final=cell(roles.FINAL),
+        ratings=tuple((heading[:NAME_LENGTH], grade(heading)) for heading in rated)
+        or ((person[:NAME_LENGTH], grade(choice.heading_of(roles.GRADE))),),
+        final=grade(choice.heading_of(roles.FINAL)),
         note=cell(roles.NOTE),
     )
 
@@ -198,10 +204,13 @@ def read_table(
     rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
     written = Counter(value for row in rows for value in row.grades)
-    view.choice = _with_grades(view.choice, written, scale)
+    is_named = bool(options.get("grades"))
+    view.choice = _with_grades(view.choice, written, {} if is_named else propose_grades(written, scale), scale)
     view.rows = len(rows)
     view.scale = list(scale.items())
     view.messages += missing_columns(view.choice)
+    if is_named and (lacking := [value for value, grade in view.choice.grades.items() if not grade]):
+        view.messages.append(TableMessage(STOP, f"The grade map has no entry for {', '.join(lacking)}."))
     if view.refusals:
         return TableDraft(_draft(snapshot, _Collected({}, {}, [], 0, 0)), [], view)
     return _read_rows(rows, project, snapshot, view, written, table.errors)
@@ -244,12 +253,17 @@ def _read_rows(
     return TableDraft(_draft(snapshot, collected), queries.new, view)
 
 
-def _with_grades(choice: TableChoice, written: Mapping[str, int], scale: Mapping[int, str]) -> TableChoice:
+def _with_grades(
+    choice: TableChoice, written: Mapping[str, int], proposed: Mapping[str, str], scale: Mapping[int, str]
+) -> TableChoice:
     """The choice with a grade for each grade of the table that has an obvious one and was not chosen yet."""
-    proposed = propose_grades(written, scale)
     known = {str(grade) for grade in scale} | {SKIP, ""}
     chosen = {value: grade for value, grade in choice.grades.items() if grade in known}
-    return replace(choice, grades={value: chosen.get(value, proposed.get(value, "")) for value in written})
+
+    def become(value: str) -> str:
+        return chosen.get(value, chosen.get(grade_key(value), proposed.get(value, "")))
+
+    return replace(choice, grades={value: become(value) for value in written})
 
 
 def _collect(

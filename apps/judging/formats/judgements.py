@@ -5,6 +5,7 @@ Some scales run downwards, some have codes for "do not count this row"; a wrong 
 scores wrong. So columns are named, and a grade map must cover every grade in the file.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,8 +13,10 @@ from typing import Any, NamedTuple
 from apps.common.database.scratch import FirstLines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.parquet import parquet_records
-from apps.common.files.tables import BLOCK, QUERY, Fields
+from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
 from apps.corpus.core.import_plans import until_broken
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
@@ -21,8 +24,8 @@ from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, par
 GRADES = ("grade", "score", "rel", "relevance", "rating", "label", "judgement", "judgment")
 ITERATIONS = ("iteration", "iter", "q0", "zero")
 NAMES = {
-    "query_id": {*QUERY, "topic_id", "topic-id", "query_number"},
-    "doc_id": {*BLOCK, "doc", "doc-id", "document", "document_id", "corpus_id", "passage", "passage_id"},
+    "query_id": set(QUERY),
+    "doc_id": {*BLOCK, "doc", "document", "document_id", "passage"},
     "grade": set(GRADES),
     "iteration": set(ITERATIONS),
 }
@@ -37,7 +40,7 @@ def cells_of(line: str, *, by_tabs: bool) -> list[str]:
 
 def heading_of(line: str) -> Sequence[str] | None:
     """What each column is by its heading, or None for a line that is none."""
-    cells = [cell.strip('"').lower() for cell in cells_of(line, by_tabs=TAB in line)]
+    cells = [plain_name(cell) for cell in cells_of(line, by_tabs=TAB in line)]
     roles = [next((role for role, names in NAMES.items() if cell in names), "") for cell in cells]
     return roles if all(roles) and all(roles.count(name) == 1 for name in NEEDED) else None
 
@@ -60,7 +63,10 @@ RECORD_LEFT = ("resolution", "judges")
 RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split")
 HUB_NAMES = {"query-id": "query_id", "corpus-id": "block_id", "score": "grade"}
 SKIP = "skip"
+NO_FACET = "0"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
+_ENTRY = re.compile(rf"\s*([^=]+?)\s*=\s*({SKIP}|[+-]?[0-9]{{1,4}})\s*(?:,|\Z)")
+"""What one grade becomes; the grade may have a decimal comma: `0,5=1`."""
 ASCII_BLANKS = " \t\v\f"
 """What divides the columns: no-break spaces and their like do not, as in every other reader of qrels."""
 
@@ -71,7 +77,8 @@ class JudgementRow(NamedTuple):
     """One judged pair of a file. `grade` is None when the grade map leaves the row out.
 
     `query_id` is the query's text where the columns map it so. `rater` and `final` are for files with several raters.
-    `doc_column` is the file's name for the block column.
+    `doc_column` is the file's name for the block column. `facet` is the second column of qrels; `is_facet` marks a row
+    about a pair that another row judges for another facet: the best grade of the pair counts.
     """
 
     line: int
@@ -82,6 +89,13 @@ class JudgementRow(NamedTuple):
     rater: str = ""
     final: int | None = None
     doc_column: str = "doc_id"
+    facet: str = NO_FACET
+    is_facet: bool = False
+
+    @property
+    def said(self) -> str:
+        """Line, facet and grade, as JSON."""
+        return json.dumps([self.line, self.facet, self.grade])
 
 
 Columns = Sequence[str] | RatingColumns
@@ -95,23 +109,34 @@ def columns_of(format: str, written: str) -> Columns:
 
 
 def is_whole(written: str) -> bool:
-    """Whether a grade is a whole number, which needs no map."""
+    """Whether a grade, as `grade_key` writes it, is a whole number, which needs no map."""
     return _WHOLE.match(written) is not None
 
 
+def grade_key(written: str) -> str:
+    """A grade of a file in one spelling: 1.0, 1,0 and 1 are 1, and 0,5 is 0.5; words stay as they are."""
+    number = number_in(written)
+    return written.strip() if number is None else str(int(number)) if number.is_integer() else str(number)
+
+
 def parse_grade_map(text: str) -> dict[str, int | None]:
-    """`1=4,2=3,-1=skip` as a map from the grade as the file writes it to ours, None for skip.
+    """`1=4,0,5=3,-1=skip` as a map from the `grade_key` of a grade of the file to ours, None for skip.
 
     Raises ValueError with a sentence for another syntax or a grade named twice.
     """
     grades: dict[str, int | None] = {}
-    for part in text.split(","):
-        old, equals, new = (piece.strip() for piece in part.partition("="))
-        if not equals or not old or not (new == SKIP or _WHOLE.match(new)):
-            raise ValueError(f"'{part.strip()}' is not of the form 2=3 or -1=skip")
-        if old in grades:
+    place = 0
+    while place < len(text):
+        entry = _ENTRY.match(text, place)
+        if entry is None:
+            raise ValueError(f"'{text[place:].partition(',')[0].strip()}' is not of the form 2=3 or -1=skip")
+        old, new = entry.groups()
+        if grade_key(old) in grades:
             raise ValueError(f"the grade {old} is mapped twice")
-        grades[old] = None if new == SKIP else int(new)
+        grades[grade_key(old)] = None if new == SKIP else int(new)
+        place = entry.end()
+        if place == len(text) and text.rstrip().endswith(","):
+            raise ValueError("there is a comma, and no grade after it")
     return grades
 
 
@@ -135,10 +160,11 @@ def read_judgements(
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
 ) -> Iterator[JudgementRow]:
-    """The judged pairs in file order; a pair may occur only once, or once for each of several raters.
+    """The judged pairs in file order; a pair may occur only once, or once for each of several raters or facets.
 
-    Mistakes are added some thousand rows at a time. Without a grade map, grades are whole numbers and used as they are.
-    `columns` is for blank-divided files, and for ratings.
+    A row that says the same again, and one without a grade, are warnings. Mistakes are added some thousand rows at a
+    time. Without a grade map, grades are whole numbers and used as they are. `columns` is for blank-divided files, and
+    for ratings.
     """
     if isinstance(columns, RatingColumns):
         ratings = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
@@ -147,12 +173,19 @@ def read_judgements(
     rows = _read_columns(source, errors, columns) if format == "qrels" else RECORDS[format](source, errors)
     broken = ErrorList()
     read = until_broken(_parsed(source, errors, rows, grades), broken)
-    for row, first in FirstLines().beside(read, lambda row: (f"{row.query_id}\t{row.doc_id}", row.line)):
+    for row, first in FirstLines().beside(read, lambda row: (f"{row.query_id}\t{row.doc_id}", row.said)):
         if first is None:
             yield row
             continue
-        message = f"the pair is listed twice for query {row.query_id}, first in line {first}"
-        errors.add(source.error(row.line, row.doc_column, row.doc_id, message))
+        line, facet, grade = json.loads(first)
+        twice = f"the pair is listed twice for query {row.query_id}, first in line {line}"
+        if (row.facet, row.grade) == (facet, grade):
+            errors.warn(source.error(row.line, row.doc_column, row.doc_id, f"{twice}; it counts once"))
+        elif row.facet != facet:
+            yield row._replace(is_facet=True)
+        else:
+            message = f"{twice}, with another grade"
+            errors.add(source.error(row.line, row.doc_column, row.doc_id, message))
     if broken:
         raise broken.listed[0]
 
@@ -162,6 +195,9 @@ def _parsed(
 ) -> Iterator[JudgementRow]:
     for line, values in rows:
         try:
+            if is_nothing(values.get("grade", "") or ""):
+                errors.warn(source.error(line, "grade", "", "is empty: the pair is not judged"))
+                continue
             yield _row(Fields(source, line, values), grades)
         except InputError as error:
             errors.add(error)
@@ -208,7 +244,8 @@ def _records_of(
             message = "is missing" if missing else f"unknown field; known are {', '.join(RECORD_KNOWN)}"
             errors.add(source.error(line, missing or unknown, given.get(unknown, ""), message))
             continue
-        yield line, {name: str(value) for name, value in given.items() if name not in RECORD_LEFT}
+        texts = {name: "" if value is None else str(value) for name, value in given.items()}
+        yield line, {name: text for name, text in texts.items() if name not in RECORD_LEFT}
 
 
 RECORDS: Mapping[str, Callable[[TableFile, ErrorList], Iterator[tuple[int, dict]]]] = {
@@ -227,6 +264,7 @@ def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
         grade=_grade(fields, grades),
         notes=fields.text("notes") if "notes" in fields.values else "",
         doc_column=column,
+        facet=fields.values.get("iteration", NO_FACET),
     )
 
 
@@ -245,10 +283,11 @@ def _rated(rating: Rating) -> JudgementRow:
 
 def _grade(fields: Fields, grades: GradeMap | None, column: str = "grade") -> int | None:
     written = fields.text(column, required=True).strip()
+    key = grade_key(written)
     if grades is not None:
-        if written not in grades:
+        if key not in grades:
             raise fields.wrong(column, f"the grade map has no entry for {written}")
-        return grades[written]
-    if not is_whole(written):
+        return grades[key]
+    if not is_whole(key):
         raise fields.wrong(column, f"{written} is not a whole number; map it to one of our grades")
-    return int(written)
+    return int(key)

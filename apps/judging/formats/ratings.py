@@ -10,6 +10,7 @@ from typing import NamedTuple
 from apps.common.database.scratch import FirstValues
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.numbers import is_nothing
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv
 
@@ -127,6 +128,9 @@ def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns
         if columns is USUAL and _is_no_rating(values):
             continue
         try:
+            if columns.grade and is_nothing(fields.text(columns.grade)):
+                errors.warn(source.error(line, columns.grade, "", "is empty: the pair is not judged"))
+                continue
             row = _row(fields, columns, grade)
             for rating in row:
                 pair = f"{rating.query}\0{rating.doc_id}"  # no text of a file contains a NUL
@@ -152,7 +156,6 @@ def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
     if columns.raters:
         cells = [(name, column) for column, name in columns.raters.items() if _is_filled(fields, column)]
     else:
-        fields.text(columns.grade, required=True)
         cells = [(fields.text(columns.annotator, required=True, limit=NAME_LENGTH).strip(), columns.grade)]
     if not cells:
         raise fields.wrong(block, "nobody rated this pair")
@@ -169,4 +172,4 @@ def _is_no_rating(values: Mapping[str, str]) -> bool:
 
 
 def _is_filled(fields: Fields, column: str) -> bool:
-    return bool(column) and bool(fields.text(column).strip())
+    return bool(column) and not is_nothing(fields.text(column))

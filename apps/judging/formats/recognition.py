@@ -56,7 +56,7 @@ def tool_of_headings(headings: Sequence[str]) -> str:
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
-_QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]{1,4}[ \t]*\Z")
+_QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]{1,4}(?:[.,]0*)?[ \t]*\Z")
 
 
 def recognise(source: TableFile) -> str:

@@ -42,6 +42,7 @@ def plan_of_draft(draft: JudgementDraft, options: dict[str, Any], word: str) -> 
     if draft.skipped:
         plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
     errors = ErrorList()
+    errors.absorb_warnings(draft.errors)
     if draft.is_spoilt or not options.get("skip_unknown"):
         errors.absorb(draft.errors)
     else:

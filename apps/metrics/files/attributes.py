@@ -1,7 +1,7 @@
 """Attributes, times and domains of blocks and queries, which some measures need, strata, and ids that fit nearly.
 
 They come from two tables, separated by commas, tabs or semicolons, plain or gzipped. The columns of ids may have the
-other names that `apps.common.files.tables` accepts:
+other names that `apps.common.files.field_names` accepts:
 
 - blocks: a column `block`, a column `time` where there are times, and any other columns, each an attribute
   (`type`, `source`, …);
@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, fault
+from apps.common.files.field_names import BLOCK, QUERY
 from apps.common.files.linefiles import name_of
 from apps.common.files.near_ids import Proposal, propose_fit
-from apps.common.files.tables import BLOCK, QUERY, opened
+from apps.common.files.tables import opened
 from apps.common.files.tabular import read_csv
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.measures.measure_input import UNKNOWN, Attribute, BlockAttributes, QueryAttributes

@@ -33,11 +33,6 @@ def wholes(word: Words, sizes: Ints) -> tuple[Ints, Bools]:
     return (_eight(digits) // TENS[WORD - sizes]).astype(np.int64), _are_digits(digits)
 
 
-def are_wholes(word: Words, sizes: Ints) -> bool:
-    """Whether the first `sizes` characters, 1 to 8, of every word are a whole number."""
-    return bool(_are_digits(_filled(word, sizes)).all())
-
-
 def same_decimals(text: bytes, ends: Ints, sizes: Ints) -> Floats | None:
     """The numbers that end at `ends` in the text, as `decimals` reads them, where all have as many decimals as
     the first.
@@ -190,10 +185,6 @@ class Column(NamedTuple):
             return None
         numbers, is_read = wholes(self.words(1)[:, 0], self.sizes)
         return numbers if is_read.all() else None
-
-    def has_wholes(self) -> bool:
-        """Whether every field is a whole number, as `wholes` reads them."""
-        return self.sizes.max(initial=0) <= WORD and are_wholes(words_at(self.text, self.starts)[:, 0], self.sizes)
 
     def numbers(self) -> Floats | None:
         """The column as numbers, each the double nearest to the decimal number; None unless all are finite numbers."""

@@ -16,12 +16,13 @@ from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import LINE_END, chunks_of, lines_of, lines_of_chunks, name_of
 from apps.common.files.tabular import TableFile
+from apps.common.text.wording import plural
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
 from apps.metrics.files.attributes import ADVICE, fit_of, fit_words, fitted, similar_pair
 from apps.metrics.files.results import is_headed, judgements_in
 from apps.metrics.files.run_tables import HEADING_BYTES, columns_of, rows_of, tag_of_name
-from apps.metrics.files.trec_batches import QrelPart, RunPart, part_of, read_qrels_parts, read_run_parts
-from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
+from apps.metrics.files.trec_batches import RunPart, part_of, read_qrels_parts, read_run_parts
+from apps.metrics.files.trec_rows import JudgedOnce, QrelRow, parse_qrels, read_run_rows
 from apps.metrics.vocabulary import Bools, Ids, MarkIndex, Vocabulary, Words
 
 Guess = Callable[[str], str]
@@ -114,7 +115,8 @@ class RunFile(NamedTuple):
 
     `path` is the name of the file in errors. `ids` are the ids of blocks by number; unjudged blocks have numbers of
     this file only. `another` is a second tag in some rows; empty where all rows have `tag`. `fits` describes the ids
-    that were read as judged ones, a sentence for queries and one for blocks.
+    that were read as judged ones, a sentence for queries and one for blocks. In `reordered` queries the ranks of the
+    file give another order than its scores, which decide.
     """
 
     path: str
@@ -124,6 +126,7 @@ class RunFile(NamedTuple):
     unjudged: tuple[str, ...]
     another: str = ""
     fits: tuple[str, ...] = ()
+    reordered: int = 0
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
@@ -134,63 +137,76 @@ def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facet
     Blocks are numbered by the vocabulary. Without one every row has a number of its own (`Judged.ids`): lookups then
     take half as long, which is enough wherever only the grade of a block is needed.
 
-    `with_facets` reads the second column as the facet of the query, and needs a vocabulary; without it the column is
-    ignored, and a pair may appear in the file only once.
+    `with_facets` reads the second column, or that of a table, as the facet of the query, and needs a vocabulary.
+    Without it a pair that is judged for several facets has the best of its grades. The `remarks` of the result say so,
+    and how many judgements are repeated.
     """
-    if with_facets:
-        rows = (
-            (row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, _faceted_rows, guess_of_qrels)
-        )
-        judged = faceted_columns(rows, Vocabulary() if blocks is None else blocks)
-    else:
-        judged = _plain_qrels(path, blocks)
+    chunks = None if Path(path).is_file() else list(chunks_of(path, name_of(path)))
+    judged = None if with_facets else _plain_qrels(path, chunks, blocks)
+    if judged is None:
+        judged = _qrels_by_row(path, chunks, blocks, with_facets=with_facets)
     if not judged.queries:
         raise InputError(name_of(path), None, "", "", "contains no judgements.")
     return judged
 
 
-def _faceted_rows(path: str | Path, errors: ErrorList) -> Iterator[FacetRow]:
-    name = name_of(path)
-    start, chunks = _opened(path)
+def _plain_qrels(path: str | Path, chunks: Sequence[bytes] | None, blocks: Vocabulary | None) -> Judged | None:
+    """The judgements of a file without a heading, in which no pair is there twice; None for any other."""
+    start, all_chunks = _opened(path, chunks)
     if is_headed(start):
-        yield from judgements_in(_table(chunks, name), errors, by_facet=True)
-    else:
-        yield from parse_faceted_qrels(lines_of_chunks(chunks, name), name, errors=errors)
-
-
-def _plain_parts(path: str | Path, errors: ErrorList) -> Iterator[QrelPart]:
-    start, chunks = _opened(path)
-    if not is_headed(start):
-        yield from read_qrels_parts(path, errors, chunks)
-        return
-    rows = list(judgements_in(_table(chunks, name_of(path)), errors, by_facet=False))
-    queries, blocks = (Ids.of([getattr(row, field) for row in rows]) for field in ("query_id", "block_id"))
-    grades = np.array([row.grade for row in rows], dtype=np.int64)
-    yield QrelPart(queries, np.ones(len(rows), dtype=np.int64), blocks, grades)
-
-
-def _opened(path: str | Path) -> tuple[bytes, Iterable[bytes]]:
-    """The first bytes of a file, and all its chunks."""
-    chunks = chunks_of(path, name_of(path))
-    start = next(chunks, b"")
-    return start, chain([start], chunks) if start else ()
-
-
-def _table(chunks: Iterable[bytes], name: str) -> TableFile:
-    return TableFile(name, io.BytesIO(b"".join(chunks)))
-
-
-def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
-    parts = _whole(path, _plain_parts, guess_of_qrels)
+        return None
+    parts = _whole(path, lambda path, errors: read_qrels_parts(path, errors, all_chunks), guess_of_qrels)
     numbers = Vocabulary()
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
     queries = tuple(query_id.decode() for query_id in numbers)
-    _refuse_doubles(path, read_qrel_rows, query, ids, queries, _pair_marks(query, ids, len(queries)))
+    if len(_alike(_pair_marks(query, ids, len(queries)), query)):
+        return None
     grade = np.concatenate([_no_ints(), *(part.grades for part in parts)])
     if blocks is None:
         return Judged(queries, query, np.arange(len(ids)), grade, ids=ids)
     return Judged(queries, query, blocks.numbers_of(ids), grade)
+
+
+def _qrels_by_row(
+    path: str | Path, chunks: Sequence[bytes] | None, blocks: Vocabulary | None, *, with_facets: bool
+) -> Judged:
+    """The judgements row by row: of a table, with facets, or where pairs are there twice."""
+    name = name_of(path)
+    once = JudgedOnce(name)
+
+    def rows(path: str | Path, errors: ErrorList) -> Iterator[QrelRow]:
+        start, all_chunks = _opened(path, chunks)
+        once.errors = errors
+        if is_headed(start):
+            yield from judgements_in(_table(all_chunks, name), errors, once)
+        else:
+            yield from parse_qrels(lines_of_chunks(all_chunks, name), name, errors=errors, once=once)
+
+    vocabulary = Vocabulary() if blocks is None else blocks
+    found = ((row.query_id, row.facet, row.block_id, row.grade) for row in _whole(path, rows, guess_of_qrels))
+    judged = faceted_columns(found, vocabulary)
+    remarks = []
+    if once.repeated:
+        remarks.append(f"{plural(once.repeated, 'row repeats', 'rows repeat')} a judgement; each counts once.")
+    if more := 0 if with_facets else once.facets_of(len(judged.grade)):
+        remarks.append(f"{plural(more, 'row judges', 'rows judge')} a pair for one more facet; the best grade counts.")
+    if not with_facets:
+        judged = replace(judged, facets=None)
+    if blocks is None:
+        judged = replace(judged, block=np.arange(len(judged.block)), ids=vocabulary.ids.take(judged.block))
+    return replace(judged, remarks=tuple(remarks))
+
+
+def _opened(path: str | Path, chunks: Iterable[bytes] | None = None) -> tuple[bytes, Iterable[bytes]]:
+    """The first bytes of a file, and all its chunks; those of a file that can be read only once were read before."""
+    rest = chunks_of(path, name_of(path)) if chunks is None else iter(chunks)
+    start = next(rest, b"")
+    return start, chain([start], rest) if start else ()
+
+
+def _table(chunks: Iterable[bytes], name: str) -> TableFile:
+    return TableFile(name, io.BytesIO(b"".join(chunks)))
 
 
 def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None, *, fits_ids: bool = False) -> RunFile:
@@ -212,6 +228,7 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
     )
     lengths, score = [part.lengths for part in parts], np.concatenate([part.scores for part in parts])
     tag, another = _tags_of(parts)
+    reordered = sum(part.reordered for part in parts)
     del parts  # as large as what they were joined to
     ids, fits = all_ids.piece(slice(len(known), None)), tuple[str, ...]()
     if fits_ids:
@@ -227,7 +244,7 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
     if named:
         is_judged = query >= 0
         ranked = Ranked(query[is_judged], ranked.block[is_judged], score[is_judged])
-    return RunFile(name_of(path), tag, ranked, all_ids, named, another, fits)
+    return RunFile(name_of(path), tag, ranked, all_ids, named, another, fits, reordered)
 
 
 def _run_parts(path: str | Path, errors: ErrorList) -> Iterator[RunPart]:

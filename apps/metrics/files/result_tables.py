@@ -12,7 +12,8 @@ from typing import Any
 
 from apps.common.files.anytable import is_packed_table, open_table
 from apps.common.files.faults import ErrorList
-from apps.common.files.tables import BLOCK, DELIMITERS
+from apps.common.files.field_names import BLOCK
+from apps.common.files.tables import DELIMITERS
 from apps.common.files.tabular import TableFile
 
 COLUMNS = {

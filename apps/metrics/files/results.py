@@ -12,37 +12,36 @@ see `statistics.usage`: {"usage": {"requests": 120, "errors": 2}}.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
-from apps.common.files.tables import BLOCK, DELIMITERS, QUERY, delimiter_of
+from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.numbers import is_nothing, whole_in
+from apps.common.files.tables import DELIMITERS, delimiter_of
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.common.text.wording import CONTROLS
 from apps.metrics.expected.rules import Pages, Returned
-from apps.metrics.files.trec_rows import FacetRow
+from apps.metrics.files.trec_rows import NO_FACET, JudgedOnce, QrelRow
 from apps.metrics.statistics.usage import Usage, UsageError, checked_usage
 
-GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment")
+GRADE = ("grade", "rating", "relevance", "score", "label", "judgement", "judgment", "rel")
 FACET = ("facet", "subtopic")
-NO_FACET = "0"
 HEAD_BYTES = 4_096
-WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.A)
 
 
 def is_headed(start: bytes) -> bool:
     """Whether a file with this start has a heading with a column of queries, and one of blocks or grades."""
-    line = start.split(b"\n", 1)[0].decode("utf-8", errors="replace")
+    line = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
     delimiter = next((mark for mark in DELIMITERS if mark in line), None)
     if delimiter is None:
         return False
-    names = {cell.strip().strip('"') for cell in line.split(delimiter)}
-    return bool(names & set(QUERY)) and bool(names & {*BLOCK, *GRADE})
+    names = {plain_name(cell) for cell in line.split(delimiter)}
+    return not names.isdisjoint(QUERY) and not names.isdisjoint({*BLOCK, *GRADE})
 
 
-def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> Iterator[FacetRow]:
+def judgements_in(source: TableFile, errors: ErrorList, once: JudgedOnce) -> Iterator[QrelRow]:
     """The judgements of a table, in file order; each pair once, or once for each facet.
 
     Karat's own CSV, BEIR's qrels, Quepid's lists: a column of queries, one of blocks and one of grades, each under one
@@ -50,23 +49,19 @@ def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> It
 
     Errors in rows are added to `errors`. Raises InputError for errors of the file as a whole.
     """
-    first: dict[tuple[str, str, str], int] = {}
     rows = read_csv(source, errors, required=[QUERY, BLOCK, GRADE], delimiter=delimiter_of(source))
     for line, cells in rows:
-        query, block, grade = (_cell(cells, names) for names in (QUERY, BLOCK, GRADE))
-        facet = _cell(cells, FACET) if by_facet else NO_FACET
+        query, block, written, facet = (_cell(cells, names) for names in (QUERY, BLOCK, GRADE, FACET))
+        grade = whole_in(written)
         if not query or not block:
             errors.add(source.error(line, "block" if query else "query", "", "the row names none."))
-        elif not grade:
+        elif is_nothing(written):
             continue
-        elif not WHOLE.match(grade):
-            message = f"'{grade}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
-            errors.add(source.error(line, "grade", grade, message))
-        elif first.setdefault((query, facet, block), line) != line:
-            message = f"'{block}' appears twice for query '{query}', first in line {first[query, facet, block]}."
-            errors.add(source.error(line, "block", block, message))
-        else:
-            yield FacetRow(query, facet, block, int(grade))
+        elif grade is None:
+            message = f"'{written}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
+            errors.add(source.error(line, "grade", written, message))
+        elif once.counts(row := QrelRow(query, block, grade, facet), line):
+            yield row
 
 
 def _cell(cells: dict[str, str], names: tuple[str, ...]) -> str:

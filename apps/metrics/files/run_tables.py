@@ -1,28 +1,30 @@
 """Runs in a table with a heading, as scripts and spreadsheets write them, beside TREC's six columns.
 
 Separated by tabs, commas or semicolons. It has a column of queries, one of passages, and one of scores or of ranks,
-each under one of its usual names in whatever case; other columns are ignored, apart from the tag.
+each under one of its usual names in whatever case; other columns are ignored, apart from the tag. The frames of
+PyTerrier have the ids in `qid` and `docno`. Numbers may have decimal commas where tabs or semicolons separate.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.tables import BLOCK, DELIMITERS, QUERY
+from apps.common.files.field_names import BLOCK, QUERY, SameMeaning, meant
+from apps.common.files.numbers import Decimals, whole_in
+from apps.common.files.tables import DELIMITERS
 from apps.common.files.tabular import TableFile, read_rows
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 
 NAMES = {
     "query": QUERY,
-    "block": (*BLOCK, "passage", "passage_id", "passage id", "doc", "document", "document_id"),
-    "score": ("score", "similarity", "_score"),
+    "block": (*BLOCK, "passage", "doc", "document", "document_id"),
+    "score": ("score", "similarity", "relevance_score"),
     "rank": ("rank", "position", "place"),
-    "tag": ("tag", "run", "system"),
+    "tag": ("tag", "run", "run_id", "system"),
 }
 HEADING_BYTES = 4_096
 
@@ -43,8 +45,11 @@ def columns_of(start: bytes) -> tuple[RunColumns, str] | None:
     delimiter = next((mark for mark in DELIMITERS if mark in line), None)
     if delimiter is None:
         return None
-    heading = [cell.strip().strip('"').strip().lower() for cell in line.split(delimiter)]
-    found = {part: _place(heading, names) for part, names in NAMES.items()}
+    heading = line.split(delimiter)
+    try:
+        found = {part: _place(heading, names) for part, names in NAMES.items()}
+    except SameMeaning:
+        return None
     query, block = found["query"], found["block"]
     if query is None or block is None or (found["score"] is None and found["rank"] is None):
         return None
@@ -61,11 +66,12 @@ def rows_of(
     InputError for what ends the reading.
     """
     seen: set[tuple[str, str]] = set()
+    numbers = Decimals(has_commas=delimiter != ",")
     records = read_rows(source, delimiter=delimiter)
     next(records, None)  # the heading
     for line, cells in records:
         try:
-            row = _row(source, line, cells, columns, tag)
+            row = _row(source, line, cells, columns, tag, numbers)
         except InputError as error:
             errors.add(error)
             continue
@@ -82,30 +88,34 @@ def tag_of_name(name: str) -> str:
     return "-".join(Path(name.removesuffix(".gz")).stem.split()) or "run"
 
 
-def _place(heading: list[str], names: Iterable[str]) -> int | None:
-    return next((heading.index(name) for name in names if name in heading), None)
+def _place(heading: list[str], names: Sequence[str]) -> int | None:
+    own = meant(names, heading)
+    return None if own is None else heading.index(own)
 
 
-def _row(source: TableFile, line: int, cells: list[str], columns: RunColumns, tag: str) -> TrecRunRow:
+def _row(
+    source: TableFile, line: int, cells: list[str], columns: RunColumns, tag: str, numbers: Decimals
+) -> TrecRunRow:
     def cell(place: int | None) -> str:
         return cells[place].strip() if place is not None and place < len(cells) else ""
 
     query, block = cell(columns.query), cell(columns.block)
     if not query or not block:
         raise source.error(line, "block" if query else "query", "", "the row names none.")
-    rank = _number(source, line, "rank", cell(columns.rank)) if columns.rank is not None else 0.0
-    score = _number(source, line, "score", cell(columns.score)) if columns.score is not None else -rank
-    return TrecRunRow(query, block, int(rank), score, cell(columns.tag) or tag)
-
-
-def _number(source: TableFile, line: int, field: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise source.error(line, field, text, f"'{text}' is not a finite number.")
-    return value
+    rank, score = 0, 0.0
+    if columns.rank is not None:
+        written = cell(columns.rank)
+        found = whole_in(written)
+        if found is None:
+            raise source.error(line, "rank", written, f"'{written}' is not a whole number.")
+        rank, score = found, -float(found)
+    if columns.score is not None:
+        written = cell(columns.score)
+        try:
+            score = numbers.read(written)
+        except ValueError as reason:
+            raise source.error(line, "score", written, f"'{written}' {reason}.") from reason
+    return TrecRunRow(query, block, rank, score, cell(columns.tag) or tag)
 
 
 def is_table(source: TableFile) -> bool:

@@ -22,12 +22,30 @@ def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> It
         yield f"contains the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
     for words in file.fits:
         yield f"{words} They are read so."
+    yield from remarks_on_order(file.ranked, file.reordered)
     if fit := fit_of(missing, file.unjudged):
         yield f"{fit_words(fit, 'queries')} {ADVICE}"
     elif pair := similar_pair(missing, file.unjudged):
         alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
         yield f"{alike}; ids must agree letter by letter."
     yield from remarks_on_blocks(file.ranked, file.ids, judged)
+
+
+def remarks_on_order(ranked: Ranked, reordered: int) -> Iterator[str]:
+    """Warnings about rankings in which the scores decide nothing, or not as the column of ranks."""
+    sizes = np.bincount(ranked.query)
+    order = np.lexsort((ranked.score, ranked.query))
+    query, score = ranked.query[order], ranked.score[order]
+    differing = np.bincount(query[1:][(query[1:] == query[:-1]) & (score[1:] != score[:-1])], minlength=len(sizes))
+    if tied := int(((sizes > 1) & (differing == 0)).sum()):
+        has = "query has" if tied == 1 else "queries have"
+        yield f"{tied:,} of {np.count_nonzero(sizes):,} {has} nothing but ties, which the ids of the blocks order."
+    if reordered:
+        where = "1 query" if reordered == 1 else f"{reordered:,} queries"
+        yield (
+            f"the rank column differs from the order of the scores in {where}; scores decide, the highest first. "
+            "Negate distances, of which the lowest is the best."
+        )
 
 
 def remarks_on_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> Iterator[str]:

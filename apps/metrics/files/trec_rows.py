@@ -3,7 +3,7 @@
 Fields are separated by ASCII white space, as in trec_eval, and their number is exact; lines end in LF or CR LF; blank
 lines and lines that begin with `#` are skipped; gzip is recognised by its first bytes, `-` is standard input. Nothing
 is guessed: an invalid row is refused with file, line, field and value. The readers stream, but remember the ids of the
-pairs so far, because a pair may appear in a file only once.
+pairs so far, because a pair counts only once.
 
 With a list of errors, readers add errors of single lines to it and continue; without one they raise the first.
 """
@@ -19,21 +19,52 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_return, lines_of, name_of
+from apps.common.files.numbers import number_in, whole_in
 from apps.common.text.wording import plural
 
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 RUN_COLUMNS = "six: query, Q0, block, rank, score, tag"
 COMMAS = "Columns are separated by spaces or tabs; this line has commas."
-BEIR_HEADING = "the heading of BEIR's form. Leave it out, and put a 0 between query and block in every other line."
+NO_FACET = "0"
 
 
 class QrelRow(NamedTuple):
-    """One line of a qrels file: `query iteration block grade`, without the iteration."""
+    """One line of a qrels file, `query iteration block grade`; TREC's diversity tasks have a facet as iteration."""
 
     query_id: str
     block_id: str
     grade: int
+    facet: str = NO_FACET
+
+
+class JudgedOnce:
+    """Tells which rows of judgements count: each pair once, or once for each facet.
+
+    The same grade again is counted in `repeated`; another grade is reported.
+    """
+
+    def __init__(self, name: str, errors: ErrorList | None = None) -> None:
+        self.name = name
+        self.errors = errors
+        self.repeated = 0
+        self._first: dict[tuple[str, str, str], tuple[int, int]] = {}
+
+    def counts(self, row: QrelRow, line: int) -> bool:
+        first, grade = self._first.setdefault((row.query_id, row.block_id, row.facet), (line, row.grade))
+        if first == line:
+            return True
+        if grade == row.grade:
+            self.repeated += 1
+        else:
+            twice = f"'{row.block_id}' appears twice for query '{row.query_id}'"
+            sentence = f"{twice}, with grade {row.grade} here and {grade} in line {first}."
+            _report(InputError(self.name, line, "block", row.block_id, sentence), self.errors)
+        return False
+
+    def facets_of(self, pairs: int) -> int:
+        """How many more rows count than there are pairs."""
+        return len(self._first) - pairs
 
 
 class TrecRunRow(NamedTuple):
@@ -49,8 +80,9 @@ class TrecRunRow(NamedTuple):
 def read_qrel_rows(path: str | Path, errors: ErrorList | None = None) -> Iterator[QrelRow]:
     """The rows of a qrels file in file order.
 
-    Grades are whole numbers and may be negative. Raises InputError for a line without exactly four
-    fields, a grade that is not a whole number, and a pair that occurs twice.
+    Grades are whole numbers, also written as 1.0, and may be negative. Raises InputError for a line without exactly
+    four fields, a grade that is not a whole number, and a pair that occurs twice with different grades for one facet;
+    with the same grade it counts once.
     """
     name = name_of(path)
     return parse_qrels(lines_of(path, name), name, errors=errors)
@@ -67,44 +99,27 @@ def read_run_rows(path: str | Path, errors: ErrorList | None = None) -> Iterator
 
 
 def parse_qrels(
-    lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
+    lines: Iterable[bytes],
+    name: str,
+    *,
+    first: int = 1,
+    errors: ErrorList | None = None,
+    once: JudgedOnce | None = None,
 ) -> Iterator[QrelRow]:
-    """As `read_qrel_rows`, from open lines; `name` and line numbers from `first` are used in errors."""
-    seen: dict[str, dict[str, int]] = {}
-    for number, query_id, _, block_id, grade in _judgements(lines, name, first, errors):
-        if _is_first(seen.setdefault(query_id, {}), query_id, block_id, name, number, errors):
-            yield QrelRow(query_id, block_id, grade)
+    """As `read_qrel_rows`, from open lines; `name` and line numbers from `first` are used in errors.
 
-
-class FacetRow(NamedTuple):
-    """One line of a qrels file whose second field is a facet of the query, as in TREC's diversity tasks."""
-
-    query_id: str
-    facet: str
-    block_id: str
-    grade: int
-
-
-def parse_faceted_qrels(lines: Iterable[bytes], name: str, *, errors: ErrorList | None = None) -> Iterator[FacetRow]:
-    """The rows of a qrels file with facets, in file order; a pair may appear once for each facet.
-
-    `name` is used in errors. Raises InputError as `read_qrel_rows` does.
+    `once` tells how many rows were repeated.
     """
-    seen: dict[tuple[str, str], dict[str, int]] = {}
-    for number, query_id, iteration, block_id, grade in _judgements(lines, name, errors=errors):
-        try:
-            facet = _text(iteration, "facet", name, number)
-        except InputError as fault:
-            _report(fault, errors)
-            continue
-        if _is_first(seen.setdefault((query_id, facet), {}), query_id, block_id, name, number, errors):
-            yield FacetRow(query_id, facet, block_id, grade)
+    once = once or JudgedOnce(name, errors)
+    for number, row in judgements_of(lines, name, first, errors):
+        if once.counts(row, number):
+            yield row
 
 
-def _judgements(
+def judgements_of(
     lines: Iterable[bytes], name: str, first: int = 1, errors: ErrorList | None = None
-) -> Iterator[tuple[int, str, bytes, str, int]]:
-    """Line number, query id, second field, block id and grade of each row."""
+) -> Iterator[tuple[int, QrelRow]]:
+    """Each row with its line, also of pairs that were there before."""
     grades: dict[bytes, int] = {}
     for number, line in enumerate(lines, first):
         try:
@@ -112,17 +127,16 @@ def _judgements(
             if not fields:
                 continue
             if len(fields) != 4:
-                if fields[0] == b"query-id":
-                    raise InputError(name, number, "line", _shown(line), BEIR_HEADING)
                 raise _wrong_width(name, number, line, fields, "four: query, iteration, block, grade")
             grade = grades.get(fields[3])
             if grade is None:
                 grade = grades[fields[3]] = _grade(fields[3], name, number)
             query_id, block_id = _ids(fields[0], fields[2], name, number)
+            row = QrelRow(query_id, block_id, grade, _text(fields[1], "facet", name, number))
         except InputError as fault:
             _report(fault, errors)
             continue
-        yield number, query_id, fields[1], block_id, grade
+        yield number, row
 
 
 def parse_run(
@@ -170,9 +184,10 @@ def _report(fault: InputError, errors: ErrorList | None) -> None:
 
 
 def _grade(field: bytes, name: str, number: int) -> int:
-    if WHOLE_NUMBER.match(field):
-        return int(field)
-    if ANY_NUMBER.match(field):
+    grade = whole_in(field.decode("utf-8", errors="replace"))
+    if grade is not None:
+        return grade
+    if number_in(field.decode("utf-8", errors="replace")) is not None:
         raise _refused(name, number, "grade", field, "is not a whole number; grades are whole, such as 0, 1, 2 or 3")
     raise _refused(name, number, "grade", field, "is not a number")
 

@@ -64,14 +64,14 @@ def test_a_block_that_occurs_twice_is_named_with_both_lines(tmp_path, blocks):
     (tmp_path / "run.txt").write_text("Q1 Q0 a 1 2 t\nQ2 Q0 b 1 2 t\nQ2 Q0 b 2 1 t\n")
     judged = load_qrels(tmp_path / "qrels.txt", blocks)
 
-    with pytest.raises(InputErrors, match="line 3, block: 'a' appears twice for query 'Q1', first in line 1"):
+    with pytest.raises(InputErrors, match="line 3, block: 'a' appears twice for query 'Q1', with grade 0 here and 1"):
         load_qrels(tmp_path / "twice.txt", blocks)
     with pytest.raises(InputErrors, match="line 3, block: 'b' appears twice for query 'Q2', first in line 2"):
         load_run(tmp_path / "run.txt", judged, blocks)
 
 
 def test_doubles_are_all_named_up_to_a_number(tmp_path):
-    (tmp_path / "qrels.txt").write_text("".join(f"Q1 0 b{number} 1\n" for number in range(12)) * 2)
+    (tmp_path / "qrels.txt").write_text("".join(f"Q1 0 b{row % 12} {row // 12}\n" for row in range(24)))
 
     with pytest.raises(InputErrors) as caught:
         load_qrels(tmp_path / "qrels.txt")
@@ -80,15 +80,15 @@ def test_doubles_are_all_named_up_to_a_number(tmp_path):
     assert caught.value.unlisted == 2
 
 
-def test_doubles_in_standard_input_are_named_without_their_lines(monkeypatch):
+def test_doubles_in_standard_input_are_named_with_their_lines(monkeypatch):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Q1 0 a 1\nQ1 0 b 1\nQ1 0 a 0\nQ1 0 b 2\n")))
 
     with pytest.raises(InputErrors) as caught:
         load_qrels("-")
 
     assert [str(error) for error in caught.value.errors] == [
-        "standard input, block: 'a' appears twice for query 'Q1'.",
-        "standard input, block: 'b' appears twice for query 'Q1'.",
+        "standard input, line 3, block: 'a' appears twice for query 'Q1', with grade 0 here and 1 in line 1.",
+        "standard input, line 4, block: 'b' appears twice for query 'Q1', with grade 2 here and 1 in line 2.",
     ]
 
 

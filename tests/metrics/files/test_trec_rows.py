@@ -67,12 +67,6 @@ def test_a_bad_qrels_line_is_refused_in_words(line, said):
     assert refusal(qrels, line) == "q.txt, " + said
 
 
-def test_the_error_for_a_file_in_beir_format_says_how_to_convert_it_to_qrels():
-    said = refusal(qrels, "query-id\tcorpus-id\tscore\nQ1\tB7\t2\n")
-
-    assert "line 1, line: the heading of BEIR's form. Leave it out, and put a 0" in said
-
-
 @pytest.mark.parametrize(
     ("line", "said"),
     [

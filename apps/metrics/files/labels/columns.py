@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.files import tables
 from apps.common.files.faults import ErrorList, fault
+from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.field_names import ITEM as ITEMS
+from apps.common.files.numbers import number_in
 from apps.metrics.agreement.overall import Scale
 
 ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP = "item", "annotator", "label", "pass", "rating", "skip"
@@ -17,12 +18,12 @@ ROLES = (ITEM, ANNOTATOR, LABEL, PASS, RATING, SKIP)
 LONG = (ITEM, ANNOTATOR, LABEL)
 # Names of the columns of long files, in lower case; the first name is the documented one.
 NAMES = {
-    ITEM: tables.ITEM,
+    ITEM: ITEMS,
     ANNOTATOR: (ANNOTATOR, "annotator_id", "rater", "rater_id", "worker", "worker_id", "judge", "assessor", "coder"),
     LABEL: (LABEL, "rating", "grade", "judgement", "judgment"),
 }
 # Columns that together identify an item where no single one does: a query, and a block.
-PAIR = (tables.QUERY, (*tables.BLOCK, "doc"))
+PAIR = (QUERY, (*BLOCK, "doc"))
 WEIGHTS = {"weight", "weights", "weighting"}
 REPEATS = ("refuse", "passes", "first", "last")
 
@@ -112,7 +113,7 @@ def _clustered(name: str, line: int, names: Sequence[str], form: ColumnLayout, r
             raise InputError(name, line, "--cluster", reading.cluster, message)
     else:
         is_asked = reading.cluster is None
-        places = [place for place, own in enumerate(names) if is_asked and own.lower() in tables.QUERY]
+        places = [place for place, own in enumerate(names) if is_asked and plain_name(own) in QUERY]
         if len(places) != 1 or places[0] in taken or form.items == (places[0],):
             return form
     return replace(
@@ -283,15 +284,6 @@ def _refuse_negative(name: str, labels: Texts, errors: ErrorList) -> None:
     for line, label in labels:
         if (number_in(label) or 0.0) < 0:
             errors.add(fault(name, line, "label", label, f"'{label}' is below 0; ratios start there."))
-
-
-def number_in(text: str) -> float | None:
-    """The finite number in a text; None for any other text."""
-    try:
-        value = float(text) if "_" not in text else math.nan
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _order(keys: Sequence[object], categories: Sequence[str], is_numeric: bool) -> list[object]:

@@ -1,0 +1,208 @@
+"""Small files as the field writes them, each read right, or refused by name. Cases that are not here are skipped."""
+
+import csv
+import io
+import os
+import threading
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.config.commandline import main
+from apps.judging.models import Judgement
+from apps.queries.models import Query
+from tests.conftest import SHARED_DATA
+from tests.corpus.factories import make_corpus, make_snapshot
+from tests.factories import make_project
+from tests.queries.factories import make_query
+
+pytestmark = pytest.mark.django_db
+
+CASES = SHARED_DATA.parent / "cases"
+QUERIES = {
+    "Q01": "when does the alpaca office open",
+    "Q02": "price of a badger permit",
+    "Q03": "feeding cobras",
+    "Q04": "dingo walk rules",
+}
+PASSAGES = {
+    "D01": "The alpaca office opens at nine and closes at four.",
+    "D02": "A badger permit costs twelve crowns a year.",
+    "D03": "Cobras are fed on Tuesdays, never before noon.",
+    "D04": "Dingoes are walked on a leash.",
+}
+
+
+def case(path: str):
+    if not (CASES / path).exists():
+        pytest.skip("the cases are not on this machine")
+    return CASES / path
+
+
+class Zoo:
+    """A project with four queries and a frozen corpus of four passages, and the commands of the shell in it."""
+
+    def __init__(self, capsys) -> None:
+        self.project = make_project()
+        self.snapshot = make_snapshot(corpus=make_corpus(self.project, PASSAGES))
+        self.corpus = self.snapshot.corpus.slug
+        self.capsys = capsys
+        for outside_id, text in QUERIES.items():
+            make_query(self.project, outside_id=outside_id, text=text)
+
+    def queries(self, path, **options) -> list[tuple[str, str]]:
+        """Import queries; the new ones by id and text."""
+        call_command("import_queries", str(path), project=self.project.slug, **options)
+        found = Query.objects.filter(project=self.project).exclude(outside_id__in=QUERIES)
+        return list(found.order_by("pk").values_list("outside_id", "text"))
+
+    def judgements(self, path, **options) -> dict[tuple[str, str], int]:
+        """Import judgements; the grade of each pair by its ids."""
+        options = {"project": self.project.slug, "snapshot": f"{self.corpus}@1", **options}
+        call_command("import_judgements", str(path), **options)
+        fields = "seat__entry__query__outside_id", "seat__entry__version__block__outside_id", "grade"
+        return {(query, block): grade for query, block, grade in Judgement.objects.values_list(*fields)}
+
+    @property
+    def notes(self) -> str:
+        return self.capsys.readouterr().err
+
+
+@pytest.fixture
+def zoo(capsys) -> Zoo:
+    return Zoo(capsys)
+
+
+def scored(capsys, qrels, run) -> dict[str, float]:
+    """RR of each query, as `karat score` prints it."""
+    files = ["--qrels", str(qrels), "--run", str(run)]
+    assert main(["score", *files, "--measures", "RR", "--format", "csv", "--per-query"]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    return {row["query"]: float(row["value"]) for row in rows if row["measure"] == "RR" and row["query"] != "all"}
+
+
+TABLE = {"columns": "Search=query,Doc=passage,Rating=grade"}
+
+
+def test_whole_grades_with_a_point_are_whole(zoo, capsys):
+    expected = {("Q01", "D01"): 3, ("Q02", "D02"): 2}
+    assert zoo.judgements(case("float-grades/float.csv")) == expected
+    assert "line 4, grade: is empty: the pair is not judged" in zoo.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("float-grades/mteb.tsv", {("Q01", "D01"): 3, ("Q02", "D02"): 1}),
+        ("float-grades/os_like.csv", {("Q01", "D01"): 3, ("Q02", "D02"): 0}),
+        ("float-grades/q.txt", {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q03", "D03"): 2}),
+        ("csv-empty-grade/float.csv", {("Q01", "D01"): 3, ("Q02", "D02"): 2}),
+        ("duplicate-qrels/dupj.txt", {("Q01", "D01"): 3, ("Q02", "D02"): 1}),
+    ],
+)
+def test_judgements_are_read_as_they_are_meant(zoo, name, expected):
+    assert zoo.judgements(case(name)) == expected
+
+
+def test_a_collection_with_grades_of_pandas_is_read(zoo):
+    call_command("import_collection", str(case("mteb-float-collection/b")), project=zoo.project.slug, corpus="c")
+
+    assert sorted(Judgement.objects.values_list("grade", flat=True)) == [0, 1]
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("name", ["dry-run-accepts/half.csv", "half-step-shifts-all/half.csv"])
+def test_a_mean_is_asked_and_moves_no_other_grade(zoo, name, dry_run):
+    with pytest.raises(CommandError, match=r"--grades 1=1,1\.5=skip,2=2,3=3") as refused:
+        zoo.judgements(case(name), dry_run=dry_run, **TABLE)
+
+    assert refused.value.returncode == 2
+    assert zoo.judgements(case(name), grades="1=1,1.5=2,2=2,3=3", **TABLE) == {
+        ("Q01", "D01"): 1, ("Q01", "D02"): 2, ("Q02", "D02"): 3, ("Q02", "D03"): 2,
+    }  # fmt: skip
+
+
+def test_a_mean_in_another_table_is_asked_alone(zoo):
+    with pytest.raises(CommandError, match=r"--grades 1\.0=1,2\.0=2,2\.5=skip"):
+        zoo.judgements(case("half-step-shifts-all/mean.csv"))
+
+
+def test_a_grade_map_that_lacks_a_grade_is_refused(zoo):
+    with pytest.raises(CommandError, match="The grade map has no entry for 5, 2"):
+        zoo.judgements(case("partial-grade-map/ten.csv"), grades="10=3,7=2", **TABLE)
+    assert not Judgement.objects.exists()
+
+
+def test_the_grade_map_that_is_proposed_can_be_given(zoo):
+    path = case("decimal-comma-map/halfde.csv")
+    with pytest.raises(CommandError) as refused:
+        zoo.judgements(path, **TABLE)
+    proposed = str(refused.value).rpartition("--grades ")[2]
+
+    assert proposed == "0,5=skip,1,0=1,1,5=skip,2,0=2,3,0=3"
+    assert sorted(zoo.judgements(path, grades=proposed, **TABLE).values()) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("qrels", ["float-grades/f.csv", "float-grades/f.txt"])
+def test_the_score_command_reads_whole_grades_with_a_point(capsys, qrels):
+    assert scored(capsys, case(qrels), case("float-grades/fr.txt")) == {"q1": 1.0, "q2": 1.0}
+
+
+def test_the_ids_of_the_collection_are_meant_in_a_frame_of_pyterrier(capsys):
+    found = scored(capsys, case("pyterrier-frame/ptq.txt"), case("pyterrier-frame/pt4.csv"))
+
+    assert found == {"Q03": 1.0, "Q04": 1.0}
+
+
+def test_decimal_commas_are_read_where_semicolons_divide(capsys):
+    assert scored(capsys, case("decimal-comma-run/beir.tsv"), case("decimal-comma-run/comma.csv")) == {
+        "1": 1.0,
+        "2": 1.0,
+    }
+
+
+def test_the_best_grade_counts_where_facets_do_not_matter(capsys):
+    path = case("facet-qrels-plain-measure/facets.txt")
+
+    assert scored(capsys, path, case("facet-qrels-plain-measure/f.run")) == {"1": 1.0, "2": 1.0}
+    assert scored(capsys, case("duplicate-qrels/dupq.txt"), case("facet-qrels-plain-measure/f.run"))["1"] == 1.0
+
+
+def test_the_score_command_says_what_it_was_unsure_of(capsys):
+    zero = case("all-scores-tied/zero.txt")
+    assert main(["score", "--qrels", str(case("all-scores-tied/dq.txt")), "--run", str(zero), "--measures", "RR"]) == 0
+    assert "3 of 3 queries have nothing but ties" in capsys.readouterr().err
+    esci = str(case("qrels-query-and-id/esci.csv"))
+    assert main(["score", "--qrels", esci, "--run", str(case("qrels-query-and-id/fr.txt"))]) == 2
+    assert "as Q01 is q1 in the run" in capsys.readouterr().err
+
+
+def test_a_run_of_distances_is_said(tmp_path, capsys):
+    (tmp_path / "q.txt").write_text("q 0 a 1\n")
+    (tmp_path / "r.txt").write_text("q Q0 a 1 0.1 x\nq Q0 b 2 0.5 x\nq Q0 c 3 0.9 x\n")
+
+    assert scored(capsys, tmp_path / "q.txt", tmp_path / "r.txt") == {"q": pytest.approx(1 / 3)}
+    main(["score", "--qrels", str(tmp_path / "q.txt"), "--run", str(tmp_path / "r.txt")])
+    assert "the rank column differs from the order of the scores in 1 query" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_one_column_has_one_decimal_mark(tmp_path, capsys, mark):
+    rows = ["query;passage;score", "q;a;1,5", "q;b;1.234"]
+    (tmp_path / "q.txt").write_text("q 0 a 1\n")
+    (tmp_path / "r.csv").write_text("\n".join(rows).replace(";", mark))
+
+    assert main(["score", "--qrels", str(tmp_path / "q.txt"), "--run", str(tmp_path / "r.csv")]) == 2
+    assert "line 3, score: '1.234' has another decimal mark" in capsys.readouterr().err
+
+
+def test_a_pipe_is_read_as_a_file_is(zoo, tmp_path):
+    """As `cat ratings.csv | karat import judgements /dev/stdin` has it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=["query_id,doc_id,grade\nQ01,D01,2.0\n"])
+    writer.start()
+    found = zoo.judgements(pipe)
+    writer.join()
+
+    assert found == {("Q01", "D01"): 2}
