@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from apps.config.commandline import main
 from apps.judging.models import Judgement
 from apps.queries.models import Query
+from apps.triples.models import Triple
 from tests.conftest import SHARED_DATA
 from tests.corpus.factories import make_corpus, make_snapshot
 from tests.factories import make_project
@@ -63,6 +64,13 @@ class Zoo:
         fields = "seat__entry__query__outside_id", "seat__entry__version__block__outside_id", "grade"
         return {(query, block): grade for query, block, grade in Judgement.objects.values_list(*fields)}
 
+    def triples(self, path, **options) -> list[list[str]]:
+        """Import Q&As; the passages of each."""
+        call_command("import_triples", str(path), project=self.project.slug, corpus=self.corpus, **options)
+        made = Triple.objects.filter(project=self.project).order_by("pk")
+        expected = (triple.current.expected_blocks.order_by("order") for triple in made)
+        return [[one.version.block.outside_id for one in blocks] for blocks in expected]
+
     @property
     def notes(self) -> str:
         return self.capsys.readouterr().err
@@ -79,6 +87,55 @@ def scored(capsys, qrels, run) -> dict[str, float]:
     assert main(["score", *files, "--measures", "RR", "--format", "csv", "--per-query"]) == 0
     rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
     return {row["query"]: float(row["value"]) for row in rows if row["measure"] == "RR" and row["query"] != "all"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "headless-queries-tsv/headless.tsv",
+            [("156493", "do wombats glow"), ("1110199", "what is sonar"), ("1063750", "why did otters move")],
+        ),
+        ("headless-queries-tsv/headless.csv", [("156493", "do wombats glow"), ("1110199", "what is sonar")]),
+        ("json-array-queries/epidemic.json", [("CQ1", "wombat home"), ("CQ2", "otter food")]),
+        ("xml-topics/topics.xml", [("1", "wombat origin"), ("2", "otter weather")]),
+        ("xml-topics/fire.txt", [("176", "Wombat matters")]),
+        ("xml-topics/cacm.txt", [("1", "which articles deal with wombats")]),
+        ("any-id-is-the-querys/static.csv", [("Q005", "otter wars?")]),
+    ],
+)
+def test_queries_are_read_with_their_own_ids(zoo, name, expected):
+    assert zoo.queries(case(name)) == expected
+
+
+def test_the_narrative_of_xml_topics_is_the_intent(zoo):
+    zoo.queries(case("xml-topics/topics.xml"))
+
+    intents = dict(Query.objects.filter(project=zoo.project).values_list("outside_id", "intent"))
+    assert intents["2"] == "seeking facts about otters in rain"
+
+
+def test_the_words_of_a_query_go_before_the_id_of_another_thing(zoo):
+    found = zoo.judgements(case("any-id-is-the-querys/ls.csv"), grades="Relevant=3,Not relevant=0")
+
+    assert found == {("Q01", "D01"): 0, ("Q02", "D02"): 3}
+    assert Query.objects.filter(project=zoo.project).count() == len(QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ragas-json-array/ragas_arr.json", [["D01"]]),
+        ("ragas-testset-csv/ragas.csv", [["D01"], ["D02", "D03"]]),
+    ],
+)
+def test_records_of_ragas_become_drafts(zoo, name, expected):
+    assert zoo.triples(case(name)) == expected
+
+
+def test_a_record_of_ragas_without_an_answer_is_named(zoo):
+    with pytest.raises(CommandError, match="line 3, expected_answer: is empty"):
+        zoo.triples(case("ragas-testset-csv/ragas01.csv"))
 
 
 TABLE = {"columns": "Search=query,Doc=passage,Rating=grade"}

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploaded
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer
+from apps.corpus.core.documents import FIRST_ROWS
 from apps.corpus.core.import_plans import SKIP, TableChoice
 from apps.corpus.formats.packages.on_disk import Opener, pack, package_name
 
@@ -134,6 +135,12 @@ class PastedImportForm(ImportForm):
         elif not file and "file" not in self.errors and "file" in self.fields:
             self.add_error("file", "Choose a file, or paste text below.")
         return values
+
+
+class TableImportForm(PastedImportForm):
+    """A file of which one form is a table of any shape."""
+
+    first_row = forms.ChoiceField(label="The first row of a table", choices=list(FIRST_ROWS.items()), required=False)
 
 
 def name_after(filename: str) -> str:

@@ -14,7 +14,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
 from apps.corpus.execution import document_reading
-from apps.corpus.forms import PASTED, PastedImportForm
+from apps.corpus.forms import PASTED, TableImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries import actions
@@ -29,7 +29,7 @@ CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, P
 FORMAT_CHOICES, ID_CHOICES = list(CHOICES.items()), list(IDS.items())
 
 
-class QueryImportForm(PastedImportForm):
+class QueryImportForm(TableImportForm):
     format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     ids = forms.ChoiceField(
         label="Query ids",
@@ -46,9 +46,9 @@ class QueryImportForm(PastedImportForm):
         required=False,
         help_text="A version with queries of a source without a valid permission cannot be frozen.",
     )
-    folded = ("ids",)
-    folded_title = "For SMART files."
-    field_order = ["file", "pasted", "format", "source", "ids"]
+    folded = ("first_row", "ids")
+    folded_title = "For tables and SMART files."
+    field_order = ["file", "pasted", "format", "source", "first_row", "ids"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -127,7 +127,7 @@ class QueryImport(ImportKind):
         table = _table(file)
         if table:
             refuse_unsettled(table.view, file.source)
-        return actions.import_queries(
+        plan = actions.import_queries(
             project=file.project,
             rows=table.rows if table else _rows(file, errors),
             file=file.source,
@@ -136,6 +136,9 @@ class QueryImport(ImportKind):
             actor=actor,
             at=at,
         )
+        if table:
+            show_table(plan, table.view, file.source)
+        return plan
 
     def fixes(self, source: File, options: dict[str, Any]) -> list[Fix]:
         if options["format"] != AUTO or document_reading.kind_of(source) not in {"markdown", "rst"}:

@@ -14,7 +14,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
 from apps.corpus.execution import document_reading
-from apps.corpus.forms import PastedImportForm
+from apps.corpus.forms import TableImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
@@ -39,7 +39,7 @@ CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, P
 FORMAT_CHOICES = list(CHOICES.items())
 
 
-class TripleImportForm(PastedImportForm):
+class TripleImportForm(TableImportForm):
     format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     corpus = forms.ChoiceField(
         label="Corpus",
@@ -70,8 +70,10 @@ class TripleImportForm(PastedImportForm):
         label="Difficulty of all", required=False, choices=[("", "what each entry says"), *Difficulty.choices]
     )
     near = forms.BooleanField(required=False, widget=forms.HiddenInput)
-    field_order = ["file", "pasted", "format", "corpus", "author", "source", "domain", "difficulty", "machine"]
-    folded = ("author", "source", "domain", "difficulty", "machine")
+    field_order = [
+        "file", "pasted", "format", "corpus", "first_row", "author", "source", "domain", "difficulty", "machine",
+    ]  # fmt: skip
+    folded = ("first_row", "author", "source", "domain", "difficulty", "machine")
     folded_title = "For all Q&As of the file"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

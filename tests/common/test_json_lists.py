@@ -7,7 +7,7 @@ import pytest
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.json_lists import NOT_JSON, read_list, read_records
+from apps.common.files.json_lists import NOT_JSON, read_list, read_objects
 from apps.common.files.tabular import BLOCK_BYTES, Caps, TableFile
 
 
@@ -85,5 +85,5 @@ def test_a_record_that_does_not_end_is_not_collected_for_ever():
 def test_lists_and_lines_are_told_apart():
     errors = ErrorList()
 
-    assert list(read_records(source('[{"a": 1}]'), errors)) == [(1, {"a": 1})]
-    assert list(read_records(source('{"a": 1}\n\n{"a": 2}\n'), errors)) == [(1, {"a": 1}), (3, {"a": 2})]
+    assert list(read_objects(source('[{"a": 1}]'), errors)) == [(1, {"a": 1})]
+    assert list(read_objects(source('{"a": 1}\n\n{"a": 2}\n'), errors)) == [(1, {"a": 1}), (3, {"a": 2})]

@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.corpus.actions import imports
 from apps.corpus.actions.imports import _reopen, change_options
 from apps.corpus.enums import ImportState
+from apps.corpus.execution.import_reading import ASKED
 from apps.corpus.models import Block, Corpus, Import
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.queries.models import Query
@@ -75,16 +76,20 @@ def test_pasted_headings_are_no_query(client, project, heading):
     assert queries() == ["how often are keys rotated"]
 
 
-def test_what_the_first_row_was_taken_for_is_said_and_can_be_turned_round_and_back(client, project):
+def test_a_first_row_that_may_be_headings_is_asked_and_can_be_turned_round_and_back(client, project):
     item = paste(client, project, "Kundenwunsch\tWert\tOrt\nhow often are keys rotated\t1\there")
-    (message,) = [one for one in item.plan["table"]["messages"] if "first row" in one["title"]]
-    assert (message["title"], message["button"]) == (
-        "The first row is read as a row like the others.",
-        "It has the headings",
+    assert (item.state, item.questions) == (ImportState.FAULTY, [ASKED])
+    likely, other = item.plan["table"]["readings"]
+    assert [(one["name"], one["rows"]) for one in (likely, other)] == [("has-headings", 1), ("has-no-headings", 2)]
+    assert (likely["reason"], other["against"]) == (
+        "“Kundenwunsch” stands above sentences.",
+        "“Kundenwunsch” stands above sentences.",
     )
-    assert item.plan["rows"] == 2
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+    assert "More likely" in page
+    assert 'value="has-no-headings"' in page
 
-    item = imports.take_fix(import_id=item.pk, name=message["fix"], actor=lead_of(project), at=AT)
+    item = imports.take_fix(import_id=item.pk, name="has-headings", actor=lead_of(project), at=AT)
     assert item.plan["rows"] == 1
     assert [column["heading"] for column in item.plan["table"]["columns"]] == ["Kundenwunsch", "Wert", "Ort"]
 
@@ -93,6 +98,21 @@ def test_what_the_first_row_was_taken_for_is_said_and_can_be_turned_round_and_ba
     item = imports.take_fix(import_id=item.pk, name="has-headings", actor=lead_of(project), at=AT)
     confirmed(item)
     assert queries() == ["how often are keys rotated"]
+
+
+@pytest.mark.parametrize(
+    ("text", "are_headings"),
+    [
+        ("156493\tsearch engine\n1110199\tdo wombats glow", False),
+        ("id\tasked\nK2\twhy", True),
+        ("one\ttwo\tthree\nneither\tnor\tor", None),
+        ("7\tquestion\n8\tdo otters eat fish", None),
+    ],
+)
+def test_a_first_row_like_data_is_never_headings_in_silence(client, project, text, are_headings):
+    item = paste(client, project, text)
+
+    assert (item.state == ImportState.READY) == (are_headings is not None)
 
 
 def test_a_discarded_file_does_not_name_the_next_corpus(client, project):

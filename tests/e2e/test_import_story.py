@@ -186,6 +186,7 @@ def test_what_is_no_part_of_the_corpus_no_heading_or_no_jsonl_is_asked_about_bef
     for part in (
         a_folder_of_something_else_becomes_a_corpus_of_its_own,
         pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings,
+        a_table_whose_first_row_is_in_doubt_is_read_as_its_owner_says,
         a_markdown_file_given_as_jsonl_is_one_message_and_a_button,
     ):
         begun(page, signed_in, project := make_project())
@@ -236,6 +237,24 @@ def pasted_cells_keep_their_first_row_until_it_is_said_to_be_headings(page, proj
         page.get_by_role("button", name="Import 2 passages").click()
 
     assert blocks_of(project) == 2
+
+
+def a_table_whose_first_row_is_in_doubt_is_read_as_its_owner_says(page, project):
+    go(page, f"/p/{project.slug}/corpus/imports/new/queries/")
+    rows = b"7;question\n8;do otters eat fish\n9;why do wombats glow at night\n"
+    page.locator("[name=file]").set_input_files({"name": "topics.csv", "mimeType": "text/csv", "buffer": rows})
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="How should this file be read?")).to_be_visible()
+    looking.looks_well(page, "which-reading")
+
+    with turned(page):
+        press(page, "2")
+    expect(page.get_by_role("heading", name="What is in each column?")).to_be_visible()
+    with turned(page):
+        page.get_by_role("button", name="Import 3 queries").click()
+
+    assert sorted(project.queries.values_list("outside_id", flat=True)) == ["7", "8", "9"]
 
 
 def a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, project):

@@ -190,6 +190,7 @@ def test_only_a_missing_column_refuses_the_table(snapshot):
     table = read(snapshot, "one,two\nneither,nor\n")
 
     assert titles(table, "stop") == [
+        "Does the first row have the headings, or is it a row like the others?",
         "Choose the column of the passages.",
         "Choose the column of the grades.",
     ]
@@ -295,7 +296,7 @@ def test_nothing_is_remembered_on_request(client, snapshot):
 
 
 def test_a_missing_column_is_chosen_on_the_page(client, snapshot):
-    item = upload(client, snapshot, b"one,two,three\nx y,/billing/plans,a\n", "odd.csv")
+    item = upload(client, snapshot, b"query,two,three\nx y,/billing/plans,a\n", "odd.csv")
     assert item.state == ImportState.FAULTY
     page = client.get(reverse("corpus:import", args=[item.project.slug, item.pk]))
     assert "Choose the column of the grades." in page.text

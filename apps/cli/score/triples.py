@@ -345,14 +345,13 @@ def _paths(args: argparse.Namespace) -> list[tuple[str, bool]]:
 
 def is_results(path: str) -> bool:
     """Whether a file has returned passages, by its name or its beginning; else it is a run."""
-    if Path(path.removesuffix(".gz")).suffix == ".jsonl":
-        return True
+    is_named = Path(path.removesuffix(".gz")).suffix == ".jsonl"
     if path == "-":
         return False
     with suppress(InputError, OSError), opened(path) as source:
         start = source.head(HEADING_BYTES)
-        return bool(start) and are_results(source, start)
-    return False
+        return are_results(source, start) if start else is_named
+    return is_named
 
 
 def _files(args: argparse.Namespace, paths: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:

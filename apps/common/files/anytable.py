@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import encoding_of, name_of, not_text
+from apps.common.files.json_tables import is_json, json_rows
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet
@@ -28,6 +29,7 @@ SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
 LETTERED = "Column"
+PARQUET = "Parquet"
 MOST_ROWS = 1_000_000
 MOST_CELL = 100_000
 NO_SCRIPTS = "Superscripts and subscripts of XLS and XLSB are read as plain digits: save the file as XLSX to keep them."
@@ -40,7 +42,8 @@ class Table(NamedTuple):
 
     `sheets` are the names of the visible sheets of a workbook, empty for other files. Each row has as many cells as
     there are headings. `line` is the number of the row of headings. `known` says what columns are, where the form of
-    the file says so; `notes` are sentences about what was left out.
+    the file says so; `notes` are sentences about what was left out. `is_named`: the form of the file names its columns,
+    so that no row is taken for the headings.
     """
 
     how: str
@@ -51,6 +54,7 @@ class Table(NamedTuple):
     line: int = 1
     known: Mapping[str, str] = MappingProxyType({})
     notes: Sequence[str] = ()
+    is_named: bool = False
 
 
 def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_headings: bool = True) -> Table:
@@ -65,13 +69,17 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
         notes = [] if knows_scripts(source) else [NO_SCRIPTS]
         how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
     elif is_parquet(source.head(len(MAGIC))):
-        names, name, rows, how, notes = [], "", packed_rows(source), "Parquet", []
+        names, name, rows, how, notes = [], "", packed_rows(source), PARQUET, []
+    elif is_json(source):
+        headings, rows = json_rows(source, errors)
+        return Table("JSON", headings, _of_length(source, headings, rows, errors), is_named=True)
     else:
         names, name, notes = [], "", []
         source, rows, how = _text_rows(source)
     first, rest = _from_headings(source, rows) if has_headings else _lettered(source, rows)
     headings = _headings(source, first)
-    return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0], notes=notes)
+    fitted = _of_length(source, headings, _fitted(source, headings, rest, errors), errors)
+    return Table(how, headings, fitted, names, name, first[0], notes=notes, is_named=how == PARQUET)
 
 
 def is_packed_table(source: TableFile) -> bool:
@@ -209,7 +217,12 @@ def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors:
             message = f"the row has {len(cells)} cells, there are {width} headings"
             errors.add(source.error(number, "", beyond, message))
             continue
-        cells = [*map(restore_cell, cells[:width]), *[""] * (width - len(cells))]
+        yield number, [*map(restore_cell, cells[:width]), *[""] * (width - len(cells))]
+
+
+def _of_length(source: TableFile, headings: list[str], rows: Iterable[Row], errors: ErrorList) -> Iterator[Row]:
+    """The rows without those that have a cell that is too long."""
+    for number, cells in rows:
         if long := [place for place, cell in enumerate(cells) if len(cell) > MOST_CELL]:
             message = f"the cell is longer than {MOST_CELL:,} characters"
             errors.add(source.error(number, headings[long[0]], cells[long[0]], message))

@@ -32,7 +32,7 @@ def read_list(source: TableFile, errors: ErrorList, *, field: str = "") -> Itera
             errors.add(source.error(number, "", text, str(error)))
 
 
-def read_records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a list, or of a file with one on each line; numbers are then those of the lines."""
     if source.head(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
         yield from read_list(source, errors)

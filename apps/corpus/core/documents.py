@@ -8,8 +8,8 @@ SECTION_WORDS = 600
 """A section of more words is cut at the ends of paragraphs by the recipes that do not name a number."""
 LEAST_WORDS, MOST_WORDS = 20, 5_000
 EXAMPLES = ("headings", "paragraphs:200", "paragraphs:200:40", "pages", "whole")
-AS_DATA = "data"
-FIRST_ROWS = {"": "recognised for each table", "headings": "has the headings", AS_DATA: "is data like the others"}
+AS_DATA, HEADINGS_FIRST = "data", "headings"
+FIRST_ROWS = {"": "recognised for each table", HEADINGS_FIRST: "has the headings", AS_DATA: "is data like the others"}
 """What a person says of the first row of tables."""
 _PARAGRAPHS = re.compile(r"paragraphs:(?P<words>[0-9]{1,6})(?::(?P<overlap>[0-9]{1,6}))?")
 

@@ -22,7 +22,11 @@ class ColumnRole(NamedTuple):
     """What a column can be. `headings` are the usual ones, in small letters without marks.
 
     `fits(values)` is a weight from 0 to 1 for how well filled values of a column fit, 0 to exclude them; a role with
-    `by_values` is also proposed where no heading suggests it. `is_many`: several columns may be this.
+    `by_values` is also proposed where no heading suggests it, one with `by_place` for the first column where there
+    are no headings.
+    `is_many`: several columns may be this. A heading with a word in `foreign` is another thing's: "Doc ID" is no id of
+    a query. `of` is the role that it says something of: it has one value for each value of that, unless the heading is
+    in `sure`. By its values it is not proposed beside the role `not_with`.
     """
 
     name: str
@@ -31,6 +35,11 @@ class ColumnRole(NamedTuple):
     fits: Callable[[Sequence[str]], float] = lambda values: 0.5
     by_values: bool = False
     is_many: bool = False
+    by_place: bool = False
+    foreign: frozenset[str] = frozenset()
+    of: str = ""
+    sure: tuple[str, ...] = ()
+    not_with: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,21 +84,89 @@ def plain_heading(heading: str) -> str:
     return " ".join(re.findall(r"\w+", parted.replace("_", " ").casefold()))
 
 
-def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int = MOST_WORDS) -> bool:
-    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one.
+def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str]) -> bool:
+    """Whether one of the cells of a row is a usual heading: "Key rotation" is none, though "key" is."""
+    return bool(_usual_in(roles, headings, most_words=0))
 
-    With `most_words=0` a usual heading is the whole cell: "Key rotation" is no heading, though "key" is.
+
+def _usual_in(roles: Iterable[ColumnRole], headings: Sequence[str], *, most_words: int) -> list[str]:
+    """The cells that are usual headings, or a few words around one."""
+    usual = {heading for role in roles for heading in role.headings}
+
+    def has_usual(words: str) -> bool:
+        return words.count(" ") < most_words and any(f" {heading} " in f" {words} " for heading in usual)
+
+    return [cell for cell in headings if (words := plain_heading(cell)) in usual or has_usual(words)]
+
+
+class FirstRow(NamedTuple):
+    """What the first row of a table is, its headings or a row like the others, and whether that is sure.
+
+    `reason` is a sentence for this reading, `doubt` one for the other; "" for none.
     """
-    usual = [heading for role in roles for heading in role.headings]
-    plain = [plain_heading(heading) for heading in headings]
-    short = [f" {words} " for words in plain if words.count(" ") < most_words]
-    return bool(set(usual) & set(plain)) or any(f" {heading} " in words for heading in usual for words in short)
+
+    are_headings: bool
+    is_sure: bool
+    reason: str
+    doubt: str = ""
+
+
+_SHAPES = (
+    ("numbers", re.compile(r"[+-]?[0-9][0-9.,]*\Z")),
+    ("addresses", re.compile(r"(?:https?:/)?/\S+\Z")),
+    ("ids", re.compile(r"(?=\S*[0-9])\S+\Z")),
+    ("sentences", re.compile(r"\S+(?:\s+\S+){3,}\Z|.*[?!]\Z", re.DOTALL)),
+)
+"""What cells of data look like and short headings do not."""
+WORDS = "words"
+NO_HEADING = "None of its cells is a heading known here."
+
+
+def first_row_of(roles: Sequence[ColumnRole], first: Sequence[str], rest: Sequence[Sequence[str]]) -> FirstRow:
+    """Whether the first row has the headings, by the names that are usual and by what the rows below look like."""
+    exact = _usual_in(roles, first, most_words=0)
+    if len(exact) > 1 or (exact and len(first) == 1):
+        return FirstRow(True, True, f"“{exact[0]}” is a usual heading.")
+    alike, unlike = _beside_rest(first, rest)
+    if near := exact or _usual_in(roles, first, most_words=MOST_WORDS):
+        usual = f"“{near[0]}” is a usual heading."
+        return FirstRow(True, not alike, usual, alike) if exact or not alike else FirstRow(False, False, alike, usual)
+    if alike or not unlike:
+        return FirstRow(False, bool(alike and not unlike), alike or NO_HEADING, unlike)
+    return FirstRow(True, False, unlike, NO_HEADING)
+
+
+def _beside_rest(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[str, str]:
+    """In what the first row is like the others, and in what not, each as a sentence; "" for nothing."""
+    alike = unlike = ""
+    for place, cell in enumerate(first):
+        below = [shape for row in rest[:SAMPLED_ROWS] if (shape := _shape(row[place]))]
+        usual = max(sorted(set(below)), key=below.count, default=WORDS)
+        if usual == WORDS or below.count(usual) * 2 <= len(below):
+            continue
+        if _shape(cell) == usual:
+            alike = alike or f"“{cell}” is like the {usual} below it."
+        elif _shape(cell) == WORDS:
+            unlike = unlike or f"“{cell}” stands above {usual}."
+    return alike, unlike
+
+
+def _shape(cell: str) -> str:
+    cell = cell.strip()
+    return next((name for name, form in _SHAPES if form.match(cell)), WORDS if cell else "")
 
 
 def propose_columns(
-    roles: Iterable[ColumnRole], headings: Sequence[str], rows: Sequence[Sequence[str]]
+    roles: Iterable[ColumnRole],
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    is_headless: bool = False,
 ) -> dict[str, str]:
-    """A role for each heading, in the order of the headings; each role goes to the column that fits it best."""
+    """A role for each heading, in the order of the headings; each role goes to the column that fits it best.
+
+    `is_headless`: the table has none, and its columns are called by their letters.
+    """
     roles = list(roles)
     values = [
         [cell.strip() for row in rows[:SAMPLED_ROWS] if (cell := row[place]).strip()] for place in range(len(headings))
@@ -102,15 +179,58 @@ def propose_columns(
     ]
     chosen = _assigned(weights)
     for role in roles:
-        if role.by_values and role.name not in chosen.values():
+        if role.by_place and is_headless:
+            chosen |= _by_place(role, headings, values, chosen)
+        is_taken = not {role.name, role.not_with}.isdisjoint(chosen.values())
+        if role.by_values and role.is_many and not is_taken:
+            chosen |= _several(role, headings, values, chosen)
+        elif role.by_values and not is_taken:
             left = [
-                (weight, -place, heading)
+                (weight, len(set(values[place])) > 1, -place, heading)
                 for place, heading in enumerate(headings)
                 if heading not in chosen and values[place] and (weight := role.fits(values[place])) > 0.5
             ]
             if left:
-                chosen[max(left)[2]] = role.name
+                chosen[max(left)[3]] = role.name
+    for role in roles:
+        for heading in [heading for heading, name in chosen.items() if name == role.name]:
+            is_sure = not role.of or plain_heading(heading) in role.sure
+            if not is_sure and not _is_one(role.of, heading, chosen, headings, rows):
+                del chosen[heading]
     return {heading: chosen.get(heading, LEAVE_OUT) for heading in headings}
+
+
+def _several(
+    role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """The columns that are left as this role, where two or more of them fit it fully."""
+    left = {
+        heading: len(set(values[place])) > 1
+        for place, heading in enumerate(headings)
+        if heading not in chosen and values[place] and role.fits(values[place]) == 1
+    }
+    return dict.fromkeys(left, role.name) if len(left) > 1 and any(left.values()) else {}
+
+
+def _by_place(
+    role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """The first column as this role, where it stands before what it says something of, and all have a digit."""
+    of = next((heading for heading, name in chosen.items() if name == role.of), headings[0])
+    is_first = headings[0] != of and headings[0] not in chosen
+    are_ids = all(any(letter.isdigit() for letter in value) for value in values[0])
+    return {headings[0]: role.name} if is_first and are_ids and values[0] and role.fits(values[0]) == 1 else {}
+
+
+def _is_one(
+    of: str, heading: str, chosen: Mapping[str, str], headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> bool:
+    """Whether the column has one value for each value of the column with the role `of`."""
+    whole = next((other for other, name in chosen.items() if name == of), None)
+    if whole is None:
+        return True
+    key, place, found = headings.index(whole), headings.index(heading), dict[str, str]()
+    return all(found.setdefault(row[key].strip(), row[place].strip()) == row[place].strip() for row in rows)
 
 
 def _assigned(weights: list[tuple[float, int, int, ColumnRole, str]]) -> dict[str, str]:
@@ -124,8 +244,10 @@ def _assigned(weights: list[tuple[float, int, int, ColumnRole, str]]) -> dict[st
 def _by_heading(role: ColumnRole, heading: str) -> float:
     plain = plain_heading(heading)
     if plain in role.headings:
-        return EXACT
+        return EXACT - role.headings.index(plain) / 1_000  # of two usual headings the more usual one
     words = f" {plain} "
+    if not role.foreign.isdisjoint(plain.split()):
+        return 0.0
     return WITHIN if any(f" {usual} " in words for usual in role.headings) else 0.0
 
 

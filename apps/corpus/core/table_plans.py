@@ -67,10 +67,34 @@ def undoing(choice: TableChoice, name: str, button: str = "Undo") -> Fix:
 
 
 @dataclass
+class Reading:
+    """One way to read a table where that is not sure: its first rows under their columns, and the reasons."""
+
+    fix: Fix
+    rows: int
+    reason: str
+    against: str
+    headings: Sequence[str]
+    sample: Sequence[Sequence[str]]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.fix.name,
+            "title": self.fix.words,
+            "rows": self.rows,
+            "reason": self.reason,
+            "against": self.against,
+            "headings": list(self.headings),
+            "sample": [list(map(_cut, row)) for row in self.sample],
+        }
+
+
+@dataclass
 class TableView:
     """A table and the choices for it, as stored in the plan. `hows` say how the values of a column are read.
 
-    `grades` are (grade of the file, our grade or "" or "skip", rows), `scale` our grades by name.
+    `grades` are (grade of the file, our grade or "" or "skip", rows), `scale` our grades by name. `readings` are the
+    ways to read it, between which a person has to choose first; none where that is sure.
     """
 
     how: str
@@ -88,6 +112,7 @@ class TableView:
     is_remembered: bool = False
     button: str = ""
     aside: str = ""
+    readings: Sequence[Reading] = ()
 
     @property
     def refusals(self) -> list[str]:
@@ -96,7 +121,7 @@ class TableView:
 
     @property
     def fixes(self) -> list[Fix]:
-        return [message.fix for message in self.messages if message.fix]
+        return [*(one.fix for one in self.readings), *(message.fix for message in self.messages if message.fix)]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -118,6 +143,7 @@ class TableView:
             "scale": [[grade, name] for grade, name in self.scale],
             "asks_person": self.asks_person,
             "is_remembered": self.is_remembered,
+            "readings": [one.as_json() for one in self.readings],
             "is_refused": bool(self.refusals),
             "button": self.button,
             "aside": self.aside,
@@ -138,10 +164,20 @@ def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
     elif LEAVE_FAULTY in view.choice.answers:
         title = "Rows with mistakes stay out."
         view.messages.append(TableMessage(DONE, title, fix=undoing(view.choice, LEAVE_FAULTY)))
+    if plan.errors.warnings:
+        view.messages.append(_about_warnings(plan.errors))
     plan.extra["table"] = view.as_json()
     plan.fixes += view.fixes
     for reason in view.refusals if not plan.errors else []:
         plan.ask(source.error(None, "", "", reason))
+
+
+def _about_warnings(errors: ErrorList) -> TableMessage:
+    """What was noticed in rows that are imported."""
+    first = errors.warnings[0]
+    title = plural(errors.warnings_total, "row is worth a look.", "rows are worth a look.")
+    examples = [f"line {one.line}, {one.field} {one.value}: {one.message}" for one in errors.warnings]
+    return TableMessage(WARN, title, f"Line {first.line}, {first.field}: {first.message}.", examples)
 
 
 def refuse_unsettled(view: TableView, source: TableFile) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, islice
 from typing import Any, NamedTuple, Protocol
 
 from django.db import connection, transaction
@@ -14,11 +15,22 @@ from django.db import connection, transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputError, InputErrors, Refusal
-from apps.common.files.anytable import Table, open_table
+from apps.common.files.anytable import LETTERED, Table, open_table
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.tabular import TableFile, open_source
-from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, has_known_heading
-from apps.corpus.core.table_plans import DONE, SHOWN_ROWS, WARN, TableMessage, TableView
+from apps.corpus.core.documents import AS_DATA
+from apps.corpus.core.documents import HEADINGS_FIRST as HEADINGS
+from apps.corpus.core.import_plans import (
+    SAMPLED_ROWS,
+    ColumnRole,
+    FirstRow,
+    Fix,
+    ImportPlan,
+    TableChoice,
+    first_row_of,
+    propose_columns,
+)
+from apps.corpus.core.table_plans import DONE, SHOWN_ROWS, STOP, Reading, TableMessage, TableView
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
 from apps.corpus.selectors.import_kinds import (
@@ -209,6 +221,8 @@ def note_failure(*, import_id: int, reason: str) -> Import:
 
 
 HEADED, HEADLESS = "has-headings", "has-no-headings"
+WAYS = {True: "The first row has the headings", False: "The first row is a row like the others"}
+ASKED = "Does the first row have the headings, or is it a row like the others?"
 
 
 class Opener(Protocol):
@@ -240,21 +254,27 @@ def open_mapped(
     opener: Opener = open_table,
 ) -> OpenedTable:
     """Open a table with its columns chosen, remembered, known or proposed. Raises InputError for what is no table."""
-    errors = ErrorList()
     given = TableChoice.from_json(options.get("table") or {})
-    table = opener(source, errors, sheet=given.sheet)
+    errors, table = _opened(opener, source, given)
     messages = [TableMessage(DONE, note) for note in table.notes]
-    if opener is open_table and not table.known:
-        is_sure = are_remembered(project, kind, table.headings) or has_known_heading(roles, table.headings)
-        has_headings = HEADED in given.answers or (is_sure and HEADLESS not in given.answers)
-        if not has_headings:
-            errors = ErrorList()
-            table = open_table(source, errors, sheet=given.sheet, has_headings=False)
-        if not is_sure or not has_headings:
-            messages.append(_about_headings(given, has_headings=has_headings))
+    doubtful: FirstRow | None = None
+    if not table.known and not table.is_named:
+        answer, first = _answer(given, options), FirstRow(True, True, "")
+        if not are_remembered(project, kind, table.headings) and not set(given.columns) & set(table.headings):
+            seen = list(islice(table.rows, SAMPLED_ROWS))
+            first = first_row_of(roles, table.headings, [cells for _, cells in seen])
+            table = table._replace(rows=chain(seen, table.rows))
+        are_headings = answer == HEADED or (first.are_headings and answer != HEADLESS)
+        if not are_headings:
+            errors, table = _opened(opener, source, given, has_headings=False)
+        if answer or not (first.are_headings and first.is_sure):
+            messages.append(_about_headings(given, first, answer, are_headings=are_headings))
+        doubtful = None if answer or first.is_sure else first
     lines = list(table.rows)
     cells = [cells for _, cells in lines]
-    settled = settled_choice(project, kind, roles, table.headings, cells, options, known=table.known)
+    settled = settled_choice(
+        project, kind, roles, table.headings, cells, options, known=table.known, is_headless=not table.line
+    )
     view = TableView(
         how=table.how,
         headings=table.headings,
@@ -265,19 +285,64 @@ def open_mapped(
         sample=[cells for _, cells in lines[:SHOWN_ROWS]],
         messages=messages,
         is_remembered=settled.is_remembered,
+        readings=_readings(source, given, roles, doubtful) if doubtful else (),
     )
     return OpenedTable(lines, view, errors)
 
 
-def _about_headings(given: TableChoice, *, has_headings: bool) -> TableMessage:
-    """What the first row was taken for, and the button that takes it for the other."""
-    name, other = (HEADLESS, HEADED) if has_headings else (HEADED, HEADLESS)
-    answers = (*(one for one in given.answers if one not in {name, other}), name)
-    chosen = replace(given, columns={}, grades={}, answers=answers).as_json()
-    state = DONE if other in given.answers else WARN
+def _opened(
+    opener: Opener, source: TableFile, given: TableChoice, *, has_headings: bool = True
+) -> tuple[ErrorList, Table]:
+    """The table from its beginning, and the mistakes in its rows."""
+    source.rewind()
+    errors = ErrorList()
     if has_headings:
-        fix = Fix(name, "", "It is a row like the others", {"table": chosen})
-        return TableMessage(state, "The first row is read as the headings.", fix=fix)
-    words = "None of its cells is a heading known here."
-    fix = Fix(name, words, "It has the headings", {"table": chosen})
-    return TableMessage(state, "The first row is read as a row like the others.", words, fix=fix)
+        return errors, opener(source, errors, sheet=given.sheet)
+    return errors, open_table(source, errors, sheet=given.sheet, has_headings=False)
+
+
+def _answer(given: TableChoice, options: Mapping[str, Any]) -> str:
+    """What a person has said of the first row: on the page, with the upload, or by naming columns by letters."""
+    said = {HEADINGS: HEADED, AS_DATA: HEADLESS}.get(options.get("first_row", ""), "")
+    if any(heading.startswith(f"{LETTERED} ") for heading in given.columns):
+        said = HEADLESS
+    return next((name for name in (HEADED, HEADLESS) if name in given.answers), said)
+
+
+def _taken_as(given: TableChoice, name: str) -> dict[str, Any]:
+    """The options in which the first row was said to be this."""
+    answers = (*(one for one in given.answers if one not in {HEADED, HEADLESS}), name)
+    return {"table": replace(given, columns={}, grades={}, answers=answers).as_json()}
+
+
+def _about_headings(given: TableChoice, first: FirstRow, answer: str, *, are_headings: bool) -> TableMessage:
+    """What the first row was taken for, and the button for the other; a question where that is not sure."""
+    name = HEADLESS if are_headings else HEADED
+    if not answer and not first.is_sure:
+        return TableMessage(STOP, ASKED, "")
+    button = "It is a row like the others" if are_headings else "It has the headings"
+    title = f"The first row is read as {'the headings' if are_headings else 'a row like the others'}."
+    reason = "" if answer else f" {first.reason}"
+    return TableMessage(DONE, f"{title}{reason}", fix=Fix(name, "", button, _taken_as(given, name)))
+
+
+def _readings(source: TableFile, given: TableChoice, roles: Sequence[ColumnRole], first: FirstRow) -> list[Reading]:
+    """The two ways to read the table, the likelier one first, each with its first rows."""
+    titles = {role.name: role.title for role in roles}
+    found = []
+    for name, has_headings in ((HEADED, True), (HEADLESS, False)):
+        _, table = _opened(open_table, source, given, has_headings=has_headings)
+        rows = [cells for _, cells in table.rows]
+        columns = propose_columns(roles, table.headings, rows, is_headless=not has_headings)
+        is_likely = has_headings == first.are_headings
+        found.append(
+            Reading(
+                fix=Fix(name, WAYS[has_headings], "Read it so", _taken_as(given, name)),
+                rows=len(rows),
+                reason=first.reason if is_likely else first.doubt,
+                against=first.doubt if is_likely else first.reason,
+                headings=[titles.get(columns[heading], "not imported") for heading in table.headings],
+                sample=[list(cells) for cells in rows[:SHOWN_ROWS]],
+            )
+        )
+    return sorted(found, key=lambda one: (one.fix.name == HEADED) != first.are_headings)

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import read_objects
 from apps.common.files.tables import Fields
-from apps.common.files.tabular import TableFile, read_csv, read_jsonl
+from apps.common.files.tabular import TableFile, read_csv
 from apps.corpus.core.passage_ids import BlockDigests, block_digests
 
 
@@ -65,7 +66,7 @@ OWN_METADATA = {"document_id", "section", "page_start", "page_end"}
 
 def read_block_lines(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     """JSONL with `block_id`, `document_id`, `text` and optional fields."""
-    return rows_from(source, errors, read_jsonl(source, errors), row_of)
+    return rows_from(source, errors, read_objects(source, errors), row_of)
 
 
 def read_flat(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
@@ -80,7 +81,7 @@ def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings
     and pages of a passage in the metadata, and nothing else.
     """
-    return rows_from(source, errors, read_jsonl(source, errors), _row_of_hub)
+    return rows_from(source, errors, read_objects(source, errors), _row_of_hub)
 
 
 def row_of(fields: Fields) -> BlockRow:

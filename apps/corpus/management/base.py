@@ -22,6 +22,7 @@ from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
+from apps.corpus.core.documents import FIRST_ROWS
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import prepared_source
 from apps.corpus.formats.packages.on_disk import files_at, pack, package_name
@@ -120,6 +121,14 @@ class ImportCommand(ProjectCommand):
 
     def add_file(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="the file, plain or gzip; - is standard input")
+
+    def add_first_row(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--first-row",
+            default="",
+            choices=[name for name in FIRST_ROWS if name],
+            help="what the first row of a table is (default: recognised, and asked where that is not sure)",
+        )
 
     def opened(self, options: dict[str, Any]) -> AbstractContextManager[TableFile]:
         return opened(options["file"])

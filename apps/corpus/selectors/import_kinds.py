@@ -50,6 +50,7 @@ def settled_choice(
     options: Mapping[str, Any],
     *,
     known: Mapping[str, str] = MappingProxyType({}),
+    is_headless: bool = False,
 ) -> SettledChoice:
     """The choice in the options where it is for these headings, else the remembered one, else a proposal.
 
@@ -63,7 +64,7 @@ def settled_choice(
     if stored and not given.columns and set((earlier := TableChoice.from_json(stored.choice)).columns) == set(headings):
         choice = replace(earlier, sheet=given.sheet, answers=())
         return SettledChoice(_in_order(choice, headings), is_remembered=True)
-    proposed = propose_columns(roles, headings, rows)
+    proposed = propose_columns(roles, headings, rows, is_headless=is_headless)
     many = {role.name for role in roles if role.is_many}
     chosen = {role for role in given.columns.values() if role not in many}
     named = {heading: role for heading, role in known.items() if role not in chosen} | dict(given.columns)

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import read_objects
 from apps.common.files.tables import Fields
-from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
+from apps.common.files.tabular import TableFile, read_csv, read_lines
 from apps.goldsets.core.splits import words_digest
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind
@@ -69,7 +70,7 @@ def _entries(source: TableFile, errors: ErrorList, format: str, ids: str) -> Ite
     if format == LINES:
         yield from _gathered(read_lines(source), errors, lambda line, text: _of_line(source, line, text, ids))
         return
-    records = read_jsonl(source, errors) if format == JSONL else read_csv(source, errors, required=(), known=FIELDS)
+    records = read_objects(source, errors) if format == JSONL else read_csv(source, errors, required=(), known=FIELDS)
     yield from _gathered(records, errors, lambda line, values: _of_record(Fields(source, line, values)))
 
 

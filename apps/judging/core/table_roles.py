@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from apps.common.files.numbers import number_in
 from apps.corpus.core.import_plans import ColumnRole, share
-from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
+from apps.queries.core.table_roles import ID_HEADINGS, OF_OTHERS, OWN_IDS, TEXT_HEADINGS
 
 TOPS = (4, 5, 6, 7, 10, 100)
 WORDS: tuple[tuple[float, tuple[str, ...]], ...] = (
@@ -13,7 +13,7 @@ WORDS: tuple[tuple[float, tuple[str, ...]], ...] = (
         0.0,
         (
             "no", "none", "not relevant", "irrelevant", "non relevant", "bad", "poor", "off topic", "false", "n",
-            "wrong", "not", "nein", "nicht relevant", "unrelated", "useless", "fail",
+            "wrong", "not", "nein", "nicht relevant", "unrelated", "useless", "fail", "reject",
         ),
     ),
     (
@@ -28,7 +28,7 @@ WORDS: tuple[tuple[float, tuple[str, ...]], ...] = (
         1.0,
         (
             "yes", "relevant", "perfect", "exact", "fully", "full", "highly relevant", "very relevant", "excellent",
-            "complete", "completely", "true", "y", "right", "best", "ja", "vital", "ideal", "answers", "pass",
+            "complete", "completely", "true", "y", "right", "best", "ja", "vital", "ideal", "answers", "pass", "accept",
         ),
     ),
 )  # fmt: skip
@@ -103,7 +103,8 @@ def _as_grades(values: Sequence[str]) -> float:
 
 
 def _as_texts(values: Sequence[str]) -> float:
-    return share(values, lambda value: any(letter.isalpha() for letter in value) and not _ADDRESS.match(value))
+    has_letters = share(values, lambda value: any(letter.isalpha() for letter in value) and not _ADDRESS.match(value))
+    return has_letters * (0.6 + 0.4 * share(values, lambda value: " " in value))
 
 
 def _as_addresses(values: Sequence[str]) -> float:
@@ -122,15 +123,16 @@ ROLES = (
         TEXT_HEADINGS,
         _as_texts,
         by_values=True,
+        not_with=QUERY_ID,
     ),
-    ColumnRole(QUERY_ID, "Query id", ID_HEADINGS),
+    ColumnRole(QUERY_ID, "Query id", ID_HEADINGS, foreign=OF_OTHERS, of=QUERY, sure=OWN_IDS),
     ColumnRole(
         PASSAGE,
         "Passage",
         (
-            "url", "link", "address", "page", "passage", "passage id", "block", "block id", "doc", "docid", "doc id",
-            "docno", "document", "document id", "path", "href", "uri", "product", "product id", "sku", "item", "result",
-            "hit", "seite", "adresse", "dokument",
+            "docno", "url", "link", "address", "page", "passage", "passage id", "block", "block id", "doc", "docid",
+            "doc id", "corpus id", "ratings id", "document", "document id", "path", "href", "uri", "product",
+            "product id", "sku", "item", "result", "hit", "seite", "adresse", "dokument",
         ),
         _as_addresses,
         by_values=True,
@@ -144,7 +146,9 @@ ROLES = (
             "assessor 3", "reviewer 1", "reviewer 2", "reviewer 3",
         ),
         _as_grades,
+        by_values=True,
         is_many=True,
+        not_with=GRADE,
     ),
     ColumnRole(
         FINAL,
@@ -161,6 +165,7 @@ ROLES = (
         ),
         _as_grades,
         by_values=True,
+        not_with=RATED,
     ),
     ColumnRole(RANK, "Rank", ("rank", "position", "pos", "place", "result no", "rang", "platz")),
     ColumnRole(

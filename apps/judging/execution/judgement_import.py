@@ -68,7 +68,9 @@ def match_queries(
     matches = QueryMatches({}, [], [], [], near, are_ids)
     made: dict[str, int] = {}
     for one, (written, text) in wanted.items():
-        query_id = fits.get(written, written) or names.known_id(text) or ""
+        query_id = fits.get(written, written)
+        if query_id not in keys and query_id not in made:
+            query_id = names.known_id(text) or query_id  # words go before another thing's id
         if query_id not in keys and query_id not in made:
             if not text:
                 matches.lost.append(query_id)

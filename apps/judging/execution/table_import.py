@@ -4,11 +4,12 @@ Nothing is stored here. A row whose query, passage or grade is not known stays o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
+from apps.common.files.anytable import Table
 from apps.common.files.faults import ErrorList
 from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.tabular import TableFile
@@ -28,7 +29,7 @@ from apps.corpus.core.table_plans import (
     unread_rows,
 )
 from apps.corpus.execution.import_reading import open_mapped
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.passage_matching import NamedPassage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
 from apps.judging.core.table_roles import is_same_grade, propose_grades
@@ -170,6 +171,7 @@ def about_contradictions(rows: Sequence[TableRow], choice: TableChoice) -> Table
 
 
 KIND = "judgements"
+PASSAGES_COLUMN, GRADES_COLUMN = "passage of the column", "grade in the cell"
 MOST_GRADES_SHOWN = 40
 
 
@@ -198,7 +200,7 @@ def read_table(
 
     Raises InputError for what is none.
     """
-    opener = opener_of(format)
+    opener = _with_passages_as_rows(opener_of(format), snapshot)
     table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options, opener=opener)
     view = table.view
     rows = rows_of(view.headings, table.lines, view.choice)
@@ -214,6 +216,31 @@ def read_table(
     if view.refusals:
         return TableDraft(_draft(snapshot, _Collected({}, {}, [], 0, 0)), [], view)
     return _read_rows(rows, project, snapshot, view, written, table.errors)
+
+
+def _with_passages_as_rows(opener: Callable[..., Table], snapshot: Snapshot) -> Callable[..., Table]:
+    """The opener, with a row for each grade of a table that has a column for each passage, by its id."""
+
+    def opened(source: TableFile, errors: ErrorList, **options: Any) -> Table:
+        table = opener(source, errors, **options)
+        blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=table.headings)
+        ids = set(blocks.values_list("block__outside_id", flat=True))
+        if len(ids) < 2:
+            return table
+        others = [place for place, heading in enumerate(table.headings) if heading not in ids]
+        graded = [place for place, heading in enumerate(table.headings) if heading in ids]
+        rows = (
+            (line, [*(cells[other] for other in others), table.headings[place], cells[place]])
+            for line, cells in table.rows
+            for place in graded
+            if not is_nothing(cells[place])
+        )
+        headings = [*(table.headings[other] for other in others), PASSAGES_COLUMN, GRADES_COLUMN]
+        note = f"{len(ids):,} columns are passages, by their ids: each cell below is a grade."
+        known = {**table.known, PASSAGES_COLUMN: roles.PASSAGE, GRADES_COLUMN: roles.GRADE}
+        return table._replace(headings=headings, rows=rows, known=known, notes=[*table.notes, note])
+
+    return opened
 
 
 def _read_rows(

@@ -14,10 +14,11 @@ from apps.common.database.scratch import FirstLines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.json_lists import read_objects
 from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.parquet import parquet_records
 from apps.common.files.tables import Fields
-from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
+from apps.common.files.tabular import TableFile, read_csv, read_lines
 from apps.corpus.core.import_plans import until_broken
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
@@ -225,7 +226,7 @@ def _read_flat(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict
 
 
 def _read_lines(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
-    return _records_of(source, errors, read_jsonl(source, errors))
+    return _records_of(source, errors, read_objects(source, errors))
 
 
 def _read_parquet(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:

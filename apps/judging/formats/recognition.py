@@ -6,15 +6,20 @@ on the page.
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from apps.common.files.anytable import Table, is_packed_table, open_table
+from apps.common.files.faults import ErrorList
+from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
+from apps.corpus.core.import_plans import LEAVE_OUT
+from apps.judging.core import table_roles as roles
 from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
 from apps.judging.formats.tools import argilla, doccano, label_studio, quepid
-from apps.judging.formats.tools.rows import is_zip, paths_in
+from apps.judging.formats.tools.rows import is_zip, knowing, paths_in
 
 TOOLS = {
     "quepid": "Quepid: a book, a case or its ratings, CSV or JSON",
@@ -28,10 +33,62 @@ TOOL_HEAD_BYTES = 256 * 1024
 """A case of Quepid begins with the code of its scorer."""
 
 
+class TableForm(NamedTuple):
+    """A table that a tool writes: the headings by which it is known, what columns are, and two that belong together."""
+
+    how: str
+    marks: frozenset[str]
+    known: Mapping[str, str]
+    joined: tuple[str, str] | None = None
+
+
+TABLE_FORMS = (
+    TableForm(
+        "an export of Label Studio",
+        frozenset({"annotation_id", "annotator", "lead_time"}),
+        {"id": LEAVE_OUT, "annotation_id": LEAVE_OUT, "annotator": roles.PERSON},
+    ),
+    TableForm(
+        "an export of Prodigy",
+        frozenset({"answer", "_task_hash"}),
+        {"answer": roles.GRADE, "_session_id": roles.PERSON, "_annotator_id": roles.PERSON},
+        joined=("label", "answer"),
+    ),
+    TableForm(
+        "judgements of UMBRELA",
+        frozenset({"prediction", "judgment"}),
+        {"judgment": roles.GRADE, "prediction": LEAVE_OUT},
+    ),
+)
+"""An answer of Prodigy is about its label: both make the grade, and a person says what that means."""
+
+
 def opener_of(format: str) -> Callable[..., Table]:
     """What opens a file of this format as a table: the reader of a tool, or that of any table."""
     reader = READERS.get(format)
-    return open_table if reader is None else lambda source, errors, **options: reader.open_export(source, errors)
+    return open_any if reader is None else lambda source, errors, **options: reader.open_export(source, errors)
+
+
+def open_any(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:
+    """A table of any shape, with what is known of its columns where a tool writes it."""
+    table = open_table(source, errors, sheet=sheet)
+    form = next((form for form in TABLE_FORMS if form.marks <= set(table.headings)), None)
+    if form is None:
+        return table
+    known = dict(form.known)
+    if "accept" in table.headings:  # the choices of Prodigy, where each answer is of a task with several
+        known |= {"accept": roles.GRADE, "answer": LEAVE_OUT}
+    elif form.joined and form.joined[0] in table.headings:
+        table = table._replace(rows=_joined(table, *form.joined))
+    return knowing(table._replace(how=form.how), known, table.notes)
+
+
+def _joined(table: Table, first: str, second: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with both cells in the second one."""
+    one, other = table.headings.index(first), table.headings.index(second)
+    for line, cells in table.rows:
+        cells[other] = f"{cells[one]}: {cells[other]}" if cells[one] and cells[other] else cells[other]
+        yield line, cells
 
 
 def tool_of(source: TableFile) -> str:
@@ -81,8 +138,9 @@ def recognise(source: TableFile) -> str:
     shown = [line for line in lines if not line.startswith("#")][:50]
     if shown and (all(map(_QRELS.match, shown)) or heading_of(shown[0])):
         return "qrels"
-    if lines and lines[0].startswith("{"):
-        return "jsonl"
+    if is_json(source):
+        names = {HUB_NAMES.get(name, name) for name in first_object(source)}
+        return "jsonl" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else TABLE
     return _by_headings(lines[0]) if lines else TABLE
 
 

@@ -19,7 +19,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import SKIP, ImportPlan, TableChoice
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.execution import document_reading
-from apps.corpus.forms import PastedImportForm
+from apps.corpus.forms import TableImportForm
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
@@ -54,7 +54,7 @@ TABLES = frozenset({TABLE, *TOOLS})
 NEW_QUERIES = "new queries"
 
 
-class JudgementImportForm(PastedImportForm):
+class JudgementImportForm(TableImportForm):
     """The file, its columns, and the meaning of its grades here, which cannot be read from the file."""
 
     format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
@@ -94,11 +94,12 @@ class JudgementImportForm(PastedImportForm):
         required=False,
         help_text="Otherwise such rows block the import and are listed.",
     )
-    folded = ("grades", "columns", "name", "graded", "skip_unknown")
+    folded = ("first_row", "grades", "columns", "name", "graded", "skip_unknown")
     folded_title = "For qrels and files with columns of their own names; the round's name."
     meanings: ClassVar = {"snapshot": "The key of the snapshot whose texts were judged."}
     field_order = [
-        "file", "pasted", "format", "snapshot", "person", "grades", "columns", "name", "graded", "skip_unknown",
+        "file", "pasted", "format", "snapshot", "person", "first_row", "grades", "columns", "name", "graded",
+        "skip_unknown",
     ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

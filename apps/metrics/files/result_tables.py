@@ -15,6 +15,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.field_names import BLOCK
 from apps.common.files.tables import DELIMITERS
 from apps.common.files.tabular import TableFile
+from apps.metrics.files.run_tables import columns_of
 
 COLUMNS = {
     "qid": ("qid", "query_id", "query", "query-id", "topic"),
@@ -34,7 +35,9 @@ WHOLE = re.compile(r"([0-9]{1,9})(\.0+)?\Z", re.ASCII)
 
 def are_results(source: TableFile, start: bytes) -> bool:
     """Whether a file, which begins so, has passages of a system's own. The source stays at its beginning."""
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or is_packed_table(source) or _is_table(start)
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return columns_of(start) is None
+    return is_packed_table(source) or _is_table(start)
 
 
 def _is_table(start: bytes) -> bool:

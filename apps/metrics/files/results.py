@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, TypeGuard
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.json_lists import read_objects
 from apps.common.files.numbers import is_nothing, whole_in
 from apps.common.files.tables import DELIMITERS, delimiter_of
-from apps.common.files.tabular import TableFile, read_csv, read_jsonl
+from apps.common.files.tabular import TableFile, read_csv
 from apps.common.text.wording import CONTROLS
 from apps.metrics.expected.rules import Pages, Returned
 from apps.metrics.files.trec_rows import NO_FACET, JudgedOnce, QrelRow
@@ -144,7 +145,7 @@ def read_results(source: TableFile, errors: ErrorList, usage: Usage | None = Non
     the file says so. Raises InputError for what ends the reading, such as a damaged gzip.
     """
     if source.head(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[", b""):
-        records = as_results(read_jsonl(source, errors), source.name, errors)
+        records = as_results(read_objects(source, errors), source.name, errors)
     else:
         from apps.metrics.files.result_tables import records_in  # most files are JSON lines
 

@@ -7,6 +7,8 @@ PyTerrier have the ids in `qid` and `docno`. Numbers may have decimal commas whe
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +16,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.field_names import BLOCK, QUERY, SameMeaning, meant
+from apps.common.files.json_tables import json_rows
 from apps.common.files.numbers import Decimals, whole_in
 from apps.common.files.tables import DELIMITERS
 from apps.common.files.tabular import TableFile, read_rows
@@ -30,22 +33,56 @@ HEADING_BYTES = 4_096
 
 
 class RunColumns(NamedTuple):
-    """Where each column is, counted from 0; None where the table has none. One of score and rank is there."""
+    """Where each column is, counted from 0; None where the table has none. One of score and rank is there.
+
+    `is_headed`: the first row names them.
+    """
 
     query: int
     block: int
     score: int | None
     rank: int | None
     tag: int | None
+    is_headed: bool = True
+
+
+AS_OBJECTS = "{"
+"""Instead of a delimiter: the file is JSON."""
+OF_QUERIES = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*-?[0-9]')
+"""Scores by passage, by query, as ranx and pytrec_eval save a run."""
+BY_RANK = RunColumns(0, 1, None, 2, None, is_headed=False)
+"""MS MARCO's form: query, passage and rank, divided by tabs, without a heading."""
 
 
 def columns_of(start: bytes) -> tuple[RunColumns, str] | None:
-    """The columns and the delimiter of a file that begins so; None when it is no table of a run with a heading."""
+    """The columns and the delimiter of a file that begins so; None when it is no table of a run."""
+    start = start.removeprefix(b"\xef\xbb\xbf")
+    if start.lstrip()[:1] in (b"{", b"["):
+        columns = _named(["query", "passage", "score"] if OF_QUERIES.match(start) else _first_fields(start))
+        return (columns, AS_OBJECTS) if columns else None
     line = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").strip()
     delimiter = next((mark for mark in DELIMITERS if mark in line), None)
     if delimiter is None:
         return None
     heading = line.split(delimiter)
+    if delimiter == "\t" and len(heading) == 3 and heading[2].strip() == "1":
+        return BY_RANK, delimiter
+    columns = _named(heading)
+    return (columns, delimiter) if columns else None
+
+
+def _first_fields(start: bytes) -> list[str]:
+    """The fields of the first object of JSON, which may be cut off behind it; none where it is."""
+    text = start.decode("utf-8", errors="replace").lstrip(" \t\r\n[")
+    try:
+        first, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return []
+    return list(first) if isinstance(first, dict) else []
+
+
+def _named(heading: Sequence[str]) -> RunColumns | None:
+    """The columns that are named so; None where they are not those of a run."""
     try:
         found = {part: _place(heading, names) for part, names in NAMES.items()}
     except SameMeaning:
@@ -53,7 +90,7 @@ def columns_of(start: bytes) -> tuple[RunColumns, str] | None:
     query, block = found["query"], found["block"]
     if query is None or block is None or (found["score"] is None and found["rank"] is None):
         return None
-    return RunColumns(query, block, found["score"], found["rank"], found["tag"]), delimiter
+    return RunColumns(query, block, found["score"], found["rank"], found["tag"])
 
 
 def rows_of(
@@ -66,9 +103,14 @@ def rows_of(
     InputError for what ends the reading.
     """
     seen: set[tuple[str, str]] = set()
-    numbers = Decimals(has_commas=delimiter != ",")
-    records = read_rows(source, delimiter=delimiter)
-    next(records, None)  # the heading
+    numbers = Decimals(has_commas=delimiter not in {",", AS_OBJECTS})
+    if delimiter == AS_OBJECTS:
+        heading, records = json_rows(source, errors)
+        columns = _named(heading) or columns
+    else:
+        records = read_rows(source, delimiter=delimiter)
+        if columns.is_headed:
+            next(records, None)
     for line, cells in records:
         try:
             row = _row(source, line, cells, columns, tag, numbers)
@@ -88,7 +130,7 @@ def tag_of_name(name: str) -> str:
     return "-".join(Path(name.removesuffix(".gz")).stem.split()) or "run"
 
 
-def _place(heading: list[str], names: Sequence[str]) -> int | None:
+def _place(heading: Sequence[str], names: Sequence[str]) -> int | None:
     own = meant(names, heading)
     return None if own is None else heading.index(own)
 

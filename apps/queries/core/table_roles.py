@@ -13,7 +13,42 @@ TEXT_HEADINGS = (
     "query text", "keyword", "keywords", "question", "questions", "text", "q", "term", "phrase", "user query", "suche",
     "suchanfrage", "suchbegriff", "anfrage", "frage",
 )  # fmt: skip
-ID_HEADINGS = ("query id", "qid", "id", "topic", "topic id", "query no", "query number", "number", "no", "nr")
+OWN_IDS = ("query id", "qid", "topic id", "question id", "query no", "query number", "topic number")
+ID_HEADINGS = (*OWN_IDS, "id", "topic", "number", "no", "nr")
+OF_OTHERS = frozenset(
+    {
+        "annotation",
+        "annotator",
+        "article",
+        "block",
+        "chunk",
+        "corpus",
+        "doc",
+        "docs",
+        "document",
+        "hash",
+        "hit",
+        "hits",
+        "item",
+        "job",
+        "label",
+        "page",
+        "passage",
+        "product",
+        "project",
+        "rater",
+        "record",
+        "result",
+        "row",
+        "session",
+        "snapshot",
+        "task",
+        "url",
+        "user",
+        "worker",
+    }
+)
+"""Words of headings whose ids and titles are not those of a query."""
 DIFFICULTIES = {
     "easy": Difficulty.EASY,
     "simple": Difficulty.EASY,
@@ -32,7 +67,9 @@ DIFFICULTIES = {
 
 
 def _as_texts(values: Sequence[str]) -> float:
-    return share(values, lambda value: any(letter.isalpha() for letter in value) and "://" not in value)
+    """With letters; what has several words is rather a query than an id."""
+    has_letters = share(values, lambda value: any(letter.isalpha() for letter in value) and "://" not in value)
+    return has_letters * (0.6 + 0.4 * share(values, lambda value: " " in value))
 
 
 def _as_ids(values: Sequence[str]) -> float:
@@ -48,10 +85,16 @@ def _as_difficulties(values: Sequence[str]) -> float:
 
 ROLES = (
     ColumnRole(TEXT, "Query", TEXT_HEADINGS, _as_texts, by_values=True),
-    ColumnRole(QUERY_ID, "Query id", ID_HEADINGS, _as_ids),
+    ColumnRole(QUERY_ID, "Query id", ID_HEADINGS, _as_ids, by_place=True, foreign=OF_OTHERS, of=TEXT, sure=OWN_IDS),
     ColumnRole(INTENT, "Intent", ("intent", "need", "information need", "narrative", "meaning", "what is meant")),
-    ColumnRole(LABEL, "Label", ("label", "name", "short name", "title")),
-    ColumnRole(DESCRIPTION, "Description", ("description", "desc", "details", "notes", "note", "comment")),
+    ColumnRole(LABEL, "Label", ("label", "name", "short name", "title"), foreign=OF_OTHERS, of=TEXT),
+    ColumnRole(
+        DESCRIPTION,
+        "Description",
+        ("description", "desc", "details", "notes", "note", "comment", "background"),
+        foreign=OF_OTHERS,
+        of=TEXT,
+    ),
     ColumnRole(TAGS, "Tags", ("tags", "tag", "topics", "category", "categories")),
     ColumnRole(DIFFICULTY, "Difficulty", ("difficulty", "level", "schwierigkeit"), _as_difficulties),
     ColumnRole(DOMAIN, "Domain", ("domain", "area", "subject", "department", "bereich")),

@@ -12,6 +12,7 @@ from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
+from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
@@ -94,6 +95,8 @@ class QueryComparison:
         self.errors = errors
         self.default_source = default_source
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
+        stored = Query.objects.filter(project=project).values_list("text", "outside_id")
+        self.by_words = {plain_words(text): outside_id for text, outside_id in stored.iterator()}
 
     def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
@@ -111,6 +114,10 @@ class QueryComparison:
     def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
         values = self._values(row)
         if query is None:
+            other = self.by_words.setdefault(plain_words(row.text), row.query_id)
+            if other != row.query_id:
+                message = f"the query {other} has the same words"
+                self.errors.warn(self.file.error(row.line, "text", row.text, message))
             default = self.default_source.pk if self.default_source else None
             return QueryChange("new", row, None, {"source_id": default} | values)
         if query.is_asked:

@@ -1,19 +1,14 @@
-"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `recognise` and `read_queries` pick one.
-
-TREC topics are `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, closed by `</top>`. Inner tags may stay open, as in
-most collections. The title is the query's text, the description its description, and the narrative, which defines what
-is relevant, its intent. The file is not XML: characters are not unescaped.
-"""
+"""Readers of query files: each streams `QueryRow`s from a `TableFile`; `recognise` and `read_queries` pick one."""
 
 import csv
-import json
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
@@ -33,74 +28,7 @@ from apps.queries.formats.records import (
     read_query_parquet,
     rows_from,
 )
-
-_TAG = re.compile(r"\s*<(/?)(top|num|title|desc|narr)>", re.IGNORECASE)
-_HEAD = {
-    "num": re.compile(r"\A\s*Number:\s*", re.IGNORECASE),
-    "title": re.compile(r"\A\s*Topic:\s*", re.IGNORECASE),
-    "desc": re.compile(r"\A\s*Description:\s*", re.IGNORECASE),
-    "narr": re.compile(r"\A\s*Narrative:\s*", re.IGNORECASE),
-}
-
-
-class Topic(NamedTuple):
-    line: int
-    parts: dict[str, list[str]]
-
-
-def read_topics(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    return rows_from(source, errors, _records(source, errors), _topic_row, id_field="num")
-
-
-def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
-    for topic in _topics(source, errors):
-        texts = {name: _text_of(name, lines) for name, lines in topic.parts.items()}
-        yield topic.line, texts
-
-
-def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
-    topic: Topic | None = None
-    part: list[str] | None = None
-    for number, line in read_lines(source):
-        rest = line
-        while tag := _TAG.match(rest):
-            closing, name, rest = bool(tag.group(1)), tag.group(2).lower(), rest[tag.end() :]
-            if name == "top" and not closing:
-                if topic:
-                    errors.add(source.error(topic.line, "top", "", "the topic is not closed by </top>"))
-                topic, part = Topic(number, {}), None
-            elif topic is None:
-                raise source.error(number, name, line, "the tag is outside a <top>")
-            elif name == "top":
-                yield topic
-                topic = part = None
-            elif closing:
-                part = None
-            elif name in topic.parts:
-                errors.add(source.error(number, name, line, f"<{name}> appears twice in one topic"))
-            else:
-                part = topic.parts.setdefault(name, [])
-        if part is not None:
-            part.append(re.sub(r"</(num|title|desc|narr)>\s*$", "", rest, flags=re.IGNORECASE))
-        elif rest.strip():
-            errors.add(source.error(number, "", rest, "text outside the fields of a topic"))
-    if topic:
-        raise source.error(topic.line, "top", "", "the topic is not closed by </top>")
-
-
-def _text_of(name: str, lines: list[str]) -> str:
-    text = _HEAD[name].sub("", "\n".join(lines), count=1) if lines else ""
-    return " ".join(text.split())
-
-
-def _topic_row(fields: Fields) -> QueryRow:
-    return QueryRow(
-        line=fields.line,
-        query_id=fields.outside_id("num"),
-        text=fields.text("title", required=True),
-        description=fields.text("desc") or None,
-        intent=fields.text("narr") or None,
-    )
+from apps.queries.formats.topics import are_topics, read_topics
 
 
 def read_smart_queries(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[QueryRow]:
@@ -171,10 +99,10 @@ def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryR
 LINES, PARQUET = "lines", "parquet"
 FORMATS = {
     "csv": "CSV",
-    "jsonl": "JSONL, one query per line",
+    "jsonl": "JSONL, one query per line, or a JSON array",
     PARQUET: "Parquet, as a version has it",
     "beir": "BEIR queries.jsonl",
-    "trec": "TREC topics (<top> <num> <title> <desc> <narr>)",
+    "trec": "Topics of TREC, CLEF or FIRE, tagged or XML (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",
     LINES: "One query a line, with or without an id and a tab before it",
 }
@@ -229,9 +157,9 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return LINES if is_pasted else TABLE
-    if text.startswith("{"):
-        return _json_format(lines[0])
-    if re.match(r"<top>", text, re.IGNORECASE):
+    if is_json(source):
+        return _json_format(first_object(source))
+    if are_topics(text):
         return "trec"
     if re.match(r"\.I\s", text):
         return "smart"
@@ -258,8 +186,8 @@ def _is_query(line: str) -> bool:
     return not tab or not ("\t" in rest or " " in query_id.strip())
 
 
-def _json_format(line: str) -> str:
-    try:
-        return "beir" if "_id" in json.loads(line) else "jsonl"
-    except ValueError:
+def _json_format(first: Mapping[str, Any]) -> str:
+    """Karat's own fields, BEIR's, or a table whose columns a person names."""
+    if {"query_id", "text"} <= first.keys() <= KNOWN:
         return "jsonl"
+    return "beir" if {HUB_ID, "text"} <= first.keys() else TABLE

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import read_objects
 from apps.common.files.parquet import object_in, parquet_records
 from apps.common.files.tables import Fields
-from apps.common.files.tabular import TableFile, read_csv, read_jsonl
+from apps.common.files.tabular import TableFile, read_csv
 from apps.queries.enums import Difficulty
 
 
@@ -75,7 +76,7 @@ def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
 
 
 def read_query_lines(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    return rows_from(source, errors, read_jsonl(source, errors), _row)
+    return rows_from(source, errors, read_objects(source, errors), _row)
 
 
 def read_query_parquet(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
@@ -130,7 +131,7 @@ def _row(fields: Fields) -> QueryRow:
 
 
 def read_beir_queries(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    return rows_from(source, errors, read_jsonl(source, errors), _beir_row, id_field=HUB_ID)
+    return rows_from(source, errors, read_objects(source, errors), _beir_row, id_field=HUB_ID)
 
 
 def _beir_row(fields: Fields) -> QueryRow:

@@ -17,7 +17,7 @@ FORMATS = {
     "jsonl": "JSONL, one entry a line",
     "yaml": "YAML, a list of entries",
     "parquet": "Parquet, as a version has it",
-    "rag": "RAG evaluation or ragas, JSONL with contexts by id or text",
+    "rag": "RAG evaluation: ragas, DeepEval, LlamaIndex, SQuAD; JSON, JSONL or a table, contexts by id or text",
 }
 RAG = "rag"
 _READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {

@@ -1,19 +1,23 @@
-"""Question, contexts and answer, one JSON object a line, as frameworks that evaluate generated answers have them.
+"""Question, contexts and answer as frameworks that evaluate generated answers have them: JSON, JSONL or a table.
 
-The names of both `rag` and `ragas` exports are read. A context is named by the id of its passage; one that has none is
-looked for by its text. Fields that say nothing about a triple, such as a system's response, are ignored.
+The names of ragas, DeepEval, LlamaIndex and SQuAD are read. A context is named by the id of its passage; one that has
+none is looked for by its text. Fields that say nothing about a triple, such as a system's response, are ignored.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from apps.common.errors import InputError
+from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import TableFile, read_jsonl
+from apps.common.files.json_lists import read_objects
+from apps.common.files.json_tables import first_object, is_json, listed
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.import_plans import plain_heading
 from apps.corpus.core.near_duplicates import NEAR_SHARE, NOTHING, TextMatches, text_key
 from apps.triples.formats.entry import TripleRecord
 
@@ -56,28 +60,79 @@ class Contexts:
 
 NOT_TAKEN = ", which is a near match; take near matches, or name its passage in context_ids"
 
-QUESTION = ("question", "user_input")
-ANSWER = ("ground_truth", "ground_truths", "reference")
+QUESTION = ("question", "user_input", "input", "query")
+ANSWER = ("ground_truth", "ground_truths", "reference", "reference_answer", "expected_output")
 CONTEXT_IDS = ("context_ids", "reference_context_ids")
-CONTEXTS = ("contexts", "reference_contexts")
+CONTEXTS = ("contexts", "reference_contexts", "context")
 KEPT = ("id", "query_id", "match", "metadata")
-MARKS = frozenset({"user_input", "ground_truth", "ground_truths"})
+MARKS = frozenset({"user_input", "ground_truth", "ground_truths", "reference_contexts"})
+PAIRED = (
+    frozenset({"input", "expected_output"}),
+    frozenset({"question", "context", "answers"}),
+    frozenset({"question", "context", "answer_start"}),
+)
+"""Fields that together are those of other frameworks: DeepEval, SQuAD in its two forms."""
+SQUAD = "answers"
+_HOP = re.compile(r"\A<\d+-hop>\s*")
+"""What ragas writes before each context of a question that needs several."""
 
 
-def is_rag(line: str) -> bool:
-    """Whether the first line of a file is of this form."""
+def is_rag(fields: Iterable[str]) -> bool:
+    """Whether records with these fields are of this form."""
+    names = set(map(_plain, fields))
+    return not MARKS.isdisjoint(names) or any(paired <= names for paired in PAIRED)
+
+
+def is_rag_table(source: TableFile) -> bool:
+    """Whether a file is a table of this form, as ragas and SQuAD are saved too. The source stays at its beginning."""
     try:
-        values = json.loads(line)
-    except ValueError:
+        headings = open_table(source, ErrorList()).headings
+    except InputError:
         return False
-    return isinstance(values, dict) and bool(MARKS & values.keys())
+    finally:
+        source.rewind()
+    names = set(map(_plain, headings))
+    return is_rag(names) and not names.isdisjoint({*CONTEXTS, *CONTEXT_IDS})
+
+
+def _plain(name: str) -> str:
+    return plain_heading(name).replace(" ", "_")
+
+
+def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records by the plain names of their fields: the objects of JSON, or the rows of any table."""
+    if is_json(source) and is_rag(first_object(source)):
+        for line, values in read_objects(source, errors):
+            yield line, {_plain(name): value for name, value in values.items()}
+        return
+    table = open_table(source, errors)
+    names = list(map(_plain, table.headings))
+    for line, cells in table.rows:
+        row: dict[str, Any] = dict(zip(names, cells, strict=True))
+        lists = {name: listed(row[name]) for name in (*CONTEXTS, *CONTEXT_IDS) if name in row}
+        row.pop("metadata", None)  # in a cell it is no object
+        yield line, row | lists
+
+
+def _answered(values: dict[str, Any]) -> dict[str, Any]:
+    """A record of SQuAD with the first of its answers as the others have theirs."""
+    answers = values.get(SQUAD)
+    if isinstance(answers, list):
+        answers = next(iter(answers), None)
+    if isinstance(answers, dict):
+        texts = answers.get("text")
+        values["ground_truth"] = next(iter(texts), "") if isinstance(texts, list) else texts
+    elif "answer_start" in values:
+        values["ground_truth"] = values.get("text")
+    return values
 
 
 def read(source: TableFile, errors: ErrorList, contexts: Contexts | None = None) -> Iterator[TripleRecord]:
     """The entries of a file; `contexts` has the passages of texts."""
     contexts = contexts or Contexts(where="this project")
-    for line, values in read_jsonl(source, errors):
+    for line, values in _records(source, errors):
         try:
+            values = _answered(values)
             yield TripleRecord(line, _entry(values, _block_ids(source, line, values, contexts)))
         except InputError as error:
             errors.add(error)
@@ -85,9 +140,9 @@ def read(source: TableFile, errors: ErrorList, contexts: Contexts | None = None)
 
 def texts_without_ids(source: TableFile) -> Iterator[str]:
     """The contexts of a file that name no passage. Its mistakes are for `read` to tell."""
-    for _, values in read_jsonl(source, ErrorList()):
+    for _, values in _records(source, ErrorList()):
         if not _ids(values):
-            yield from (text for text in _texts(values) if isinstance(text, str))
+            yield from (_HOP.sub("", text) for text in _texts(values) if isinstance(text, str))
 
 
 def _block_ids(source: TableFile, line: int, values: dict[str, Any], contexts: Contexts) -> list[Any]:
@@ -107,7 +162,7 @@ def _block_ids(source: TableFile, line: int, values: dict[str, Any], contexts: C
         if not isinstance(text, str) or not text.strip():
             raise source.error(line, where, text, "is the text of a passage")
         try:
-            found.append(contexts.block_of(text))
+            found.append(contexts.block_of(_HOP.sub("", text)))
         except ValueError as reason:
             raise source.error(line, where, text, str(reason)) from None
     return found

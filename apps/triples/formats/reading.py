@@ -6,17 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from apps.common.errors import InputError
 from apps.common.files.anytable import is_packed_table
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import read_objects
+from apps.common.files.json_tables import first_object, is_json
 from apps.common.files.parquet import is_parquet, parquet_names, parquet_records
-from apps.common.files.tabular import TableFile, read_jsonl
+from apps.common.files.tabular import TableFile
 from apps.triples.formats.entry import ALL, ANY, Entry, EntryBlock, EntryFields, Evidence, TripleRecord
-from apps.triples.formats.rag import is_rag
+from apps.triples.formats.rag import is_rag, is_rag_table
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 4_096
 NEEDED = frozenset({"question", "expected_answer", "expected_blocks"})
+OWN = frozenset({"expected_block", "expected_blocks", "expected_answer"})
+"""Fields of Karat's own entries, by one of which they are known."""
 
 
 def recognise(source: TableFile) -> str:
@@ -25,26 +28,22 @@ def recognise(source: TableFile) -> str:
     if is_parquet(head):
         return "parquet" if set(parquet_names(source)) >= NEEDED else TABLE
     if is_packed_table(source):
-        return TABLE
+        return "rag" if is_rag_table(source) else TABLE
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    if text.startswith("{"):
-        return "rag" if _is_rag(source) else "jsonl"
-    return "yaml" if text.startswith(("- ", "-\n", "---", "#", "[")) else TABLE
-
-
-def _is_rag(source: TableFile) -> bool:
-    """By the first line: a context can make it longer than what is looked at of other files."""
-    try:
-        return is_rag(source.read_line(1).decode("utf-8", errors="replace").removeprefix("\ufeff"))
-    except InputError:
-        return False
-    finally:
-        source.rewind()
+    if is_json(source):
+        first = first_object(source)
+        if is_rag(first):
+            return "rag"
+        if first.keys() & OWN or first.keys() <= ENTRY:
+            return "jsonl" if first or text.startswith("{") else "yaml"
+    elif text.startswith(("- ", "-\n", "---", "#")):
+        return "yaml"
+    return "rag" if is_rag_table(source) else TABLE
 
 
 def read_lines(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
     """The entries of JSON Lines; a line that is no object is added to `errors`, and reading continues."""
-    for line, values in read_jsonl(source, errors):
+    for line, values in read_objects(source, errors):
         yield TripleRecord(line, values)
 
 

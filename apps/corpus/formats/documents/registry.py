@@ -76,7 +76,7 @@ def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote
 def _opened(source: SourceFile, file: TableFile, errors: ErrorList, sheet: str) -> Table:
     try:
         table = open_table(file, errors, sheet=sheet)
-        is_known = has_known_heading([HEADINGS], table.headings, most_words=0)
+        is_known = has_known_heading([HEADINGS], table.headings)
         has_headings = source.first_row != AS_DATA if source.first_row else is_known
         return table if has_headings else open_table(file, errors, sheet=sheet, has_headings=False)
     except InputError as error:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.anytable import Table
 from apps.common.files.faults import ErrorList
-from apps.common.files.json_lists import read_records
+from apps.common.files.json_lists import read_objects
 from apps.common.files.parquet import is_parquet, parquet_records
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import LEAVE_OUT
@@ -104,7 +104,7 @@ class _Reader:
     def rows(self) -> Iterator[ToolRow]:
         for file in files_in(self.source, ENDINGS):
             is_packed = is_parquet(file.head(16))
-            for line, record in parquet_records(file) if is_packed else read_records(file, self.errors):
+            for line, record in parquet_records(file) if is_packed else read_objects(file, self.errors):
                 try:
                     yield from self._of_record(file, line, record)
                 except InputError as error:

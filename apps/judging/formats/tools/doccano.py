@@ -12,7 +12,7 @@ from typing import Any
 from apps.common.errors import InputError
 from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
-from apps.common.files.json_lists import read_records
+from apps.common.files.json_lists import read_objects
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import LEAVE_OUT
 from apps.judging.core import table_roles as roles
@@ -66,7 +66,7 @@ class _Reader:
 
     def _records(self, file: TableFile) -> Iterator[tuple[int, Record]]:
         if not file.name.lower().endswith(".csv"):
-            yield from read_records(file, self.errors)
+            yield from read_objects(file, self.errors)
             return
         table = open_table(file, self.errors)
         for line, cells in table.rows:

@@ -1,4 +1,4 @@
-"""Quepid: the judgements of a book, the ratings of a case, as CSV or JSON.
+"""Quepid: the judgements of a book, the ratings of a case, as CSV or JSON, and files of ratings for RRE.
 
 The JSON of a book has each judge by e-mail, its CSV a column for each judge. Ratings of a case belong to nobody.
 """
@@ -16,6 +16,7 @@ from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 
 PAIRS, QUERIES = "query_doc_pairs", "queries"
+TOPICS, GROUPS = "topics", "query_groups"
 FIRST_COLUMNS = ["query", "docid"]
 NOBODY = "Unknown"
 """What Quepid calls who has no account any more."""
@@ -81,7 +82,8 @@ class _Reader:
 
     def rows(self) -> Iterator[ToolRow]:
         found = False
-        for field, rows_of in ((PAIRS, self._of_pair), (QUERIES, self._of_query)):
+        forms = ((PAIRS, self._of_pair), (QUERIES, self._of_query), (TOPICS, self._of_topic), (GROUPS, self._of_group))
+        for field, rows_of in forms:
             for line, record in read_list(self.source, self.errors, field=field):
                 found = True
                 try:
@@ -109,6 +111,21 @@ class _Reader:
             note = text_of(one.get("explanation"))
             yield ToolRow(line, cells | {"rating": text_of(one["rating"]), "judge": judge, "explanation": note})
 
+    def _of_topic(self, line: int, record: Record) -> Iterator[ToolRow]:
+        for group in self._inner(line, record, GROUPS):
+            yield from self._of_group(line, group)
+
+    def _of_group(self, line: int, record: Record) -> Iterator[ToolRow]:
+        """Queries that share their documents, as files for RRE group them."""
+        for query in self._inner(line, record, QUERIES):
+            yield from self._of_query(line, {"relevant_documents": record.get("relevant_documents"), **query})
+
+    def _inner(self, line: int, record: Record, field: str) -> list[Record]:
+        inner = record.get(field)
+        if not isinstance(inner, list) or not all(isinstance(one, dict) for one in inner):
+            raise self.source.error(line, field, inner, "is a list of objects")
+        return inner
+
     def _of_query(self, line: int, record: Record) -> Iterator[ToolRow]:
         placeholders = record.get("placeholders")
         named = {"query": placeholders.get("$query")} if isinstance(placeholders, dict) else record
@@ -121,9 +138,14 @@ class _Reader:
         """Passage and rating: by passage, or as the form for RRE has them, the passages of each rating."""
         grouped = record.get("relevant_documents")
         ratings = record.get("ratings") or {}
+        if isinstance(grouped, list) and all(isinstance(one, dict) for one in grouped):
+            grouped = {doc_id: said for one in grouped for doc_id, said in one.items()}
         if isinstance(grouped, dict):
-            for rating, doc_ids in grouped.items():
-                yield from ((text_of(doc_id), rating) for doc_id in (doc_ids if isinstance(doc_ids, list) else []))
+            for key, said in grouped.items():
+                if isinstance(said, dict):
+                    yield key, text_of(said.get("gain"))
+                else:
+                    yield from ((text_of(doc_id), key) for doc_id in (said if isinstance(said, list) else []))
         elif isinstance(ratings, dict):
             yield from ((doc_id.strip(), text_of(rating)) for doc_id, rating in ratings.items())
         elif isinstance(ratings, list) and all(isinstance(one, Mapping) for one in ratings):

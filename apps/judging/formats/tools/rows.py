@@ -121,7 +121,7 @@ def table_of(
         raise source.error(None, "", "", f"the records have more than {source.caps.columns:,} fields")
     names = list(headings)
     filled = ((line, [cells.get(name, "") for name in names]) for line, cells in taken)
-    return Table(how, names, filled)
+    return Table(how, names, filled, is_named=True)
 
 
 def knowing(table: Table, known: Mapping[str, str], notes: Sequence[str]) -> Table:

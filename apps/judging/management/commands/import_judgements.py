@@ -41,6 +41,7 @@ class Command(ImportCommand):
             " Search=query,URL=passage,Stars=grade",
         )
         parser.add_argument("--grades", default="", help="grade map, such as 1=3,2=2,3=1,-1=skip")
+        self.add_first_row(parser)
         parser.add_argument("--sheet", default="", help="sheet of a workbook (default: the largest one)")
         parser.add_argument("--person", default="", help="who gave the grades, if the file does not say it")
         parser.add_argument(
@@ -74,7 +75,7 @@ class Command(ImportCommand):
             except ValueError as fault:
                 raise CommandError(f"--{name}: {fault}.", returncode=BAD_INPUT) from fault
         snapshot = chosen_snapshot(project, options["snapshot"])
-        chosen = ("format", "columns", "grades", "name", "skip_unknown", "person", "graded")
+        chosen = ("format", "columns", "grades", "name", "skip_unknown", "person", "graded", "first_row")
         values = {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
         if options["match_ids"]:
             values["match"] = [QUERIES, PASSAGES]

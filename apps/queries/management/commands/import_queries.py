@@ -20,6 +20,7 @@ class Command(ImportCommand):
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
+        self.add_first_row(parser)
         parser.add_argument("--source", default="", help="slug of the source for new queries without one")
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
@@ -28,4 +29,4 @@ class Command(ImportCommand):
         if source and source not in known:
             message = f"There is no source {source}. There are: {', '.join(known) or 'none yet'}."
             raise CommandError(message, returncode=BAD_INPUT)
-        return {name: options[name] for name in ("format", "ids", "source")}
+        return {name: options[name] for name in ("format", "ids", "source", "first_row")}

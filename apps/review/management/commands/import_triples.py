@@ -35,6 +35,7 @@ class Command(ImportCommand):
         super().add_arguments(parser)
         parser.add_argument("--format", default=AUTO, choices=list(CHOICES), help="format of the file")
         parser.add_argument("--corpus", default="", help="slug of the corpus of entries that name no snapshot")
+        self.add_first_row(parser)
         parser.add_argument("--machine", default="", help="what wrote the whole file: its entries become candidates")
         parser.add_argument("--author", default="", help="who wrote the entries that name nobody: a member, or a name")
         parser.add_argument("--source", default="", help="slug of the source of the entries that name none")
@@ -97,7 +98,7 @@ class Command(ImportCommand):
                 f"There is no source {source}. Available: {', '.join(sorted(set(sources.values()))) or 'none yet'}."
             )
             raise CommandError(message, returncode=BAD_INPUT)
-        return {name: options[name] for name in ("format", "corpus", "machine", "near", *ForAll._fields)}
+        return {name: options[name] for name in ("format", "corpus", "first_row", "machine", "near", *ForAll._fields)}
 
     def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         super().report(project, chosen, plan, dry=dry)
