@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -21,6 +22,9 @@ from apps.queries.execution.table_import import read_query_table
 from apps.queries.formats import TABLE, read_queries
 from apps.queries.formats import recognise as recognise_queries
 from apps.queries.selectors import names_in
+from apps.triples.execution.table_import import read_triple_table
+from apps.triples.formats import read_entries
+from apps.triples.formats.reading import recognise as recognise_entries
 from tests.corpus.factories import make_corpus, make_snapshot
 from tests.factories import make_project
 from tests.queries.factories import make_query
@@ -287,3 +291,65 @@ def test_most_dialects_are_read_and_not_refused(place):
         table = read_table(source, project=project, snapshot=snapshot, options={}, format=recognise(source))
         assert [row.grade for row in table.draft.rows] == [3, 0], text
         assert table.view.refusals == []
+
+
+@st.composite
+def mutated(draw) -> bytes:
+    """A file of any dialect with some bytes removed, doubled, exchanged, or cut off."""
+    _, text = draw(st.one_of(judgements(), queries(), runs()))
+    data = bytearray(text.encode(draw(st.sampled_from(["utf-8", "utf-8", "utf-16", "latin-1"])), errors="replace"))
+    for _ in range(draw(st.integers(1, 6))):
+        place = draw(st.integers(0, max(0, len(data) - 1)))
+        length = draw(st.integers(0, 12))
+        piece = bytes(data[place : place + length])
+        data[place : place + length] = draw(
+            st.one_of(st.just(b""), st.just(piece * 2), st.binary(max_size=3), st.sampled_from(SPLINTERS))
+        )
+    return bytes(data)
+
+
+SPLINTERS = [b"{", b"]", b'"', b"<", b">", b"\n", b"\r", b"\0", b"\t", b",", b"1e999", b"NaN", b"-", b"'", b"\xff\xfe"]
+
+
+@given(data=mutated())
+@settings(max_examples=often(60, 2_000), suppress_health_check=QUIET)
+def test_a_damaged_file_is_read_or_refused_in_words(place, tmp_path, data):
+    project, snapshot = place
+
+    def source() -> TableFile:
+        return TableFile("damaged", io.BytesIO(data))
+
+    def as_judgements() -> None:
+        form = recognise(source())
+        if form in {"table", *TOOLS}:
+            table = read_table(source(), project=project, snapshot=snapshot, options={}, format=form)
+            json.dumps(table.view.as_json(), allow_nan=False).encode()
+        else:
+            read_draft(source(), project=project, snapshot=snapshot, format=form, columns=columns_of(form, ""))
+
+    def as_queries() -> None:
+        form = recognise_queries(source())
+        if form == TABLE:
+            read_query_table(source(), project=project, options={})
+        else:
+            list(read_queries(source(), ErrorList(), format=form, names=names_in(project)))
+
+    def as_entries() -> None:
+        form = recognise_entries(source())
+        if form == TABLE:
+            read_triple_table(source(), project=project, snapshot=snapshot, options={})
+        else:
+            list(read_entries(source(), ErrorList(), format=form))
+
+    def as_run() -> None:
+        (tmp_path / "qrels").write_text("Q11 0 D101 1\n")
+        (tmp_path / "run").write_bytes(data)
+        load_run(tmp_path / "run", load_qrels(tmp_path / "qrels"))
+
+    def as_qrels() -> None:
+        (tmp_path / "damaged").write_bytes(data)
+        load_qrels(tmp_path / "damaged")
+
+    for read in (as_judgements, as_queries, as_entries, as_run, as_qrels):
+        with suppress(InputError, InputErrors):
+            read()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import threading
 
@@ -263,3 +264,152 @@ def test_a_pipe_is_read_as_a_file_is(zoo, tmp_path):
     writer.join()
 
     assert found == {("Q01", "D01"): 2}
+
+
+COBRAS = PASSAGES["D03"]
+RECORDS = {
+    "ragas.jsonl": {
+        "user_input": "When are cobras fed?",
+        "reference_contexts": [f"<1-hop>\n\n{COBRAS}"],
+        "reference": "x",
+    },
+    "deepeval.json": [{"input": "When are cobras fed?", "expected_output": "x", "context": [COBRAS]}],
+    "goldens.json": {"goldens": [{"input": "When are cobras fed?", "expected_output": "x", "context": [COBRAS]}]},
+    "langfuse.jsonl": {
+        "id": "i",
+        "input": {"question": "When are cobras fed?", "context": COBRAS},
+        "expectedOutput": {"answer": "x"},
+        "metadata": {"team": "zoo"},
+    },
+    "llamaindex.json": {
+        "examples": [{"query": "When are cobras fed?", "reference_contexts": [COBRAS], "reference_answer": "x"}]
+    },
+    "squad.json": {
+        "version": "v2.0",
+        "data": [
+            {
+                "title": "Cobras",
+                "paragraphs": [
+                    {
+                        "context": COBRAS,
+                        "qas": [
+                            {
+                                "id": "1",
+                                "question": "When are cobras fed?",
+                                "answers": [{"text": "x", "answer_start": 0}, {"text": "y", "answer_start": 1}],
+                            }
+                        ],
+                    }
+                ],
+            }
+        ],
+    },
+    "squad.jsonl": {
+        "id": "1",
+        "context": COBRAS,
+        "question": "When are cobras fed?",
+        "answers": {"text": ["x"], "answer_start": [0]},
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(RECORDS))
+def test_records_of_frameworks_become_drafts(zoo, tmp_path, name):
+    (tmp_path / name).write_text(json.dumps(RECORDS[name], indent=None if name.endswith("l") else 1))
+
+    assert zoo.triples(tmp_path / name) == [["D03"]]
+    [made] = Triple.objects.filter(project=zoo.project)
+    assert (made.current.question, made.current.answer) == ("When are cobras fed?", "x")
+
+
+GRADED = {
+    "ratings of a search": (
+        {"requests": [{"id": "Q01", "request": {"size": 3}, "ratings": [{"_index": "z", "_id": "D01", "rating": 3}]}]},
+        {},
+    ),
+    "judgements of a workbench": (
+        [{"query": "When does the alpaca office  open", "ratings": [{"docId": "D01", "rating": "3.0"}]}],
+        {},
+    ),
+    "judgements of a workbench in an index": (
+        {"hits": {"hits": [{"_id": "x", "_source": {"judgmentRatings": [
+            {"query": "when does the alpaca office open", "ratings": [{"docId": "D01", "rating": "3.0"}]}
+        ]}}]}},
+        {},
+    ),
+    "ratings in groups": (
+        {"topics": [{"query_groups": [{
+            "queries": [{"template": "t", "placeholders": {"$query": "when does the alpaca office open"}}],
+            "relevant_documents": [{"D01": {"gain": 3}}],
+        }]}]},
+        {},
+    ),
+    "a dictionary of queries": ({"Q01": {"D01": 3.0}}, {}),
+    "judgements of a model": ([{"qid": "Q01", "docid": "D01", "prediction": "##final score: 3", "judgment": 3}], {}),
+    "answers about a label": (
+        [{"text": PASSAGES["D01"], "meta": {"query": QUERIES["Q01"], "doc_id": "D01"}, "label": "RELEVANT",
+          "answer": "accept", "_task_hash": 1, "_session_id": "ana"}],
+        {"grades": "RELEVANT: accept=3"},
+    ),
+    "relevant documents": (
+        {"queries": {"Q01": QUERIES["Q01"]}, "corpus": {}, "relevant_docs": {"Q01": ["D01"]}},
+        {"grades": "1=3"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(GRADED))
+def test_judgements_of_tools_are_read(zoo, tmp_path, name):
+    content, options = GRADED[name]
+    (tmp_path / "export.json").write_text(json.dumps(content))
+
+    assert zoo.judgements(tmp_path / "export.json", **options) == {("Q01", "D01"): 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "raters"),
+    [
+        ("query_id,D01,D02\nQ01,3,\nQ02,0,2\n", 0),
+        ("query_id;doc_id;Anna;Ben\nQ01;D01;3;3\nQ02;D01;0;0\nQ02;D02;2;2\n", 2),
+    ],
+)
+def test_a_matrix_has_a_column_for_each_passage_or_rater(zoo, tmp_path, text, raters):
+    (tmp_path / "matrix.csv").write_text(text)
+
+    assert zoo.judgements(tmp_path / "matrix.csv") == {("Q01", "D01"): 3, ("Q02", "D01"): 0, ("Q02", "D02"): 2}
+    assert Judgement.objects.values("annotator").distinct().count() == (raters or 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[\n{"a": 1\n', "<html>\n<body>\nwhat is it\n</body>", '{"topics": [1, 2]}\n', "<topic>\n<num>1</num>\n"],
+)
+def test_markup_and_json_are_never_queries(zoo, tmp_path, text):
+    (tmp_path / "queries.txt").write_text(text)
+
+    with pytest.raises(CommandError):
+        zoo.queries(tmp_path / "queries.txt")
+    assert zoo.project.queries.count() == len(QUERIES)
+
+
+def test_the_same_words_under_two_ids_are_said(zoo, tmp_path):
+    (tmp_path / "queries.csv").write_text(
+        "query_id,text\n7,Feeding  cobras\n8,how fast is an emu\n9,How fast is an emu\n"
+    )
+    zoo.queries(tmp_path / "queries.csv")
+
+    notes = zoo.notes
+    assert "line 2, text: 'Feeding  cobras': the query Q03 has the same words" in notes
+    assert "line 4, text: 'How fast is an emu': the query 8 has the same words" in notes
+
+
+def test_the_first_row_in_doubt_is_asked_and_named(zoo, tmp_path):
+    path = tmp_path / "topics.csv"
+    path.write_text("7;question\n8;do otters eat fish\n9;why do wombats glow\n")
+
+    for dry_run in (True, False):
+        with pytest.raises(CommandError, match="Does the first row have the headings"):
+            zoo.queries(path, dry_run=dry_run)
+    assert zoo.queries(path, first_row="data") == [
+        ("7", "question"), ("8", "do otters eat fish"), ("9", "why do wombats glow"),
+    ]  # fmt: skip

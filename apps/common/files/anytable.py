@@ -77,7 +77,8 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
         names, name, notes = [], "", []
         source, rows, how = _text_rows(source)
     first, rest = _from_headings(source, rows) if has_headings else _lettered(source, rows)
-    headings = _headings(source, first)
+    below = list(islice(rest, HEAD_ROWS))
+    headings, rest = _headings(source, first, below), chain(below, rest)
     fitted = _of_length(source, headings, _fitted(source, headings, rest, errors), errors)
     return Table(how, headings, fitted, names, name, first[0], notes=notes, is_named=how == PARQUET)
 
@@ -181,10 +182,14 @@ def _lettered(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row
     return (0, [f"{LETTERED} {letters_of(place)}" for place in range(width)]), chain(head, rows)
 
 
-def _headings(source: TableFile, first: Row) -> list[str]:
+def _headings(source: TableFile, first: Row, below: Sequence[Row]) -> list[str]:
+    """The headings; empty ones at the end count where most of the rows below have a cell there."""
     line, cells = first
     cells = [restore_cell(" ".join(cell.split())) for cell in cells]
     while cells and not cells[-1]:
+        filled = sum(len(row) >= len(cells) and bool(row[len(cells) - 1].strip()) for _, row in below)
+        if filled * 2 > len(below):
+            break
         cells.pop()
     if len(cells) > source.caps.columns:
         raise source.error(line, "", "", f"the table has more than {source.caps.columns:,} columns")

@@ -6,6 +6,7 @@ around a list is repeated in each of its rows. Inner objects give columns of the
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ ROWS_IN = frozenset(
     }
 )  # fmt: skip
 """Fields whose objects are rows. Of other lists of objects, such as answers, the first one counts."""
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
 QUERY: Path = ("query",)
@@ -42,9 +44,14 @@ def is_json(source: TableFile) -> bool:
 
 
 def first_object(source: TableFile) -> Mapping[str, Any]:
-    """The first object of a list, or of a file with one a line; nothing for any other file. The source stays there."""
+    """The first object of a list, or of a file with one a line; nothing for any other file.
+
+    The source stays at its beginning.
+    """
+    errors = ErrorList()
     try:
-        return next((record for _, record in read_objects(source, ErrorList())), {})
+        first = next((record for _, record in read_objects(source, errors)), {})
+        return {} if errors else first
     except InputError:
         return {}
     finally:
@@ -143,6 +150,19 @@ def _names(paths: list[Path]) -> dict[Path, str]:
                 names[path] = name
         depth += 1
     return names
+
+
+def is_code(text: str) -> bool:
+    """Whether a text is an object or list of JSON or a line of markup, and so no words of a person."""
+    text = text.strip().rstrip(",")
+    if _MARKUP.match(text):
+        return True
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except ValueError:
+        return '":' in text
 
 
 def listed(cell: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_tables import is_code
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tables import MAX_ID
 from apps.common.files.tabular import TableFile
@@ -101,6 +102,9 @@ def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | N
     if not text:
         reading.note("textless", f"line {line}")
         return None
+    if is_code(text):
+        reading.note("code", f"line {line}: {text}")
+        return None
     if len(query_id) > MAX_ID or any(letter.isspace() or not letter.isprintable() for letter in query_id):
         reading.note("bad ids", f"line {line}: {query_id}")
         return None
@@ -165,6 +169,11 @@ def _messages(near: Proposal | None, reading: _Reading, errors: ErrorList) -> li
 
 NOTICES = {
     "textless": (DONE, "1 row without a query stays out.", "{:,} rows without a query stay out."),
+    "code": (
+        STOP,
+        "1 row has JSON or markup instead of a query. Choose another column, or the form of the file.",
+        "{:,} rows have JSON or markup instead of queries. Choose another column, or the form of the file.",
+    ),
     "bad ids": (WARN, "1 row has an id with blanks and stays out.", "{:,} rows have ids with blanks and stay out."),
     "doubled": (
         WARN,

@@ -8,7 +8,7 @@ from typing import Any
 from apps.common.errors import InputError
 from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.faults import ErrorList
-from apps.common.files.json_tables import first_object, is_json
+from apps.common.files.json_tables import first_object, is_code, is_json
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
@@ -84,6 +84,8 @@ def read_pasted(source: TableFile, errors: ErrorList, names: QueryNames) -> Iter
 
 
 def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryRow:
+    if is_code(line):
+        raise source.error(number, "", line, "is JSON or markup and no query; choose the form of the file")
     cells = [cell.strip() for cell in line.strip().split("\t")]
     if len(cells) > 2:
         raise source.error(number, "", line, "a line is a query, or an id, a tab and the query")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.json_tables import is_code
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, share
@@ -165,6 +166,9 @@ def _entries(
             continue
         record = TripleRecord(line, _entry_values(values, passage, snapshot))
         try:
+            for role in (QUESTION, ANSWER):
+                if is_code(values[role]):
+                    raise source.error(line, role, values[role], "is JSON or markup; choose the form of the file")
             rows.append(EntryRecord(record, entry_of(source, record)))
         except InputError as error:
             errors.add(error)

@@ -71,7 +71,7 @@ PAIRED = (
     frozenset({"question", "context", "answers"}),
     frozenset({"question", "context", "answer_start"}),
 )
-"""Fields that together are those of other frameworks: DeepEval, SQuAD in its two forms."""
+"""Fields that together are those of other frameworks: DeepEval and Langfuse, SQuAD in its two forms."""
 SQUAD = "answers"
 _HOP = re.compile(r"\A<\d+-hop>\s*")
 """What ragas writes before each context of a question that needs several."""
@@ -103,7 +103,7 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[s
     """The records by the plain names of their fields: the objects of JSON, or the rows of any table."""
     if is_json(source) and is_rag(first_object(source)):
         for line, values in read_objects(source, errors):
-            yield line, {_plain(name): value for name, value in values.items()}
+            yield line, _unwrapped({_plain(name): value for name, value in values.items()})
         return
     table = open_table(source, errors)
     names = list(map(_plain, table.headings))
@@ -112,6 +112,20 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict[s
         lists = {name: listed(row[name]) for name in (*CONTEXTS, *CONTEXT_IDS) if name in row}
         row.pop("metadata", None)  # in a cell it is no object
         yield line, row | lists
+
+
+def _unwrapped(values: dict[str, Any]) -> dict[str, Any]:
+    """A record of Langfuse, whose input and expected output may be objects, with metadata of its own."""
+    if not {"input", "expected_output"} <= values.keys():
+        return values
+    given, expected = values["input"], values["expected_output"]
+    if isinstance(given, dict):
+        values = {_plain(name): value for name, value in given.items()} | values
+        del values["input"]
+    if isinstance(expected, dict) and len(expected) == 1:
+        values["expected_output"] = next(iter(expected.values()))
+    values.pop("metadata", None)
+    return values
 
 
 def _answered(values: dict[str, Any]) -> dict[str, Any]:

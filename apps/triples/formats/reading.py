@@ -34,8 +34,10 @@ def recognise(source: TableFile) -> str:
         first = first_object(source)
         if is_rag(first):
             return "rag"
-        if first.keys() & OWN or first.keys() <= ENTRY:
-            return "jsonl" if first or text.startswith("{") else "yaml"
+        if first and (first.keys() & OWN or first.keys() <= ENTRY):
+            return "jsonl"
+        if not first and text.startswith("["):
+            return "yaml"
     elif text.startswith(("- ", "-\n", "---", "#")):
         return "yaml"
     return "rag" if is_rag_table(source) else TABLE
