@@ -8,14 +8,16 @@ import threading
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from apps.config.commandline import main
+from apps.corpus.models import Import
 from apps.judging.models import Judgement
 from apps.queries.models import Query
 from apps.triples.models import Triple
 from tests.conftest import SHARED_DATA
 from tests.corpus.factories import make_corpus, make_snapshot
-from tests.factories import make_project
+from tests.factories import lead_of, make_project
 from tests.queries.factories import make_query
 
 pytestmark = pytest.mark.django_db
@@ -413,3 +415,65 @@ def test_the_first_row_in_doubt_is_asked_and_named(zoo, tmp_path):
     assert zoo.queries(path, first_row="data") == [
         ("7", "question"), ("8", "do otters eat fish"), ("9", "why do wombats glow"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "form", "expected"),
+    [
+        (
+            "a1 do wombats glow\na2 what is sonar\n",
+            "begin with the id",
+            "id-lines",
+            [("a1", "do wombats glow"), ("a2", "what is sonar")],
+        ),
+        (
+            "2 rooms in town\n3 rooms in town\n",
+            "begin with the id",
+            "lines",
+            [("Q005", "2 rooms in town"), ("Q006", "3 rooms in town")],
+        ),
+        (
+            "hello, world\nwhat, then\n",
+            "do the commas divide",
+            "lines",
+            [("Q005", "hello, world"), ("Q006", "what, then")],
+        ),
+    ],
+)
+def test_lines_that_may_be_read_in_two_ways_are_asked(zoo, tmp_path, text, question, form, expected):
+    path = tmp_path / "topics.txt"
+    path.write_text(text)
+
+    with pytest.raises(CommandError, match=question):
+        zoo.queries(path)
+    assert zoo.queries(path, format=form) == expected
+
+
+def test_the_page_shows_both_readings_of_lines(client, zoo):
+    client.force_login(lead_of(zoo.project))
+    address = reverse("corpus:import-new", args=[zoo.project.slug, "queries"])
+    client.post(address, {"format": "auto", "ids": "file", "pasted": "a1 do wombats glow\na2 what is sonar"})
+    item = Import.objects.latest("pk")
+
+    page = client.get(reverse("corpus:import", args=[zoo.project.slug, item.pk])).content.decode()
+    assert "Does each line begin with the id of its query?" in page
+    assert page.index("after its id and a blank") < page.index("with or without an id and a tab before it")
+    client.post(reverse("corpus:import-fix", args=[zoo.project.slug, item.pk]), {"fix": "format:id-lines"})
+    item.refresh_from_db()
+    assert (item.state, item.plan["counts"]["new"]) == ("ready", 2)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"1": "do wombats glow", "2": "what is sonar"}', "id;frage\n1;do wombats glow\n2;what is sonar"]
+)
+def test_queries_by_their_ids(zoo, tmp_path, text):
+    (tmp_path / "queries").write_text(text)
+
+    assert zoo.queries(tmp_path / "queries") == [("1", "do wombats glow"), ("2", "what is sonar")]
+
+
+def test_judgements_are_no_queries(zoo, tmp_path):
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\td-one\t1\n")
+
+    with pytest.raises(CommandError, match="Choose the column of the queries"):
+        zoo.queries(tmp_path / "qrels.tsv")

@@ -7,12 +7,20 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
+from apps.corpus.core.table_plans import (
+    SHOWN_ROWS,
+    Reading,
+    lines_with_mistakes,
+    refuse_unsettled,
+    show_readings,
+    show_table,
+)
 from apps.corpus.execution import document_reading
 from apps.corpus.forms import PASTED, TableImportForm
 from apps.corpus.models import Import
@@ -21,7 +29,18 @@ from apps.queries import actions
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
-from apps.queries.formats import AUTO, FORMATS, IDS, LINES, TABLE, read_queries, recognise
+from apps.queries.formats import (
+    AUTO,
+    FORMATS,
+    ID_LINES,
+    IDS,
+    LINES,
+    TABLE,
+    Doubt,
+    doubt_of,
+    read_queries,
+    recognise,
+)
 from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
@@ -115,6 +134,10 @@ class QueryImport(ImportKind):
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
         errors = ErrorList()
+        if doubt := _doubt(file):
+            plan = ImportPlan([])
+            show_readings(plan, doubt.question, [_reading(file, form, doubt) for form in doubt.forms], file.source)
+            return plan
         table = _table(file)
         rows = table.rows if table else _rows(file, errors)
         plan = plan_queries(_comparison(file, errors), rows, progress)
@@ -124,6 +147,9 @@ class QueryImport(ImportKind):
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
         errors = ErrorList()
+        if doubt := _doubt(file):
+            ways = " or ".join(doubt.forms)
+            raise InputErrors([file.source.error(None, "", "", f"{doubt.question} Name the format, {ways}.")])
         table = _table(file)
         if table:
             refuse_unsettled(table.view, file.source)
@@ -182,7 +208,29 @@ def _format(file: FileToImport) -> str:
     return recognise(file.source, is_pasted=file.source.name in {PASTED, STANDARD_INPUT})
 
 
+def _doubt(file: FileToImport) -> Doubt | None:
+    """Why it is not sure what form a file has that nobody has named."""
+    return doubt_of(file.source, _format(file)) if file.options["format"] == AUTO else None
+
+
+def _reading(file: FileToImport, form: str, doubt: Doubt) -> Reading:
+    """The first rows of a file in this form."""
+    chosen = file._replace(options={**file.options, "format": form})
+    table = _table(chosen) if form == TABLE else None
+    rows = table.rows if table else list(_rows(chosen, ErrorList()))
+    file.source.rewind()
+    others = [reason for other, reason in doubt.forms.items() if other != form]
+    return Reading(
+        fix=Fix(f"format:{form}", CHOICES[form], "Read it so", {"format": form}),
+        rows=len(rows),
+        reason=doubt.forms[form],
+        against=others[0],
+        headings=["Query id", "Query"],
+        sample=[[row.query_id, row.text] for row in rows[:SHOWN_ROWS]],
+    )
+
+
 def _rows(file: FileToImport, errors: ErrorList) -> Any:
     format = _format(file)
-    names = names_in(file.project) if format == LINES else None
+    names = names_in(file.project) if format in {LINES, ID_LINES} else None
     return read_queries(file.source, errors, format=format, ids=file.options["ids"], names=names)

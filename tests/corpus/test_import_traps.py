@@ -79,7 +79,7 @@ def test_pasted_headings_are_no_query(client, project, heading):
 def test_a_first_row_that_may_be_headings_is_asked_and_can_be_turned_round_and_back(client, project):
     item = paste(client, project, "Kundenwunsch\tWert\tOrt\nhow often are keys rotated\t1\there")
     assert (item.state, item.questions) == (ImportState.FAULTY, [ASKED])
-    likely, other = item.plan["table"]["readings"]
+    likely, other = item.plan["readings"]
     assert [(one["name"], one["rows"]) for one in (likely, other)] == [("has-headings", 1), ("has-no-headings", 2)]
     assert (likely["reason"], other["against"]) == (
         "“Kundenwunsch” stands above sentences.",

@@ -95,8 +95,16 @@ def _rows_of(record: Mapping[str, Any]) -> Iterator[dict[Path, str]]:
             for passage, score in scores.items():
                 cells = {QUERY: query, PASSAGE: passage, SCORE: _text(score)}
                 yield cells
+    elif len(values) > 1 and all(isinstance(value, str) and _has_digit(key) for key, value in record.items()):
+        for key, text in record.items():
+            cells = {("id",): key, ("text",): text}
+            yield cells
     else:
         yield from _nested(record, (), {})
+
+
+def _has_digit(key: str) -> bool:
+    return any(letter.isdigit() for letter in key)
 
 
 def _are_numbers(value: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?\Z", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}\Z", re.ASCII)
@@ -11,6 +12,7 @@ MOST_WHOLE = 10**9
 NOTHING = frozenset({"", "nan", "null", "<na>"})
 
 
+@lru_cache(maxsize=1_000)
 def is_nothing(written: str) -> bool:
     """Whether a cell is empty, also as programs write an empty one."""
     return written.strip().casefold() in NOTHING

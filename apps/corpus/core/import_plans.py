@@ -14,6 +14,10 @@ SKIP = "skip"
 """What a grade of the file becomes that is left out."""
 SAMPLED_ROWS = 200
 EXACT, WITHIN = 3.0, 2.0
+OF_NO_TEXT = frozenset(
+    {"at", "by", "date", "id", "ids", "index", "key", "lang", "language", "model", "time", "uid", "uuid"}
+)
+"""Last words of headings whose columns are not taken for something by their values."""
 MOST_WORDS = 3
 """Of a heading. A query that has the word "question" in it is longer."""
 
@@ -189,6 +193,7 @@ def propose_columns(
                 (weight, len(set(values[place])) > 1, -place, heading)
                 for place, heading in enumerate(headings)
                 if heading not in chosen and values[place] and (weight := role.fits(values[place])) > 0.5
+                if plain_heading(heading).rpartition(" ")[2] not in OF_NO_TEXT
             ]
             if left:
                 chosen[max(left)[3]] = role.name

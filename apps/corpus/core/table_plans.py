@@ -143,7 +143,6 @@ class TableView:
             "scale": [[grade, name] for grade, name in self.scale],
             "asks_person": self.asks_person,
             "is_remembered": self.is_remembered,
-            "readings": [one.as_json() for one in self.readings],
             "is_refused": bool(self.refusals),
             "button": self.button,
             "aside": self.aside,
@@ -167,9 +166,18 @@ def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
     if plan.errors.warnings:
         view.messages.append(_about_warnings(plan.errors))
     plan.extra["table"] = view.as_json()
+    if view.readings:
+        plan.extra["readings"] = [one.as_json() for one in view.readings]
     plan.fixes += view.fixes
-    for reason in view.refusals if not plan.errors else []:
+    for reason in view.refusals[: bool(view.readings)] if plan.errors else view.refusals:
         plan.ask(source.error(None, "", "", reason))
+
+
+def show_readings(plan: ImportPlan, question: str, readings: Sequence[Reading], source: TableFile) -> None:
+    """Ask on the page of the import between these readings of the file."""
+    plan.extra["readings"] = [one.as_json() for one in readings]
+    plan.fixes += [one.fix for one in readings]
+    plan.ask(source.error(None, "", "", question))
 
 
 def _about_warnings(errors: ErrorList) -> TableMessage:

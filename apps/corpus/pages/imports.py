@@ -23,7 +23,6 @@ from apps.corpus.actions import imports
 from apps.corpus.core.documents import DEFAULT, HEADINGS, PAGES, PARAGRAPHS, USUAL_PARAGRAPHS, WHOLE, Recipe, recipe_of
 from apps.corpus.core.import_plans import UNTOUCHED
 from apps.corpus.enums import ImportState
-from apps.corpus.execution.import_reading import ASKED
 from apps.corpus.formats.documents.registry import TABLES
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Corpus, Import
@@ -194,6 +193,8 @@ def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any
 @member_view(Role.LEAD)
 def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
+    if item.state == ImportState.FAULTY and item.plan.get("readings"):
+        return render(request, "corpus/import_reading.html", {"item": item, "section": kind_named(item.kind).section})
     if _is_open_table(item):
         return _table_page(request, item)
     kind = kind_named(item.kind)
@@ -267,8 +268,6 @@ def _is_open_table(item: Import) -> bool:
 def _table_page(request: HttpRequest, item: Import, form: TableForm | None = None) -> HttpResponse:
     table = item.plan["table"]
     context = {"item": item, "table": table, "section": kind_named(item.kind).section, "form": form}
-    if table.get("readings"):
-        return render(request, "corpus/import_reading.html", context | {"question": ASKED})
     return render(request, "corpus/import_columns.html", context, status=400 if form else 200)
 
 

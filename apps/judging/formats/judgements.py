@@ -5,9 +5,9 @@ Some scales run downwards, some have codes for "do not count this row"; a wrong 
 scores wrong. So columns are named, and a grade map must cover every grade in the file.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from apps.common.database.scratch import FirstLines
@@ -95,8 +95,8 @@ class JudgementRow(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Line, facet and grade, as JSON."""
-        return json.dumps([self.line, self.facet, self.grade])
+        """Line, grade and facet in one text."""
+        return f"{self.line} {self.grade} {self.facet}"
 
 
 Columns = Sequence[str] | RatingColumns
@@ -114,6 +114,7 @@ def is_whole(written: str) -> bool:
     return _WHOLE.match(written) is not None
 
 
+@lru_cache(maxsize=1_000)
 def grade_key(written: str) -> str:
     """A grade of a file in one spelling: 1.0, 1,0 and 1 are 1, and 0,5 is 0.5; words stay as they are."""
     number = number_in(written)
@@ -178,9 +179,9 @@ def read_judgements(
         if first is None:
             yield row
             continue
-        line, facet, grade = json.loads(first)
+        line, grade, facet = first.split(" ", 2)
         twice = f"the pair is listed twice for query {row.query_id}, first in line {line}"
-        if (row.facet, row.grade) == (facet, grade):
+        if (row.facet, str(row.grade)) == (facet, grade):
             errors.warn(source.error(row.line, row.doc_column, row.doc_id, f"{twice}; it counts once"))
         elif row.facet != facet:
             yield row._replace(is_facet=True)

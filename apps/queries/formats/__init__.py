@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
@@ -59,17 +59,20 @@ def _smart_row(fields: Fields) -> QueryRow:
     )
 
 
-def read_pasted(source: TableFile, errors: ErrorList, names: QueryNames) -> Iterator[QueryRow]:
+def read_pasted(
+    source: TableFile, errors: ErrorList, names: QueryNames, *, has_ids: bool = False
+) -> Iterator[QueryRow]:
     """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged.
 
-    They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab.
+    They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
+    each begins with an id and a blank.
     """
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
         if not line.strip():
             continue
         try:
-            row = _row(source, number, line, names)
+            row = _row(source, number, "\t".join(line.split(maxsplit=1)) if has_ids else line, names)
         except InputError as error:
             errors.add(error)
             continue
@@ -98,7 +101,7 @@ def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryR
     return row
 
 
-LINES, PARQUET = "lines", "parquet"
+LINES, ID_LINES, PARQUET = "lines", "id-lines", "parquet"
 FORMATS = {
     "csv": "CSV",
     "jsonl": "JSONL, one query per line, or a JSON array",
@@ -107,6 +110,7 @@ FORMATS = {
     "trec": "Topics of TREC, CLEF or FIRE, tagged or XML (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",
     LINES: "One query a line, with or without an id and a tab before it",
+    ID_LINES: "One query a line, after its id and a blank",
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
@@ -134,13 +138,14 @@ def read_queries(
         return
     if ids != "file":
         raise source.error(None, "ids", ids, "ids by position are for SMART files only")
-    if format == LINES:
-        yield from read_pasted(source, errors, names or QueryNames(()))
+    if format in {LINES, ID_LINES}:
+        yield from read_pasted(source, errors, names or QueryNames(()), has_ids=format == ID_LINES)
         return
     yield from _READERS[format](source, errors)
 
 
 AUTO, TABLE = "auto", "table"
+_ID = re.compile(r"(?=\S*[0-9])[\w.:-]+\Z")
 HEAD_BYTES = 16_384
 
 
@@ -169,6 +174,42 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     if {"query_id", "text"} <= names and all(name in KNOWN or name.startswith(METADATA) for name in names):
         return "csv"
     return LINES if _is_list(lines, is_pasted=is_pasted) else TABLE
+
+
+class Doubt(NamedTuple):
+    """A question about the form of a file, and the forms between which it is not sure, with what is for each."""
+
+    question: str
+    forms: Mapping[str, str]
+
+
+def doubt_of(source: TableFile, format: str) -> Doubt | None:
+    """Why it is not sure that the file has the format that was recognised; None where it is."""
+    if format not in {LINES, TABLE} or is_packed_table(source) or is_json(source):
+        return None
+    text = source.head(HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    firsts = [line.split(maxsplit=1) for line in lines]
+    if format == LINES:
+        are_ids = len(lines) > 1 and all(
+            len(one) == 2 and "\t" not in line for one, line in zip(firsts, lines, strict=True)
+        )
+        are_ids = (
+            are_ids
+            and all(map(_ID.match, (one[0] for one in firsts)))
+            and len({one[0] for one in firsts}) == len(lines)
+        )
+        forms = {ID_LINES: f"Each line begins with an id, such as “{firsts[0][0]}”.", LINES: "A query may begin so."}
+        return Doubt("Does each line begin with the id of its query?", forms) if are_ids else None
+    cells = [line.split(",") for line in lines]
+    first = [plain_heading(cell) for cell in cells[0]]
+    are_sentences = len({len(one) for one in cells}) == 1 and all(
+        cell.startswith(" ") for one in cells for cell in one[1:]
+    )
+    if not are_sentences or len(first) < 2 or '"' in text or set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
+        return None
+    forms = {LINES: "A blank follows each comma, as in sentences.", TABLE: "Each line has as many commas."}
+    return Doubt("Is each line a query, or do the commas divide columns?", forms)
 
 
 def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
