@@ -477,3 +477,11 @@ def test_judgements_are_no_queries(zoo, tmp_path):
 
     with pytest.raises(CommandError, match="Choose the column of the queries"):
         zoo.queries(tmp_path / "qrels.tsv")
+
+
+@pytest.mark.parametrize("text", ["Q01,0,D01,3\nQ02,0,D02,1\nQ02,0,D03,1\n", "Q01;D01;3\nQ02;D02;1\nQ02;D03;1\n"])
+def test_judgements_without_headings_are_known_by_the_ids_that_are_here(zoo, tmp_path, text):
+    (tmp_path / "old.csv").write_text(text)
+
+    found = zoo.judgements(tmp_path / "old.csv", first_row="data")
+    assert found == {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q02", "D03"): 1}

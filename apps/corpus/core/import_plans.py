@@ -30,7 +30,8 @@ class ColumnRole(NamedTuple):
     are no headings.
     `is_many`: several columns may be this. A heading with a word in `foreign` is another thing's: "Doc ID" is no id of
     a query. `of` is the role that it says something of: it has one value for each value of that, unless the heading is
-    in `sure`. By its values it is not proposed beside the role `not_with`.
+    in `sure`. By its values it is not proposed beside the role `not_with`. `knows(values)`
+    is the share of values that are here by this role, as ids.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ColumnRole(NamedTuple):
     of: str = ""
     sure: tuple[str, ...] = ()
     not_with: str = ""
+    knows: Callable[[Sequence[str]], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -183,11 +185,19 @@ def propose_columns(
     ]
     chosen = _assigned(weights)
     for role in roles:
+        if role.knows is not None and role.name not in chosen.values():
+            known = [
+                (share_here, -place, heading)
+                for place, heading in enumerate(headings)
+                if heading not in chosen and values[place] and (share_here := role.knows(values[place])) > 0.5
+            ]
+            chosen |= {heading: role.name for _, _, heading in sorted(known)[-1:]}
+    for role in roles:
         if role.by_place and is_headless:
             chosen |= _by_place(role, headings, values, chosen)
         is_taken = not {role.name, role.not_with}.isdisjoint(chosen.values())
         if role.by_values and role.is_many and not is_taken:
-            chosen |= _several(role, headings, values, chosen)
+            chosen |= _several(role, headings, values, chosen, is_headless=is_headless)
         elif role.by_values and not is_taken:
             left = [
                 (weight, len(set(values[place])) > 1, -place, heading)
@@ -206,13 +216,19 @@ def propose_columns(
 
 
 def _several(
-    role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Mapping[str, str]
+    role: ColumnRole,
+    headings: Sequence[str],
+    values: Sequence[Sequence[str]],
+    chosen: Mapping[str, str],
+    *,
+    is_headless: bool,
 ) -> dict[str, str]:
-    """The columns that are left as this role, where two or more of them fit it fully."""
+    """The columns that are left as this role, where two or more fit it fully; without headings none of one value."""
     left = {
         heading: len(set(values[place])) > 1
         for place, heading in enumerate(headings)
         if heading not in chosen and values[place] and role.fits(values[place]) == 1
+        if not is_headless or len(set(values[place])) > 1
     }
     return dict.fromkeys(left, role.name) if len(left) > 1 and any(left.values()) else {}
 

@@ -99,7 +99,12 @@ def _as_grades(values: Sequence[str]) -> float:
     distinct = set(values)
     if len(distinct) > MOST_GRADES:
         return 0.0
-    return 0.4 + 0.6 * share(sorted(distinct), lambda value: number_in(value) is not None or is_grade_word(value))
+    return 0.4 + 0.6 * share(sorted(distinct), lambda value: is_grade_word(value) or _is_grade_number(value))
+
+
+def _is_grade_number(value: str) -> bool:
+    number = number_in(value)
+    return number is not None and abs(number) <= TOPS[-1]
 
 
 def _as_texts(values: Sequence[str]) -> float:

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from apps.accounts.models import Project
 from apps.common.files.anytable import Table
 from apps.common.files.faults import ErrorList
 from apps.common.files.numbers import is_nothing, number_in
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
-from apps.corpus.core.import_plans import SKIP, TableChoice
+from apps.corpus.core.import_plans import SKIP, ColumnRole, TableChoice, share
 from apps.corpus.core.table_plans import (
     DONE,
     FIT_PASSAGES,
@@ -201,7 +203,9 @@ def read_table(
     Raises InputError for what is none.
     """
     opener = _with_passages_as_rows(opener_of(format), snapshot)
-    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options, opener=opener)
+    table = open_mapped(
+        source, project=project, kind=KIND, roles=_knowing_ids(project, snapshot), options=options, opener=opener
+    )
     view = table.view
     rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
@@ -216,6 +220,21 @@ def read_table(
     if view.refusals:
         return TableDraft(_draft(snapshot, _Collected({}, {}, [], 0, 0)), [], view)
     return _read_rows(rows, project, snapshot, view, written, table.errors)
+
+
+def _knowing_ids(project: Project, snapshot: Snapshot) -> list[ColumnRole]:
+    """The roles, of which those of ids know what is here."""
+
+    def here(values: Sequence[str], ids: QuerySet[Any], field: str) -> float:
+        known = set(ids.filter(**{f"{field}__in": set(values)}).values_list(field, flat=True))
+        return share(values, known.__contains__)
+
+    queries, passages = Query.objects.filter(project=project), SnapshotBlock.objects.filter(snapshot=snapshot)
+    knowing = {
+        roles.QUERY_ID: lambda values: here(values, queries, "outside_id"),
+        roles.PASSAGE: lambda values: here(values, passages, "block__outside_id"),
+    }
+    return [role._replace(knows=knowing.get(role.name)) for role in roles.ROLES]
 
 
 def _with_passages_as_rows(opener: Callable[..., Table], snapshot: Snapshot) -> Callable[..., Table]:
