@@ -14,6 +14,7 @@ from apps.config.commandline import main
 from apps.corpus.models import Import
 from apps.judging.models import Judgement
 from apps.queries.models import Query
+from apps.retrieval.execution.run_reading import draft_of_file
 from apps.triples.models import Triple
 from tests.conftest import SHARED_DATA
 from tests.corpus.factories import make_corpus, make_snapshot
@@ -485,3 +486,17 @@ def test_judgements_without_headings_are_known_by_the_ids_that_are_here(zoo, tmp
 
     found = zoo.judgements(tmp_path / "old.csv", first_row="data")
     assert found == {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q02", "D03"): 1}
+
+
+def test_a_frame_of_pyterrier_is_uploaded_with_the_ids_of_the_collection(zoo):
+    draft = draft_of_file(case("pyterrier-frame/pt3.csv"), project=zoo.project, snapshot=zoo.snapshot)
+
+    assert (draft.errors.total, [one.outside_id for one in draft.rankings], draft.results) == (0, ["Q03", "Q04"], 2)
+    assert draft.by_text == {}
+
+
+def test_labels_with_decimal_commas_are_numbers(tmp_path, capsys):
+    (tmp_path / "labels.csv").write_text("item;annotator;label\n1;a;2,0\n1;b;2\n2;a;0,5\n2;b;1\n3;a;3\n3;b;3,0\n")
+
+    assert main(["agree", str(tmp_path / "labels.csv"), "--format", "json"]) == 0
+    assert '"0.5", "1", "2", "3"' in " ".join(capsys.readouterr().out.split())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
-from apps.common.files.field_names import BLOCK, QUERY, SameMeaning, meant
+from apps.common.files.field_names import BLOCK, QUERY, SameMeaning, meant, plain_name
 from apps.common.files.json_tables import json_rows
 from apps.common.files.numbers import Decimals, whole_in
 from apps.common.files.tables import DELIMITERS
@@ -48,8 +48,10 @@ class RunColumns(NamedTuple):
 
 AS_OBJECTS = "{"
 """Instead of a delimiter: the file is JSON."""
-OF_QUERIES = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*-?[0-9]')
+OF_QUERIES = re.compile(rb'\s*\{\s*"(?!usage")[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*-?[0-9]')
 """Scores by passage, by query, as ranx and pytrec_eval save a run."""
+OF_RESULTS = {"id", "text", "pages", "page", "start", "end", "document_id"}
+"""What objects have that say what a system returned, see `results`."""
 BY_RANK = RunColumns(0, 1, None, 2, None, is_headed=False)
 """MS MARCO's form: query, passage and rank, divided by tabs, without a heading."""
 
@@ -72,13 +74,14 @@ def columns_of(start: bytes) -> tuple[RunColumns, str] | None:
 
 
 def _first_fields(start: bytes) -> list[str]:
-    """The fields of the first object of JSON, which may be cut off behind it; none where it is."""
+    """The fields of the first object of JSON, none where it is cut off, or a result with a passage of its own."""
     text = start.decode("utf-8", errors="replace").lstrip(" \t\r\n[")
     try:
         first, _ = json.JSONDecoder().raw_decode(text)
     except ValueError:
         return []
-    return list(first) if isinstance(first, dict) else []
+    names = set(map(plain_name, first)) if isinstance(first, dict) else set()
+    return list(first) if names & set(BLOCK) and not names & OF_RESULTS else []
 
 
 def _named(heading: Sequence[str]) -> RunColumns | None:

@@ -26,7 +26,7 @@ def files(tmp_path, monkeypatch):
     [
         ("run", QRELS, f"looks like judgements. {OF_RUNS} Were two files swapped?"),
         ("run", RUN.replace(" ", ","), f"is divided by commas. {OF_RUNS} {AS_RUN_TABLE}"),
-        ("run", '{"Q1": {"a": 2.0}}\n', f"is JSON, not TREC's form. {OF_RUNS}"),
+        ("run", '{"Q1": ["a", 2.0]}\n', f"is JSON, not TREC's form. {OF_RUNS}"),
         ("qrels", RUN, "looks like a run. Are --qrels and --run swapped?"),
         ("qrels", "# of May\n" + RUN.replace(" ", "\t"), "looks like a run. Are --qrels and --run swapped?"),
         ("qrels", QRELS.replace(" ", ";"), f"is divided by semicolons. {OF_QRELS}. {AS_TABLE}"),
