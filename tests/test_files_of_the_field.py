@@ -354,6 +354,16 @@ GRADED = {
           "answer": "accept", "_task_hash": 1, "_session_id": "ana"}],
         {"grades": "RELEVANT: accept=3"},
     ),
+    "tasks of an old Label Studio": (
+        [{"id": 9, "data": {"query": QUERIES["Q01"], "doc_id": "D01"}, "completions": [
+            {"id": 1, "result": [{"from_name": "relevance", "type": "choices", "value": {"choices": ["Relevant"]}}]}
+        ]}],
+        {"grades": "Relevant=3"},
+    ),
+    "texts of an old doccano": (
+        [{"id": 4, "text": "…", "doc_id": "D01", "query": QUERIES["Q01"], "annotations": [{"label": 3, "user": 1}]}],
+        {},
+    ),
     "relevant documents": (
         {"queries": {"Q01": QUERIES["Q01"]}, "corpus": {}, "relevant_docs": {"Q01": ["D01"]}},
         {"grades": "1=3"},

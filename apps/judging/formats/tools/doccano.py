@@ -24,11 +24,15 @@ LABELS = ("label", "labels", "cats")
 COMMENTS = ("Comments", "comments")
 ID, ANNOTATOR, LABEL, COMMENT = "id", "annotator", "label", "comment"
 _HAS_LABELS = re.compile(r'"(?:label|labels|cats)"\s*:\s*\[')
+_HAS_ANNOTATIONS = re.compile(r'"annotations"\s*:\s*\[\s*\{[^{}]*"label"')
+ANNOTATIONS = "annotations"
+"""Before version 1: the labels of a text, by number, each with the number of its user."""
 
 
 def is_json(head: str) -> bool:
     """Whether a file that begins so has texts with lists of labels."""
-    return '"text"' in head and bool(_HAS_LABELS.search(head)) and '"query_id"' not in head.partition("}")[0]
+    has_labels = _HAS_LABELS.search(head) or _HAS_ANNOTATIONS.search(head)
+    return '"text"' in head and bool(has_labels) and '"query_id"' not in head.partition("}")[0]
 
 
 def open_export(source: TableFile, errors: ErrorList) -> Table:
@@ -59,8 +63,9 @@ class _Reader:
             person = {ANNOTATOR: name} if has_people and name != EVERYBODY else {}
             for line, record in self._records(file):
                 try:
-                    if cells := self._cells(file, line, record):
-                        yield ToolRow(line, cells | person)
+                    for each in self._by_user(file, line, record):
+                        if cells := self._cells(file, line, each):
+                            yield ToolRow(line, cells | person)
                 except InputError as error:
                     self.errors.add(error)
 
@@ -74,10 +79,28 @@ class _Reader:
             labels = {name: [one for one in values[name].split("#") if one] for name in LABELS if name in values}
             yield line, values | labels
 
+    def _by_user(self, file: TableFile, line: int, record: Record) -> list[Record]:
+        """The record, or one for each user where it has the labels of several."""
+        annotations = record.get(ANNOTATIONS)
+        if annotations is None or any(name in record for name in LABELS):
+            return [record]
+        if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
+            raise file.error(line, ANNOTATIONS, annotations, "is a list of labels, each with its user")
+        rest = {name: value for name, value in record.items() if name != ANNOTATIONS}
+        by_user: dict[str, list[Any]] = {}
+        for one in annotations:
+            by_user.setdefault(text_of(one.get("user")), []).append(one.get("label"))
+        return [
+            {**rest, LABEL: labels, **({ANNOTATOR: f"{ANNOTATOR} {user}"} if user else {})}
+            for user, labels in by_user.items()
+        ] or [{**rest, LABEL: []}]
+
     def _cells(self, file: TableFile, line: int, record: Record) -> dict[str, str]:
         """The cells of a labelled text; {} for one without a label."""
         field = next((name for name in LABELS if name in record), LABELS[0])
         labels = record.get(field)
+        if isinstance(labels, list):
+            labels = [str(one) if type(one) is int else one for one in labels]
         if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
             message = "is the list of labels of a text; marked parts of texts are no grades"
             raise file.error(line, field, labels, message)

@@ -16,6 +16,8 @@ from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.rows import Record, ToolRow, knowing, roles_of, table_of, text_of
 
 ANNOTATOR = "annotator"
+ANNOTATIONS = ("annotations", "completions")
+"""What the annotations of a task are called now, and before version 1."""
 COMPARED = "compared passage"
 """The heading of one of two texts that an annotation compares."""
 CHOSEN, OTHER = "chosen", "not chosen"
@@ -28,7 +30,7 @@ PARTS = frozenset({"start", "end", "startOffset", "x", "y"})
 
 def is_json(head: str) -> bool:
     """Whether a file that begins so is an export in one of the two formats."""
-    is_whole = '"annotations"' in head and '"data"' in head
+    is_whole = any(f'"{name}"' in head for name in ANNOTATIONS) and '"data"' in head
     return head.startswith("[") and (is_whole or ('"annotation_id"' in head and f'"{ANNOTATOR}"' in head))
 
 
@@ -80,7 +82,7 @@ class _Reader:
         yield from self._of_annotation(line, {name: text_of(record[name]) for name in names[:place]}, annotation)
 
     def _of_task(self, line: int, record: Record) -> Iterator[ToolRow]:
-        data, annotations = record["data"], record.get("annotations")
+        data, annotations = record["data"], next((record[name] for name in ANNOTATIONS if name in record), None)
         if not isinstance(data, dict):
             raise self.source.error(line, "data", data, "is an object with the fields of the task")
         if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
