@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from apps.config.commandline import main
-from apps.corpus.models import Import
+from apps.corpus.models import Block, Import
 from apps.judging.models import Judgement
 from apps.queries.models import Query
 from apps.retrieval.execution.run_reading import draft_of_file
@@ -510,3 +510,18 @@ def test_labels_with_decimal_commas_are_numbers(tmp_path, capsys):
 
     assert main(["agree", str(tmp_path / "labels.csv"), "--format", "json"]) == 0
     assert '"0.5", "1", "2", "3"' in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "titles", "words"),
+    [
+        ("adoc-no-structure/a.adoc", ["Otters", "Food"], "Otters are wet."),
+        ("superscripts/math.html", ["Units"], "3×10⁸ m/s and area 5 m²; see note¹. CO₂"),
+    ],
+)
+def test_documents_keep_their_structure(zoo, name, titles, words):
+    call_command("import_corpus", str(case(name)), project=zoo.project.slug, corpus="c")
+
+    blocks = Block.objects.filter(document__corpus__slug="c").order_by("pk")
+    assert [block.current.title for block in blocks] == titles
+    assert words in blocks[0].current.text

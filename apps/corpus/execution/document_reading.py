@@ -57,7 +57,7 @@ IN_MEMORY = 8_000_000
 MAY_BE_TEXT = "opencontrol"
 """The kind whose reader refuses most files of its ending: YAML is read as text where a person asks for it."""
 NO_TEXT = "no text of its own"
-TO_READ = frozenset({"markdown", "html", "rst", "pdf", "docx"})
+TO_READ = frozenset({"markdown", "html", "rst", "asciidoc", "pdf", "docx"})
 """Kinds that only people read: none of them is a list or a table."""
 SAME_ID = "same id as another file"
 PARTLY = "read without records whose id another record has"

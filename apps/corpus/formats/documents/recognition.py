@@ -24,7 +24,8 @@ NAMES = {
     "markdown": ("md", "markdown", "mdown", "mkd", "mdx"),
     "html": ("html", "htm", "xhtml"),
     "rst": ("rst", "rest"),
-    "text": ("txt", "text", "adoc", "asciidoc", "org", "tex", "log", ""),
+    "asciidoc": ("adoc", "asciidoc"),
+    "text": ("txt", "text", "org", "tex", "log", ""),
     "pdf": ("pdf",),
     "docx": ("docx", "docm", "dotx"),
     "xlsx": ("xlsx", "xlsm", "xlsb", "xls", "ods"),
@@ -36,7 +37,7 @@ NAMES = {
 }
 """Name endings by kind; "" is a name without one."""
 _BY_ENDING = {ending: kind for kind, endings in NAMES.items() for ending in endings}
-_TEXTS = frozenset({"markdown", "html", "rst", "text", "csv", "json", "trec", "opencontrol"})
+_TEXTS = frozenset({"markdown", "html", "rst", "asciidoc", "text", "csv", "json", "trec", "opencontrol"})
 
 OTHER_FILES = {
     "picture": ("png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "bmp", "tif", "tiff", "avif", "heic", "drawio"),

@@ -19,6 +19,7 @@ from apps.corpus.core.documents import AS_DATA, AS_TEXT, READ_AS, Document, Read
 from apps.corpus.core.import_plans import has_known_heading
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
+from apps.corpus.formats.documents.asciidoc import read_asciidoc
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json, read_parquet
 from apps.corpus.formats.documents.office_files import is_encrypted, read_docx
@@ -196,6 +197,7 @@ KINDS: dict[str, Kind] = {
     "markdown": Kind("Markdown", read_markdown),
     "html": Kind("HTML", read_html),
     "rst": Kind("reStructuredText", read_rst),
+    "asciidoc": Kind("AsciiDoc", read_asciidoc),
     "text": Kind("Text", read_text),
     "pdf": Kind("PDF", read_pdf),
     "docx": Kind("Word", read_docx),

@@ -1,0 +1,90 @@
+"""AsciiDoc becomes Markdown with its structure, and loses no words."""
+
+import io
+
+import pytest
+
+from apps.corpus.formats.documents.asciidoc import as_markdown
+from apps.corpus.formats.documents.recognition import recognise
+from apps.corpus.formats.documents.registry import KINDS
+
+TEXT = """= Otters
+:toc:
+
+Otters are *wet*. See https://x.example/a[the page] and <<food,Food>>.
+
+// a remark
+////
+and a longer one
+////
+== Food
+
+.What they eat
+* Fish
+** Small ones
+- Crabs
+
+. First
+. Second
+
+[source,python]
+----
+= no heading
+----
+
+[cols="1,1"]
+|===
+|Name |Price
+
+|Eel
+|3 and
+more
+|Crab |4
+|===
+
+CPU:: The processor.
+"""
+MARKDOWN = """# Otters
+
+Otters are **wet**. See [the page](https://x.example/a) and Food.
+
+## Food
+
+**What they eat**
+
+- Fish
+  - Small ones
+- Crabs
+
+1. First
+1. Second
+
+```
+= no heading
+```
+
+| Name | Price |
+| --- | --- |
+| Eel | 3 and more |
+| Crab | 4 |
+
+**CPU** The processor.
+"""
+
+
+def test_its_structure_is_kept():
+    blocks = [block.strip() for block in as_markdown(TEXT).split("\n\n") if block.strip()]
+
+    assert blocks == [block.strip() for block in MARKDOWN.split("\n\n")]
+
+
+@pytest.mark.parametrize("text", ["|===\n|a |b\n|c\n|===\n", "|===\nno cell\n|===\n", "----\nnever closed", "|==="])
+def test_what_does_not_come_out_even_keeps_its_words(text):
+    words = {word for word in text.replace("|", " ").split() if word.isalpha()}
+
+    assert words <= set(as_markdown(text).replace("|", " ").split())
+
+
+def test_it_is_known_by_its_name():
+    assert recognise("docs/a.adoc", io.BytesIO(b"= Otters\n\nWet.\n")) == "asciidoc"
+    assert KINDS["asciidoc"].title == "AsciiDoc"
