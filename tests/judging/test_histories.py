@@ -251,7 +251,7 @@ def nothing_is_lost_doubled_or_beside_the_plan(kind, seed, overlap, steps):
 OF_A_KIND = {
     "plain": {"given", "seat_lapsed"},
     "repeats": {"pass 2", "repeated"},
-    "pilot": {"pilot", "seat_not_open", "opened by a lead"},
+    "pilot": {"pilot", "opened by a lead"},  # whether somebody grades behind it depends on the keys of rows
     "checks": {"pass 0"},
     "extra judges": {"given"},  # that one comes is in test_follow_ups: whether it does here depends on the keys of rows
     "remits": {"given"},
