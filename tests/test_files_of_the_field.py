@@ -525,3 +525,70 @@ def test_documents_keep_their_structure(zoo, name, titles, words):
     blocks = Block.objects.filter(document__corpus__slug="c").order_by("pk")
     assert [block.current.title for block in blocks] == titles
     assert words in blocks[0].current.text
+
+
+IMPOSSIBLE = {
+    "question": "What is the badger's name?",
+    "is_impossible": True,
+    "answers": [],
+    "plausible_answers": [{"text": "WRONG", "answer_start": 0}],
+}
+
+
+def test_a_question_without_an_answer_stays_out_and_is_counted(zoo, tmp_path):
+    answered = {"question": "When?", "is_impossible": False, "answers": [{"text": "at nine", "answer_start": 29}]}
+    data = [{"paragraphs": [{"context": PASSAGES["D01"], "qas": [IMPOSSIBLE, answered]}]}]
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps({"version": "v2.0", "data": data}))
+
+    assert zoo.triples(path) == [["D01"]]
+    assert Triple.objects.get().current.answer == "at nine"
+    assert "1 question that has no answer stays out." in zoo.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "question,response,reference,passage\nWhen?,ten,nine,D01\n",
+        "question,answer,ground_truth,doc_id\nWhen?,ten,nine,D01\n",
+        "question,answer,reference_answer,passage\nWhen?,ten,nine,D01\n",
+        "question,model_answer,expected,page\nWhen?,ten,nine,D01\n",
+        "question,answer,passage\nWhen?,nine,D01\n",
+    ],
+)
+def test_what_a_system_answered_is_not_what_is_expected(zoo, tmp_path, text):
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+
+    assert zoo.triples(path) == [["D01"]]
+    assert Triple.objects.get().current.answer == "nine"
+
+
+def test_rows_whose_passage_is_not_here_are_said(zoo, tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("Question,Answer,Passage\nWhen?,nine,D01\nCost?,twelve,D99\n")
+
+    assert zoo.triples(path) == [["D01"]]
+    assert "D99" in zoo.notes
+
+
+@pytest.mark.parametrize("more", ["mean", "n_votes", "Batch"])
+def test_a_column_that_nobody_gave_is_no_rater(zoo, tmp_path, capsys, more):
+    grades, labels = tmp_path / "grades.csv", tmp_path / "labels.csv"
+    grades.write_text(f"query_id,doc_id,Ana,Ben,{more}\nQ01,D01,1,2,2\nQ02,D02,1,1,1\n")
+    labels.write_text(f"item,ana,ben,{more}\n1,2,2,2\n2,1,0,0.5\n3,1,1,1\n")
+
+    zoo.judgements(grades)
+    assert set(Judgement.objects.values_list("annotator__name", flat=True)) == {"Ana", "Ben"}
+    capsys.readouterr()
+    main(["agree", str(labels)])
+    assert "2 annotators" in capsys.readouterr().out
+
+
+def test_a_run_against_its_ranks_is_said_by_the_import_too(zoo, tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("Q01 Q0 D02 1 0.1 v\nQ01 Q0 D01 2 0.9 v\n")
+
+    call_command("import_run", str(path), project=zoo.project.slug, snapshot=f"{zoo.corpus}@1")
+
+    assert "the rank column differs from the order of the scores in 1 query" in zoo.notes

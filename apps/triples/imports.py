@@ -144,12 +144,12 @@ class TripleImport(ImportKind):
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
         errors = ErrorList()
-        table = _table(file)
+        table, contexts = _table(file), _contexts(file)
         if table:
             refuse_unsettled(table.view, file.source)
-        return import_triples(
+        plan = import_triples(
             project=file.project,
-            rows=table.rows if table else _rows(file, errors, _contexts(file)),
+            rows=table.rows if table else _rows(file, errors, contexts),
             file=file.source,
             errors=errors,
             corpus=_corpus(file),
@@ -158,6 +158,11 @@ class TripleImport(ImportKind):
             actor=actor,
             at=at,
         )
+        if table:
+            show_table(plan, table.view, file.source)
+        if contexts:
+            show_contexts(plan, contexts)
+        return plan
 
     def undo_refusal(self, item: Import) -> str | None:
         return imports.undo_refusal(item)

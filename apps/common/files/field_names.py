@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 QUERY = ("query", "query_id", "qid", "topic", "topic_id", "query_number")
 BLOCK = ("block", "block_id", "doc_id", "docid", "docno", "corpus_id", "passage_id", "product_id")
 ITEM = ("item", "item_id", "id")
+_OF_GRADES = {"mean", "average", "avg", "median", "majority", "sum", "total", "count", "votes"}
+OF_ALL = frozenset({*_OF_GRADES, "length", "batch", "fold", "split"})
+"""Words of headings beside those of raters whose numbers nobody gave: worked out of the grades, or about the row."""
 INSTEAD_OF = {
     "query_id": {"query", "topic"},
     "qid": {"query", "topic"},

@@ -228,6 +228,7 @@ def _several(
         heading: len(set(values[place])) > 1
         for place, heading in enumerate(headings)
         if heading not in chosen and values[place] and role.fits(values[place]) == 1
+        if role.foreign.isdisjoint(plain_heading(heading).split())
         if not is_headless or len(set(values[place])) > 1
     }
     return dict.fromkeys(left, role.name) if len(left) > 1 and any(left.values()) else {}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from apps.common.files.field_names import OF_ALL
 from apps.common.files.numbers import number_in
 from apps.corpus.core.import_plans import ColumnRole, share
 from apps.queries.core.table_roles import ID_HEADINGS, OF_OTHERS, OWN_IDS, TEXT_HEADINGS
@@ -153,6 +154,7 @@ ROLES = (
         _as_grades,
         by_values=True,
         is_many=True,
+        foreign=OF_ALL,
         not_with=GRADE,
     ),
     ColumnRole(

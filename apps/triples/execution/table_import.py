@@ -21,7 +21,16 @@ from apps.corpus.selectors.passage_matching import NamedPassage, match_passages,
 from apps.queries.selectors import source_slugs
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import TripleRecord
-from apps.triples.formats.rag import BY_ID, BY_TEXT, NEARLY, RULE, UNKNOWN, Contexts, texts_without_ids
+from apps.triples.formats.rag import (
+    BY_ID,
+    BY_TEXT,
+    IMPOSSIBLE,
+    NEARLY,
+    RULE,
+    UNKNOWN,
+    Contexts,
+    texts_without_ids,
+)
 from apps.triples.formats.reading import entry_of
 
 
@@ -44,6 +53,9 @@ def show_contexts(plan: ImportPlan, contexts: Contexts) -> None:
         found = [f"{counts[BY_ID]:,} by id"] if counts[BY_ID] else []
         found += [f"{counts[BY_TEXT]:,} by text", f"{counts[NEARLY]:,} nearly", f"{counts[UNKNOWN]:,} not at all"]
         plan.notes.append(f"Contexts matched in {contexts.where}: {', '.join(found)}.")
+    if counts[IMPOSSIBLE]:
+        without = plural(counts[IMPOSSIBLE], "question that has no answer stays", "questions that have no answer stay")
+        plan.notes.append(f"{without} out.")
     if counts[NEARLY]:
         plan.fixes.append(_fix(contexts))
 
@@ -72,7 +84,10 @@ ROLES = (
     ColumnRole(
         ANSWER,
         "Answer",
-        ("answer", "expected answer", "reference answer", "gold answer", "ground truth", "a", "antwort", "response"),
+        (
+            "expected answer", "reference answer", "gold answer", "correct answer", "ground truth", "expected output",
+            "expected", "answer", "a", "antwort", "reference",
+        ),
         _as_texts,
     ),
     ColumnRole(

@@ -21,7 +21,7 @@ from apps.corpus.core.import_plans import plain_heading
 from apps.corpus.core.near_duplicates import NEAR_SHARE, NOTHING, TextMatches, text_key
 from apps.triples.formats.entry import TripleRecord
 
-BY_ID, BY_TEXT, NEARLY, UNKNOWN = "by id", "by text", "nearly", "unknown"
+BY_ID, BY_TEXT, NEARLY, UNKNOWN, IMPOSSIBLE = "by id", "by text", "nearly", "unknown", "impossible"
 RULE = f"at least {NEAR_SHARE:.0%} of its runs of three words".replace("%", " %")
 
 
@@ -128,6 +128,11 @@ def _unwrapped(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def _is_impossible(values: dict[str, Any]) -> bool:
+    """Whether SQuAD says that its text has no answer; what stands there as plausible is none."""
+    return str(values.get("is_impossible", "")).strip().lower() in {"true", "1", "1.0", "yes"}
+
+
 def _answered(values: dict[str, Any]) -> dict[str, Any]:
     """A record of SQuAD with the first of its answers as the others have theirs."""
     answers = values.get(SQUAD)
@@ -136,6 +141,8 @@ def _answered(values: dict[str, Any]) -> dict[str, Any]:
     if isinstance(answers, dict):
         texts = answers.get("text")
         values["ground_truth"] = next(iter(texts), "") if isinstance(texts, list) else texts
+    elif "answers_text" in values:  # beside plausible answers, which are none
+        values["ground_truth"] = values["answers_text"]
     elif "answer_start" in values:
         values["ground_truth"] = values.get("text")
     return values
@@ -145,6 +152,9 @@ def read(source: TableFile, errors: ErrorList, contexts: Contexts | None = None)
     """The entries of a file; `contexts` has the passages of texts."""
     contexts = contexts or Contexts(where="this project")
     for line, values in _records(source, errors):
+        if _is_impossible(values):
+            contexts.counts[IMPOSSIBLE] += 1
+            continue
         try:
             values = _answered(values)
             yield TripleRecord(line, _entry(values, _block_ids(source, line, values, contexts)))

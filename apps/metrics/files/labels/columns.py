@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, fault
-from apps.common.files.field_names import BLOCK, QUERY, plain_name
+from apps.common.files.field_names import BLOCK, OF_ALL, QUERY, plain_name
 from apps.common.files.field_names import ITEM as ITEMS
 from apps.common.files.numbers import number_in
 from apps.metrics.agreement.overall import Scale
@@ -149,8 +149,10 @@ def _form(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> C
         message = f"this column is missing; looked for {', '.join(NAMES[lacking[0]])}; the file has "
         raise InputError(name, line, lacking[0], "", f"{message}{', '.join(cells)[:200]}.")
     items = items if len(items) > 1 else (0,)
-    raters = tuple((place, cell) for place, cell in enumerate(cells) if place not in items)
-    return _wide(name, line, len(cells), items, raters)
+    left = [(place, cell) for place, cell in enumerate(cells) if place not in items]
+    raters = tuple((place, cell) for place, cell in left if OF_ALL.isdisjoint(plain_name(cell).split("_")))
+    unread = tuple(cell for place, cell in left if (place, cell) not in raters)
+    return replace(_wide(name, line, len(cells), items, raters), unread=unread)
 
 
 def _items_in(lower: Sequence[str], own: int | None) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """The command `karat import_run`."""
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from apps.common.database.bulk import undone
+from apps.common.text.wording import plural
 from apps.corpus.management.base import BAD_INPUT
 from apps.metrics.statistics.usage import EXAMPLE, Usage, UsageError, usage_of_words
 from apps.retrieval.actions.intake import import_file
@@ -50,6 +52,8 @@ class Command(SnapshotCommand):
         except OSError as error:
             message = f"{options['path']}: cannot be read: {error.strerror}."
             raise CommandError(message, returncode=BAD_INPUT) from error
+        for remark in _remarks(imported.draft):
+            self.stderr.write(f"note: {remark}")
         if options["dry_run"]:
             self.stdout.write(f"Dry run: {_counts(imported.draft)}.")
             return
@@ -67,6 +71,18 @@ def _usage(text: str) -> Usage:
         return usage_of_words(text)
     except UsageError as error:
         raise ArgumentTypeError(str(error)) from None
+
+
+def _remarks(draft: RunDraft) -> Iterator[str]:
+    """What the page of an upload says of the order of the results."""
+    if draft.reordered:
+        yield (
+            f"the rank column differs from the order of the scores in {plural(draft.reordered, 'query', 'queries')}; "
+            "scores decide, the highest first. Negate distances, of which the lowest is the best."
+        )
+    if draft.ties:
+        tied = plural(draft.ties, "result has", "results have")
+        yield f"{tied} the score of the result before; ties are broken by passage id, descending."
 
 
 def _counts(draft: RunDraft) -> str:

@@ -101,6 +101,8 @@ class Command(ImportCommand):
         return {name: options[name] for name in ("format", "corpus", "first_row", "machine", "near", *ForAll._fields)}
 
     def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
+        for note in plan.notes:
+            self.stderr.write(f"note: {note}")
         super().report(project, chosen, plan, dry=dry)
         if not self.reason:
             return
