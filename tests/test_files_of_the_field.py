@@ -592,3 +592,11 @@ def test_a_run_against_its_ranks_is_said_by_the_import_too(zoo, tmp_path):
     call_command("import_run", str(path), project=zoo.project.slug, snapshot=f"{zoo.corpus}@1")
 
     assert "the rank column differs from the order of the scores in 1 query" in zoo.notes
+
+
+def test_an_id_beside_the_words_of_another_query_is_said(zoo, tmp_path):
+    path = tmp_path / "grades.csv"
+    path.write_text(f"query_id,query,doc_id,grade\nQ02,{QUERIES['Q01']},D01,2\nQ03,{QUERIES['Q03']},D03,1\n")
+
+    assert zoo.judgements(path) == {("Q02", "D01"): 2, ("Q03", "D03"): 1}
+    assert "1 id stands beside the words of another query." in zoo.notes

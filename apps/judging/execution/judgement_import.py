@@ -17,6 +17,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
+from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging import rules
@@ -42,8 +43,8 @@ class MatchedQuery(NamedTuple):
 class QueryMatches(NamedTuple):
     """The query of each id and text. `new` are ids and texts to create, `unmade` texts that are not to be created.
 
-    `lost` are ids that are not here and have no text; `near` is a proposal for such ids. `are_ids`: the column of
-    queries has ids instead of words.
+    `lost` are ids that are not here and have no text; `near` is a proposal for such ids. `crossed` are ids of queries
+    beside the words of others: the id counts. `are_ids`: the column of queries has ids instead of words.
     """
 
     found: dict[Asked, MatchedQuery]
@@ -52,6 +53,7 @@ class QueryMatches(NamedTuple):
     lost: list[str]
     near: Proposal | None
     are_ids: bool
+    crossed: list[str]
 
 
 def match_queries(
@@ -65,12 +67,14 @@ def match_queries(
     textless = [query_id for query_id, text in wanted.values() if query_id in unknown and not text]
     near = propose_fit(textless, keys, taken=taken)
     fits = near.fits if near and takes_near else {}
-    matches = QueryMatches({}, [], [], [], near, are_ids)
+    matches = QueryMatches({}, [], [], [], near, are_ids, [])
     made: dict[str, int] = {}
     for one, (written, text) in wanted.items():
         query_id = fits.get(written, written)
         if query_id not in keys and query_id not in made:
             query_id = names.known_id(text) or query_id  # words go before another thing's id
+        elif (other := names.known_id(text)) and plain_words(names.text_of(query_id) or "") != plain_words(text):
+            matches.crossed.append(f"{query_id} beside the words of {other}")
         if query_id not in keys and query_id not in made:
             if not text:
                 matches.lost.append(query_id)

@@ -139,6 +139,11 @@ def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessa
         title = f"{plural(len(matches.new), 'new query', 'new queries')} {are(matches.new)} created, with {ids}."
         texts = [text for _, text in matches.new]
         messages.append(TableMessage(DONE, title, "", texts, taking(choice, NO_NEW_QUERIES, "Leave them out")))
+    if matches.crossed:
+        title = f"{plural(len(matches.crossed), 'id stands', 'ids stand')} beside the words of another query."
+        messages.append(
+            TableMessage(WARN, title, "The ids count; correct the file if the words are meant.", matches.crossed)
+        )
     if matches.unmade:
         title = f"{plural(len(matches.unmade), 'query', 'queries')} that {are(matches.unmade)} not here stay out."
         fix = undoing(choice, NO_NEW_QUERIES, "Create missing queries")
