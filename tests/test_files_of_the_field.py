@@ -600,3 +600,13 @@ def test_an_id_beside_the_words_of_another_query_is_said(zoo, tmp_path):
 
     assert zoo.judgements(path) == {("Q02", "D01"): 2, ("Q03", "D03"): 1}
     assert "1 id stands beside the words of another query." in zoo.notes
+
+
+@pytest.mark.parametrize("name", ["doc_id", "docid", "passage_id"])
+def test_the_id_of_a_passage_goes_before_its_text(zoo, tmp_path, name):
+    rows = [("Q01", "D01", 2), ("Q02", "D02", 1)]
+    path = tmp_path / "grades.csv"
+    lines = "".join(f'{query},"{PASSAGES[block]}",{block},{grade}\n' for query, block, grade in rows)
+    path.write_text(f"query_id,passage,{name},grade\n{lines}")
+
+    assert zoo.judgements(path) == {(query, block): grade for query, block, grade in rows}

@@ -136,9 +136,9 @@ ROLES = (
         PASSAGE,
         "Passage",
         (
-            "docno", "url", "link", "address", "page", "passage", "passage id", "block", "block id", "doc", "docid",
-            "doc id", "corpus id", "ratings id", "document", "document id", "path", "href", "uri", "product",
-            "product id", "sku", "item", "result", "hit", "seite", "adresse", "dokument",
+            "docno", "passage id", "block id", "docid", "doc id", "corpus id", "document id", "product id", "url", "link",
+            "address", "page", "passage", "block", "doc", "ratings id", "document", "path", "href", "uri", "product",
+            "sku", "item", "result", "hit", "seite", "adresse", "dokument",
         ),
         _as_addresses,
         by_values=True,
