@@ -136,9 +136,9 @@ ROLES = (
         PASSAGE,
         "Passage",
         (
-            "docno", "passage id", "block id", "docid", "doc id", "corpus id", "document id", "product id", "url", "link",
-            "address", "page", "passage", "block", "doc", "ratings id", "document", "path", "href", "uri", "product",
-            "sku", "item", "result", "hit", "seite", "adresse", "dokument",
+            "docno", "passage id", "block id", "docid", "doc id", "corpus id", "document id", "product id", "url",
+            "link", "address", "page", "passage", "block", "doc", "ratings id", "document", "path", "href", "uri",
+            "product", "sku", "item", "result", "hit", "seite", "adresse", "dokument",
         ),
         _as_addresses,
         by_values=True,

@@ -34,10 +34,11 @@ def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> It
 def remarks_on_order(ranked: Ranked, reordered: int) -> Iterator[str]:
     """Warnings about rankings in which the scores decide nothing, or not as the column of ranks."""
     sizes = np.bincount(ranked.query)
-    order = np.lexsort((ranked.score, ranked.query))
-    query, score = ranked.query[order], ranked.score[order]
-    differing = np.bincount(query[1:][(query[1:] == query[:-1]) & (score[1:] != score[:-1])], minlength=len(sizes))
-    if tied := int(((sizes > 1) & (differing == 0)).sum()):
+    one = np.zeros(len(sizes))
+    one[ranked.query] = ranked.score  # of each query some score, with which the others are compared
+    has_another = np.zeros(len(sizes), dtype=bool)
+    has_another[ranked.query[ranked.score != one[ranked.query]]] = True
+    if tied := int(((sizes > 1) & ~has_another).sum()):
         has = "query has" if tied == 1 else "queries have"
         yield f"{tied:,} of {np.count_nonzero(sizes):,} {has} nothing but ties, which the ids of the blocks order."
     if reordered:
