@@ -610,3 +610,13 @@ def test_the_id_of_a_passage_goes_before_its_text(zoo, tmp_path, name):
     path.write_text(f"query_id,passage,{name},grade\n{lines}")
 
     assert zoo.judgements(path) == {(query, block): grade for query, block, grade in rows}
+
+
+def test_a_number_is_an_answer_and_a_row_without_one_is_named(zoo, tmp_path):
+    path = tmp_path / "numbers.csv"
+    path.write_text("Question,Answer,Passage\nWhen does it open?,9,D01\nWhat does it cost?,12,D02\n")
+    assert zoo.triples(path) == [["D01"], ["D02"]]
+
+    path.write_text("Question,Answer,Passage\nWhen does it close?,,D01\nWhen are they fed?,Tuesdays,D03\n")
+    assert zoo.triples(path) == [["D01"], ["D02"], ["D03"]]
+    assert "line 2, expected_answer: is empty" in zoo.notes

@@ -24,6 +24,7 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.documents import FIRST_ROWS
 from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.table_plans import WARN
 from apps.corpus.execution.import_reading import prepared_source
 from apps.corpus.formats.packages.on_disk import files_at, pack, package_name
 from apps.corpus.selectors.import_kinds import FileToImport, kind_named
@@ -163,5 +164,9 @@ class ImportCommand(ProjectCommand):
             self.stderr.write(f"note: {as_line(warning)}")
         for message in plan.extra.get("table", {}).get("messages", []):
             self.stderr.write(f"note: {message['title']} {message['words']}".rstrip())
+            for example in message["examples"] if message["state"] == WARN else ():
+                self.stderr.write(f"    {example}")
+            if message["state"] == WARN and message["more"]:
+                self.stderr.write(f"    and {message['more']:,} more")
         head = "Dry run" if dry else "Imported"
         self.stdout.write(f"{head}, {kind.target(project, chosen)}: {plan.sentence(kind.one, kind.many)}")

@@ -79,6 +79,11 @@ def _as_texts(values: Sequence[str]) -> float:
     return share(values, lambda value: any(letter.isalpha() for letter in value))
 
 
+def _as_answers(values: Sequence[str]) -> float:
+    """A number is an answer too."""
+    return share(values, lambda value: any(letter.isalnum() for letter in value))
+
+
 ROLES = (
     ColumnRole(QUESTION, "Question", ("question", "questions", "query", "q", "frage", "prompt"), _as_texts),
     ColumnRole(
@@ -88,7 +93,7 @@ ROLES = (
             "expected answer", "reference answer", "gold answer", "correct answer", "ground truth", "expected output",
             "expected", "answer", "a", "antwort", "reference",
         ),
-        _as_texts,
+        _as_answers,
     ),
     ColumnRole(
         PASSAGE,
