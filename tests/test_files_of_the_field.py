@@ -620,3 +620,41 @@ def test_a_number_is_an_answer_and_a_row_without_one_is_named(zoo, tmp_path):
     path.write_text("Question,Answer,Passage\nWhen does it close?,,D01\nWhen are they fed?,Tuesdays,D03\n")
     assert zoo.triples(path) == [["D01"], ["D02"], ["D03"]]
     assert "line 2, expected_answer: is empty" in zoo.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"w1": {"text": "do wombats glow"}, "w2": {"text": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
+        ({"glow": {"text": "do wombats glow"}, "sonar": {"text": "what is sonar"}}, [("glow", "do wombats glow"), ("sonar", "what is sonar")]),
+        ({"0": {"_id": "w1", "text": "do wombats glow"}, "1": {"_id": "w2", "text": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
+        ({"qid": {"0": "w1", "1": "w2"}, "query": {"0": "do wombats glow", "1": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
+        ({"1": "do wombats glow"}, [("1", "do wombats glow")]),
+        ({"questions": [{"id": "55", "body": "Do wombats glow?", "snippets": [{"text": "abc"}, {"text": "def"}]},
+                        {"id": "56", "body": "What is sonar?", "snippets": [{"text": "abc"}]}]},
+         [("55", "Do wombats glow?"), ("56", "What is sonar?")]),
+        ([{"number": 31, "turn": [{"number": 1, "raw_utterance": "Do wombats glow?"}, {"number": 2, "raw_utterance": "Why?"}]},
+          {"number": 32, "turn": [{"number": 1, "raw_utterance": "What is sonar?"}]}],
+         [("31_1", "Do wombats glow?"), ("31_2", "Why?"), ("32_1", "What is sonar?")]),
+    ],
+)  # fmt: skip
+def test_every_query_of_json_is_read_with_its_own_id(zoo, tmp_path, content, expected):
+    (tmp_path / "queries.json").write_text(json.dumps(content))
+
+    assert zoo.queries(tmp_path / "queries.json") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"w1": {"1": "do wombats glow", "2": "why"}, "w2": {"1": "what is sonar"}}, "ids have numbered values"),
+        ({"w1": "do wombats glow", "w2": {"text": "what is sonar"}}, "some ids have a text here"),
+        ([{"dialogue": "d1", "said": [{"words": "do wombats glow"}, {"words": "why"}]}], "JSON or markup instead of"),
+        ({"id": "d1", "said": [{"question": "do wombats glow"}, {"question": "why"}]}, "JSON or markup instead of"),
+    ],
+)
+def test_json_is_never_cut_to_its_first_query(zoo, tmp_path, content, reason):
+    (tmp_path / "queries.json").write_text(json.dumps(content))
+
+    with pytest.raises(CommandError, match=reason):
+        zoo.queries(tmp_path / "queries.json")

@@ -28,7 +28,8 @@ ROWS_IN = frozenset(
         "rows", "testcases", "topics",
     }
 )  # fmt: skip
-"""Fields whose objects are rows. Of other lists of objects, such as answers, the first one counts."""
+"""Fields whose objects are rows. A field of the objects of another list, such as answers, has the list of its values."""
+TURNS = frozenset({"turn", "turns"})
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
@@ -60,9 +61,15 @@ def first_object(source: TableFile) -> Mapping[str, Any]:
 
 def json_rows(source: TableFile, errors: ErrorList) -> tuple[list[str], Iterator[Row]]:
     """The headings, and the rows with the number of their object. Raises InputError for what is no JSON."""
-    rows = [(number, dict(cells)) for number, record in _objects(source, errors) for cells in _rows_of(record)]
+    objects = list(_objects(source, errors))
+    rows, deep = list[tuple[int, dict[Path, str]]](), set[Path]()
+    for number, record in objects:
+        try:
+            rows += [(number, cells) for cells in _rows_of(record, deep, is_sole=len(objects) == 1)]
+        except ValueError as error:
+            raise source.error(number, "", "", str(error)) from error
     paths: dict[Path, None] = {path: None for _, cells in rows for path in cells}
-    names = _names(list(paths))
+    names = _names(list(paths), deep)
     return list(names.values()), ((number, [cells.get(path, "") for path in names]) for number, cells in rows)
 
 
@@ -79,8 +86,11 @@ def _objects(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, Mappin
         raise source.error(1, "", text, str(error) if text.count("\n") < 2 else f"{NOT_JSON}: {error}") from error
 
 
-def _rows_of(record: Mapping[str, Any]) -> Iterator[dict[Path, str]]:
-    """The rows of one object, as cells by path."""
+def _rows_of(record: Mapping[str, Any], deep: set[Path], *, is_sole: bool) -> Iterator[dict[Path, str]]:
+    """The rows of one object, as cells by path. Raises ValueError where it is not sure what they are.
+
+    `deep` takes the paths that go through a list whose objects are no rows; `is_sole`: the file has no other object.
+    """
     values = list(record.values())
     queries, relevant = record.get("queries"), record.get("relevant_docs")
     cells: dict[Path, str]
@@ -95,12 +105,34 @@ def _rows_of(record: Mapping[str, Any]) -> Iterator[dict[Path, str]]:
             for passage, score in scores.items():
                 cells = {QUERY: query, PASSAGE: passage, SCORE: _text(score)}
                 yield cells
-    elif len(values) > 1 and all(isinstance(value, str) and _has_digit(key) for key, value in record.items()):
+    elif values and all(isinstance(value, str) and _has_digit(key) for key, value in record.items()):
         for key, text in record.items():
             cells = {("id",): key, ("text",): text}
             yield cells
+    elif values and all(isinstance(value, dict) and value for value in values):
+        yield from _of_objects(record, deep, is_sole=is_sole)
+    elif len(values) > 1 and is_sole and all(map(_has_digit, record)) and any(isinstance(one, str) for one in values):
+        raise ValueError("some ids have a text here and others have something else; give each its text")
     else:
-        yield from _nested(record, (), {})
+        yield from _nested(record, (), {}, deep)
+
+
+def _of_objects(record: Mapping[str, Any], deep: set[Path], *, is_sole: bool) -> Iterator[dict[Path, str]]:
+    """The rows of an object of objects: by their ids, columns with the numbers of their rows, or parts of one row."""
+    are_ids, inner = all(map(_has_digit, record)), list(record.values())
+    are_alike = len(inner) > 1 and all(one.keys() == inner[0].keys() for one in inner)
+    if all(key.isdecimal() for one in inner for key in one) and (are_ids or are_alike):
+        if are_ids:
+            raise ValueError("ids have numbered values here; make each value an object with named fields")
+        for number in inner[0]:  # as pandas writes a table
+            cells: dict[Path, str] = {(name,): _text(column[number]) for name, column in record.items()}
+            yield cells
+    elif are_ids or (is_sole and are_alike):
+        for key, one in record.items():
+            for cells in _nested(one, (), {}, deep):
+                yield {**cells, ("id",): cells.get(("id",), key)}
+    else:
+        yield from _nested(record, (), {}, deep)
 
 
 def _has_digit(key: str) -> bool:
@@ -111,29 +143,64 @@ def _are_numbers(value: Mapping[str, Any]) -> bool:
     return all(isinstance(one, int | float) and not isinstance(one, bool) for one in value.values())
 
 
-def _nested(record: Mapping[str, Any], path: Path, around: dict[Path, str]) -> Iterator[dict[Path, str]]:
+def _nested(
+    record: Mapping[str, Any], path: Path, around: dict[Path, str], deep: set[Path]
+) -> Iterator[dict[Path, str]]:
     cells, lists = dict(around), list[tuple[Path, list[Any]]]()
-    _collect(record, path, cells, lists)
+    _collect(record, path, cells, lists, deep)
     if not lists:
         yield cells
     for where, inner in lists:
         for one in inner:
-            yield from _nested(one, where, cells)
+            named = {("turn id",): f"{record['number']}_{one['number']}"} if _is_turn(record, where, one) else {}
+            yield from _nested(one, where, cells | named, deep)
+
+
+def _is_turn(record: Mapping[str, Any], where: Path, one: Mapping[str, Any]) -> bool:
+    """Whether an object is a turn of a conversation as TREC numbers them: 31_4 is the fourth of conversation 31."""
+    return where[-1].casefold() in TURNS and "number" in record and "number" in one
 
 
 def _collect(
-    record: Mapping[str, Any], path: Path, cells: dict[Path, str], lists: list[tuple[Path, list[Any]]]
+    record: Mapping[str, Any],
+    path: Path,
+    cells: dict[Path, str],
+    lists: list[tuple[Path, list[Any]]],
+    deep: set[Path],
 ) -> None:
     """The cells of an object with those of its inner ones, and the lists of rows in it."""
     for name, value in record.items():
         where = (*path, name)
-        are_objects = isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
-        if are_objects and name.casefold().replace("_", "") in ROWS_IN:
-            lists.append((where, value))
-        elif are_objects or isinstance(value, dict):
-            _collect(value[0] if are_objects else value, where, cells, lists)
-        else:
+        if isinstance(value, dict):
+            _collect(value, where, cells, lists, deep)
+        elif not (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
             cells[where] = _text(value)
+        elif (plain := name.casefold().replace("_", "")) in ROWS_IN or plain in TURNS:
+            lists.append((where, value))
+        else:
+            _collect_list(value, where, cells, lists, deep)
+
+
+def _collect_list(
+    values: list[Mapping[str, Any]],
+    where: Path,
+    cells: dict[Path, str],
+    lists: list[tuple[Path, list[Any]]],
+    deep: set[Path],
+) -> None:
+    """The cells of the objects of a list: of several, each cell is the list of their values. None is left out."""
+    found, inner = list[dict[Path, str]](), list[tuple[Path, list[Any]]]()
+    for one in values:
+        found.append({})
+        _collect(one, where, found[-1], inner, deep)
+    if inner and len(values) > 1:
+        lists.append((where, values))
+        return
+    lists += inner
+    for path in {path: None for one in found for path in one}:
+        given = [one[path] for one in found if path in one]
+        cells[path] = given[0] if len(found) == 1 else json.dumps(given, ensure_ascii=False)
+        deep.add(path)
 
 
 def _text(value: Any) -> str:
@@ -147,12 +214,13 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _names(paths: list[Path]) -> dict[Path, str]:
-    """A heading for each path: its last name, with those before it as far as others have the same."""
+def _names(paths: list[Path], deep: set[Path]) -> dict[Path, str]:
+    """A heading for each path: its last name, with those before it as far as others have the same, or it is deep."""
     names = dict.fromkeys(paths, "")
     depth = 1
     while left := [path for path in paths if not names[path]]:
-        short = [" ".join(path[-max(depth, 2 if path[-1] == HIT_ID else 1) :]) for path in left]
+        least = {path: 2 if path[-1] == HIT_ID or path in deep else 1 for path in left}
+        short = [" ".join(path[-max(depth, least[path]) :]) for path in left]
         for path, name in zip(left, short, strict=True):
             if (short.count(name) == 1 and name not in names.values()) or depth >= len(path):
                 names[path] = name

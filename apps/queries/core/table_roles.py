@@ -11,9 +11,9 @@ TAGS, DIFFICULTY, DOMAIN, QUERY_TYPE, GROUP, SOURCE = "tags", "difficulty", "dom
 TEXT_HEADINGS = (
     "query", "queries", "search", "searches", "search term", "search terms", "search query", "search phrase",
     "query text", "keyword", "keywords", "question", "questions", "text", "q", "term", "phrase", "user query", "suche",
-    "suchanfrage", "suchbegriff", "anfrage", "frage",
+    "suchanfrage", "suchbegriff", "anfrage", "frage", "body", "raw utterance", "utterance",
 )  # fmt: skip
-OWN_IDS = ("query id", "qid", "topic id", "question id", "query no", "query number", "topic number")
+OWN_IDS = ("query id", "qid", "topic id", "question id", "turn id", "query no", "query number", "topic number")
 ID_HEADINGS = (*OWN_IDS, "id", "topic", "number", "no", "nr")
 OF_OTHERS = frozenset(
     {

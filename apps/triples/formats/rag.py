@@ -70,9 +70,10 @@ PAIRED = (
     frozenset({"input", "expected_output"}),
     frozenset({"question", "context", "answers"}),
     frozenset({"question", "context", "answer_start"}),
+    frozenset({"question", "context", "answers_text"}),
 )
-"""Fields that together are those of other frameworks: DeepEval and Langfuse, SQuAD in its two forms."""
-SQUAD = "answers"
+"""Fields that together are those of other frameworks: DeepEval and Langfuse, SQuAD in its forms."""
+SQUAD, SQUAD_TEXTS = "answers", "answers_text"
 _HOP = re.compile(r"\A<\d+-hop>\s*")
 """What ragas writes before each context of a question that needs several."""
 
@@ -141,8 +142,8 @@ def _answered(values: dict[str, Any]) -> dict[str, Any]:
     if isinstance(answers, dict):
         texts = answers.get("text")
         values["ground_truth"] = next(iter(texts), "") if isinstance(texts, list) else texts
-    elif "answers_text" in values:  # beside plausible answers, which are none
-        values["ground_truth"] = values["answers_text"]
+    elif SQUAD_TEXTS in values:  # beside plausible answers, which are none
+        values["ground_truth"] = next(iter(listed(values[SQUAD_TEXTS])), "")
     elif "answer_start" in values:
         values["ground_truth"] = values.get("text")
     return values
