@@ -658,3 +658,22 @@ def test_json_is_never_cut_to_its_first_query(zoo, tmp_path, content, reason):
 
     with pytest.raises(CommandError, match=reason):
         zoo.queries(tmp_path / "queries.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("queries.csv", "qid,query\nw1,do wombats glow\nw1,what is sonar\n"),
+        ("queries.jsonl", '{"qid": "w1", "query": "do wombats glow"}\n\n{"qid": "w1", "query": "what is sonar"}\n'),
+        ("headless.tsv", "101\tdo wombats glow\n101\twhat is sonar\n102\twhy otters\n"),
+    ],
+)
+def test_an_id_of_two_queries_is_refused_by_name(zoo, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+
+    words = (
+        r"line [23], query_id: '(w1|101)': is the id of another query: “do wombats glow” in line [12], “what is sonar”"
+    )
+    with pytest.raises(CommandError, match=words):
+        zoo.queries(tmp_path / name)
+    assert zoo.project.queries.count() == len(QUERIES)

@@ -140,6 +140,7 @@ class QueryImport(ImportKind):
             return plan
         table = _table(file)
         rows = table.rows if table else _rows(file, errors)
+        _add_doubled(table, errors)
         plan = plan_queries(_comparison(file, errors), rows, progress)
         if table:
             show_table(plan, table.view, file.source)
@@ -153,6 +154,7 @@ class QueryImport(ImportKind):
         table = _table(file)
         if table:
             refuse_unsettled(table.view, file.source)
+        _add_doubled(table, errors)
         plan = actions.import_queries(
             project=file.project,
             rows=table.rows if table else _rows(file, errors),
@@ -199,6 +201,11 @@ def _table(file: FileToImport) -> QueryTable | None:
     table = read_query_table(file.source, project=file.project, options=file.options)
     faulty = lines_with_mistakes(table.view.choice, lambda errors: plan_queries(_comparison(file, errors), table.rows))
     return table._replace(rows=[row for row in table.rows if row.line not in faulty]) if faulty else table
+
+
+def _add_doubled(table: QueryTable | None, errors: ErrorList) -> None:
+    for error in table.doubled if table else ():
+        errors.add(error)
 
 
 def _format(file: FileToImport) -> str:

@@ -237,11 +237,14 @@ def _several(
 def _by_place(
     role: ColumnRole, headings: Sequence[str], values: Sequence[Sequence[str]], chosen: Mapping[str, str]
 ) -> dict[str, str]:
-    """The first column as this role, where it stands before what it says something of, and all have a digit."""
+    """The first column as this role, where it stands before what it says something of, and all have a digit.
+
+    Ids that repeat are no reason to take others: who imports them names those that stand twice.
+    """
     of = next((heading for heading, name in chosen.items() if name == role.of), headings[0])
     is_first = headings[0] != of and headings[0] not in chosen
     are_ids = all(any(letter.isdigit() for letter in value) for value in values[0])
-    return {headings[0]: role.name} if is_first and are_ids and values[0] and role.fits(values[0]) == 1 else {}
+    return {headings[0]: role.name} if is_first and are_ids and values[0] and role.fits(values[0]) > 0 else {}
 
 
 def _is_one(

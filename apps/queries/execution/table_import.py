@@ -1,10 +1,11 @@
 """Queries from a table of any shape: its rows as queries, and what a person has to know or decide."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
+from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.json_tables import is_code
 from apps.common.files.near_ids import Proposal, propose_fit
@@ -13,7 +14,17 @@ from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import TableChoice
-from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing, unread_rows
+from apps.corpus.core.table_plans import (
+    DONE,
+    LEAVE_FAULTY,
+    STOP,
+    WARN,
+    TableMessage,
+    TableView,
+    taking,
+    undoing,
+    unread_rows,
+)
 from apps.corpus.execution.import_reading import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import QueryNames
@@ -27,10 +38,11 @@ LIMITS = {roles.LABEL: 200, roles.DOMAIN: 80, roles.QUERY_TYPE: 40, roles.GROUP:
 
 
 class QueryTable(NamedTuple):
-    """The queries of a table, before anything is compared or stored."""
+    """The queries of a table, before anything is compared or stored. `doubled` are rows with the id of another one."""
 
     rows: list[QueryRow]
     view: TableView
+    doubled: Sequence[InputError] = ()
 
 
 class _Reading(NamedTuple):
@@ -63,10 +75,11 @@ def read_query_table(source: TableFile, *, project: Project, options: Mapping[st
         sources=source_slugs(project),
         noticed={},
     )
-    rows = _rows(records, reading)
+    doubled: list[InputError] = []
+    rows = _rows(source, records, reading, doubled)
     view.messages += _messages(near, reading, table.errors)
     _note_new_ids(project, rows, view)
-    return QueryTable(rows, view)
+    return QueryTable(rows, view, [] if LEAVE_FAULTY in choice.answers else doubled)
 
 
 def _near_ids(project: Project, records: list[tuple[int, dict[str, str]]], choice: TableChoice) -> Proposal | None:
@@ -79,17 +92,23 @@ def _near_ids(project: Project, records: list[tuple[int, dict[str, str]]], choic
     return propose_fit(written, known, taken=[one for one in written if one in known])
 
 
-def _rows(records: list[tuple[int, dict[str, str]]], reading: _Reading) -> list[QueryRow]:
-    """A row for each query, the first of those with the same words and id."""
+def _rows(
+    source: TableFile, records: list[tuple[int, dict[str, str]]], reading: _Reading, doubled: list[InputError]
+) -> list[QueryRow]:
+    """A row for each query, the first of those with the same id; others with other words are mistakes."""
     rows: dict[str, QueryRow] = {}
     for line, cells in records:
         row = _row(line, cells, reading)
         if row is None:
             continue
         first = rows.setdefault(row.query_id, row)
-        if first is not row:
-            same = plain_words(first.text) == plain_words(row.text)
-            reading.note("repeated" if same else "doubled", f"line {line}: {row.query_id}, {row.text}")
+        if first is row:
+            continue
+        if plain_words(first.text) == plain_words(row.text):
+            reading.note("repeated", f"line {line}: {row.query_id}, {row.text}")
+        else:
+            message = f"is the id of another query: “{first.text}” in line {first.line}, “{row.text}” here"
+            doubled.append(source.error(line, roles.QUERY_ID, row.query_id, message))
     return list(rows.values())
 
 
@@ -175,11 +194,6 @@ NOTICES = {
         "{:,} rows have JSON or markup instead of queries. Choose another column, or the form of the file.",
     ),
     "bad ids": (WARN, "1 row has an id with blanks and stays out.", "{:,} rows have ids with blanks and stay out."),
-    "doubled": (
-        WARN,
-        "1 row has the id of another query in the table and stays out.",
-        "{:,} rows have the id of another query in the table and stay out.",
-    ),
     "repeated": (DONE, "1 row repeats a query and counts once.", "{:,} rows repeat a query and count once."),
     "difficulties": (
         WARN,
