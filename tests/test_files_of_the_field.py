@@ -625,15 +625,16 @@ def test_a_number_is_an_answer_and_a_row_without_one_is_named(zoo, tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ({"w1": {"text": "do wombats glow"}, "w2": {"text": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
-        ({"glow": {"text": "do wombats glow"}, "sonar": {"text": "what is sonar"}}, [("glow", "do wombats glow"), ("sonar", "what is sonar")]),
-        ({"0": {"_id": "w1", "text": "do wombats glow"}, "1": {"_id": "w2", "text": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
-        ({"qid": {"0": "w1", "1": "w2"}, "query": {"0": "do wombats glow", "1": "what is sonar"}}, [("w1", "do wombats glow"), ("w2", "what is sonar")]),
+        ({"w1": {"text": "glow"}, "w2": {"text": "sonar"}}, [("w1", "glow"), ("w2", "sonar")]),
+        ({"glow": {"text": "Glow?"}, "sonar": {"text": "Sonar?"}}, [("glow", "Glow?"), ("sonar", "Sonar?")]),
+        ({"0": {"_id": "w1", "text": "glow"}, "1": {"_id": "w2", "text": "sonar"}}, [("w1", "glow"), ("w2", "sonar")]),
+        ({"qid": {"0": "w1", "1": "w2"}, "query": {"0": "glow", "1": "sonar"}}, [("w1", "glow"), ("w2", "sonar")]),
         ({"1": "do wombats glow"}, [("1", "do wombats glow")]),
         ({"questions": [{"id": "55", "body": "Do wombats glow?", "snippets": [{"text": "abc"}, {"text": "def"}]},
                         {"id": "56", "body": "What is sonar?", "snippets": [{"text": "abc"}]}]},
          [("55", "Do wombats glow?"), ("56", "What is sonar?")]),
-        ([{"number": 31, "turn": [{"number": 1, "raw_utterance": "Do wombats glow?"}, {"number": 2, "raw_utterance": "Why?"}]},
+        ([{"number": 31, "turn": [{"number": 1, "raw_utterance": "Do wombats glow?"},
+                                  {"number": 2, "raw_utterance": "Why?"}]},
           {"number": 32, "turn": [{"number": 1, "raw_utterance": "What is sonar?"}]}],
          [("31_1", "Do wombats glow?"), ("31_2", "Why?"), ("32_1", "What is sonar?")]),
     ],
@@ -677,3 +678,78 @@ def test_an_id_of_two_queries_is_refused_by_name(zoo, tmp_path, name, text):
     with pytest.raises(CommandError, match=words):
         zoo.queries(tmp_path / name)
     assert zoo.project.queries.count() == len(QUERIES)
+
+
+WOMBATS = [("101", "do wombats glow"), ("102", "what is sonar")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("remark.tsv", "# exported\n101\tdo wombats glow\n102\twhat is sonar\n", {}),
+        ("remark.csv", "# exported\n# by ana\nqid,query\n101,do wombats glow\n102,what is sonar\n", {}),
+        ("colons.txt", "101: do wombats glow\n102:what is sonar\n", {"format": "id-lines"}),
+        ("colon.txt", "# exported\n101:do wombats glow\n102:what is sonar\n", {"format": "id-lines"}),
+    ],
+)
+def test_ids_before_queries_stay_theirs(zoo, tmp_path, name, text, options):
+    (tmp_path / name).write_text(text)
+
+    if options:
+        with pytest.raises(CommandError, match="Does each line begin with the id"):
+            zoo.queries(tmp_path / name)
+    assert zoo.queries(tmp_path / name, **options) == WOMBATS
+
+
+@pytest.mark.parametrize("text", ["101 do wombats glow\n101 what is sonar\n", "101: do wombats glow\n101: sonar\n"])
+def test_lines_with_an_id_twice_are_asked_and_then_refused(zoo, tmp_path, text):
+    (tmp_path / "topics.txt").write_text(text)
+
+    with pytest.raises(CommandError, match="Does each line begin with the id"):
+        zoo.queries(tmp_path / "topics.txt")
+    with pytest.raises(CommandError, match="line 2, query_id: '101': the query is in the file twice"):
+        zoo.queries(tmp_path / "topics.txt", format="id-lines")
+
+
+def test_quotation_marks_around_each_line_are_those_of_json_or_are_asked(zoo, tmp_path):
+    text = '"do wombats glow"\n"what is \\"sonar\\""\n'
+    (tmp_path / "queries.jsonl").write_text(text)
+    (tmp_path / "queries.txt").write_text(text.replace("\\", ""))
+    (tmp_path / "phrases.txt").write_text('"emu speed"\n"emu food"\n')
+
+    assert [text for _, text in zoo.queries(tmp_path / "queries.jsonl")] == ["do wombats glow", 'what is "sonar"']
+    with pytest.raises(CommandError, match="Are the quotation marks a part of the queries"):
+        zoo.queries(tmp_path / "phrases.txt")
+    assert zoo.queries(tmp_path / "phrases.txt", format="lines")[2:] == [
+        ("Q007", '"emu speed"'),
+        ("Q008", '"emu food"'),
+    ]
+    assert zoo.queries(tmp_path / "phrases.txt", format="table", first_row="data")[4:] == [
+        ("Q009", "emu speed"), ("Q010", "emu food")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("101\tdo wombats glow\n102\twhat is sonar\n", WOMBATS),
+        ("qid\tquery\n101\tdo wombats glow\n102\twhat is sonar\n", WOMBATS),
+        ("query_id,text\n101,do wombats glow\n102,what is sonar\n", WOMBATS),
+        ("do wombats glow\nwhat is sonar\n", [("Q005", "do wombats glow"), ("Q006", "what is sonar")]),
+        ('{"101": "do wombats glow", "102": "what is sonar"}', WOMBATS),
+    ],
+)
+def test_queries_in_wide_letters_are_read(zoo, tmp_path, text, expected, encoding, end):
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    (tmp_path / "unicode.txt").write_bytes((mark + text.replace("\n", end)).encode(encoding))
+
+    assert zoo.queries(tmp_path / "unicode.txt") == expected
+
+
+def test_a_remark_above_a_list_is_skipped_and_said(zoo, tmp_path):
+    (tmp_path / "list.txt").write_text("# exported\ndo wombats glow\n#emu\n# emu\n")
+
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt")] == ["do wombats glow", "#emu", "# emu"]
+    assert "line 1: '# exported': begins with # and is skipped" in zoo.notes

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
+from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
@@ -133,7 +134,7 @@ class QueryImport(ImportKind):
     undone = "The queries that it added are removed."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
-        errors = ErrorList()
+        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
         if doubt := _doubt(file):
             plan = ImportPlan([])
             show_readings(plan, doubt.question, [_reading(file, form, doubt) for form in doubt.forms], file.source)
@@ -147,7 +148,7 @@ class QueryImport(ImportKind):
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
-        errors = ErrorList()
+        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
         if doubt := _doubt(file):
             ways = " or ".join(doubt.forms)
             raise InputErrors([file.source.error(None, "", "", f"{doubt.question} Name the format, {ways}.")])
@@ -240,4 +241,7 @@ def _reading(file: FileToImport, form: str, doubt: Doubt) -> Reading:
 def _rows(file: FileToImport, errors: ErrorList) -> Any:
     format = _format(file)
     names = names_in(file.project) if format in {LINES, ID_LINES} else None
-    return read_queries(file.source, errors, format=format, ids=file.options["ids"], names=names)
+    is_said = file.options["format"] == LINES
+    return read_queries(
+        file.source, errors, format=format, ids=file.options["ids"], names=names, has_remarks=not is_said
+    )

@@ -7,9 +7,10 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, dropwhile, islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -25,6 +26,9 @@ Row = tuple[int, list[str]]
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", "^": "carets"}
 ONE_COLUMN = "\x1f"
 QUOTES = ('"', "'")
+_REMARK, _REMARK_ALONE = re.compile(r"#\s*\w"), re.compile(r"#\s+\w")
+"""How a remark begins in a row of a table, and where each row is one cell."""
+HEAD_BYTES = 1_024
 SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
@@ -147,7 +151,20 @@ def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
     how = f"a table separated by {SEPARATORS[separator]}" if separator in SEPARATORS else "a table of one column"
     if encoding != "utf-8":
         how += f", read as {name_of(encoding)}"
-    return source, read_rows(source, delimiter=separator, quote=quote), how
+    remark = _REMARK if separator in SEPARATORS else _REMARK_ALONE
+    rows = dropwhile(lambda row: _is_remark(row[1], remark), read_rows(source, delimiter=separator, quote=quote))
+    return source, rows, how
+
+
+def _is_remark(cells: Sequence[str], form: re.Pattern[str]) -> bool:
+    """Whether a row before the first one is a remark on the file, such as "# exported in May"."""
+    return bool(cells and form.match(cells[0].strip())) and not any(map(str.strip, cells[1:]))
+
+
+def in_utf8(source: TableFile) -> TableFile:
+    """The file, in UTF-8 where it is text in UTF-16. The source is at its beginning."""
+    encoding = "" if is_packed_table(source) else encoding_of([source.head(HEAD_BYTES)])
+    return _narrowed(source, encoding) if encoding.startswith("utf-16") else source
 
 
 def _narrowed(source: TableFile, encoding: str) -> TableFile:

@@ -28,7 +28,7 @@ ROWS_IN = frozenset(
         "rows", "testcases", "topics",
     }
 )  # fmt: skip
-"""Fields whose objects are rows. A field of the objects of another list, such as answers, has the list of its values."""
+"""Fields whose objects are rows. Objects of another list, such as answers, are no rows: a cell has all their values."""
 TURNS = frozenset({"turn", "turns"})
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
 HIT_ID = "_id"

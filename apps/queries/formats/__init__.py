@@ -1,8 +1,11 @@
 """Readers of query files: each streams `QueryRow`s from a `TableFile`; `recognise` and `read_queries` pick one."""
 
 import csv
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import dropwhile
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
@@ -60,19 +63,30 @@ def _smart_row(fields: Fields) -> QueryRow:
 
 
 def read_pasted(
-    source: TableFile, errors: ErrorList, names: QueryNames, *, has_ids: bool = False
+    source: TableFile, errors: ErrorList, names: QueryNames, *, has_ids: bool = False, has_remarks: bool = False
 ) -> Iterator[QueryRow]:
     """The queries of a file in file order, each text once. A text that has an id already is that query, unchanged.
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
-    each begins with an id and a blank.
+    each begins with an id and a blank or colon, with `has_remarks` lines before the first may begin with #. In JSON
+    lines a text stands in quotation marks.
     """
+    form = _id_form(_lines_of(source.head(HEAD_BYTES))) if has_ids else None
+    are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
         if not line.strip():
             continue
+        if has_remarks and not first_rows and _REMARK.match(line):
+            errors.warn(source.error(number, "", line, "begins with # and is skipped"))
+            continue
+        if form:
+            found = form.match(line)
+            line = "\t".join(found.groups() if found else line.split(maxsplit=1))
+        elif are_quoted and _QUOTED.match(line):
+            line = _unquoted(line)
         try:
-            row = _row(source, number, "\t".join(line.split(maxsplit=1)) if has_ids else line, names)
+            row = _row(source, number, line, names)
         except InputError as error:
             errors.add(error)
             continue
@@ -84,6 +98,17 @@ def read_pasted(
             errors.warn(source.error(number, "text", row.text, f"{message}; it is counted once"))
         else:
             errors.add(source.error(number, "query_id", row.query_id, message))
+
+
+def _is_json_lines(source: TableFile) -> bool:
+    return PurePath(source.name.removesuffix(".gz")).suffix in JSON_LINES
+
+
+def _unquoted(line: str) -> str:
+    try:
+        return " ".join(str(json.loads(line)).split())
+    except ValueError:
+        return line
 
 
 def _row(source: TableFile, number: int, line: str, names: QueryNames) -> QueryRow:
@@ -110,7 +135,7 @@ FORMATS = {
     "trec": "Topics of TREC, CLEF or FIRE, tagged or XML (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",
     LINES: "One query a line, with or without an id and a tab before it",
-    ID_LINES: "One query a line, after its id and a blank",
+    ID_LINES: "One query a line, after its id and a blank or colon",
 }
 IDS = {"file": "as the file gives them", "position": "by position, from 1"}
 
@@ -125,13 +150,20 @@ _READERS: dict[str, Reader] = {
 
 
 def read_queries(
-    source: TableFile, errors: ErrorList, *, format: str, ids: str = "file", names: QueryNames | None = None
+    source: TableFile,
+    errors: ErrorList,
+    *,
+    format: str,
+    ids: str = "file",
+    names: QueryNames | None = None,
+    has_remarks: bool = False,
 ) -> Iterator[QueryRow]:
     """The queries of a file in file order.
 
     `ids` is "file" or, for SMART files only, "position". Cranfield's questions have ids up to 365 while its judgements
     number them from 1 to 225: the wrong choice gives no error and meaningless scores, so the person must choose.
-    `names` are the queries that are there already, for a format without ids.
+    `names` are the queries that are there already, for a format without ids. `has_remarks`: lines before the first
+    query may begin with #, as where nobody has said that each line is a query.
     """
     if format == "smart":
         yield from read_smart_queries(source, errors, ids=ids)
@@ -139,14 +171,34 @@ def read_queries(
     if ids != "file":
         raise source.error(None, "ids", ids, "ids by position are for SMART files only")
     if format in {LINES, ID_LINES}:
-        yield from read_pasted(source, errors, names or QueryNames(()), has_ids=format == ID_LINES)
+        known, has_ids = names or QueryNames(()), format == ID_LINES
+        yield from read_pasted(source, errors, known, has_ids=has_ids, has_remarks=has_remarks or has_ids)
         return
     yield from _READERS[format](source, errors)
 
 
 AUTO, TABLE = "auto", "table"
-_ID = re.compile(r"(?=\S*[0-9])[\w.:-]+\Z")
 HEAD_BYTES = 16_384
+JSON_LINES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
+_REMARK = re.compile(r"\s*#(?:\s|\Z)")
+_QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
+_BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
+_COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
+_TIME = re.compile(r"\s*[\w.-]+:[0-9]")
+
+
+def _lines_of(head: bytes) -> list[str]:
+    """The lines at the beginning of a file that are not empty, without remarks before the first."""
+    whole = head[: head.rfind(b"\n") + 1] if len(head) == HEAD_BYTES else head
+    text = (whole or head).decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return list(dropwhile(_REMARK.match, (line for line in text.splitlines() if line.strip())))
+
+
+def _id_form(lines: Sequence[str]) -> re.Pattern[str] | None:
+    """How the id and the query of each line are divided, by a colon or a blank; None where lines do not begin so."""
+    if all(map(_COLON_AFTER_ID.match, lines)) and not all(map(_TIME.match, lines)):
+        return _COLON_AFTER_ID
+    return _BLANK_AFTER_ID if all(map(_BLANK_AFTER_ID.match, lines)) else None
 
 
 def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
@@ -161,7 +213,7 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     if is_packed_table(source):
         return TABLE
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = _lines_of(head)
     if not lines:
         return LINES if is_pasted else TABLE
     if is_json(source):
@@ -187,26 +239,22 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
     """Why it is not sure that the file has the format that was recognised; None where it is."""
     if format not in {LINES, TABLE} or is_packed_table(source) or is_json(source):
         return None
-    text = source.head(HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    firsts = [line.split(maxsplit=1) for line in lines]
+    lines = [line.strip() for line in _lines_of(source.head(HEAD_BYTES))]
     if format == LINES:
-        are_ids = len(lines) > 1 and all(
-            len(one) == 2 and "\t" not in line for one, line in zip(firsts, lines, strict=True)
-        )
-        are_ids = (
-            are_ids
-            and all(map(_ID.match, (one[0] for one in firsts)))
-            and len({one[0] for one in firsts}) == len(lines)
-        )
-        forms = {ID_LINES: f"Each line begins with an id, such as “{firsts[0][0]}”.", LINES: "A query may begin so."}
-        return Doubt("Does each line begin with the id of its query?", forms) if are_ids else None
+        if (form := _id_form(lines) if len(lines) > 1 else None) and (found := form.match(lines[0])):
+            forms = {ID_LINES: f"Each line begins with an id, such as “{found[1]}”.", LINES: "A query may begin so."}
+            return Doubt("Does each line begin with the id of its query?", forms)
+        if not lines or not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
+            return None
+        forms = {TABLE: "Each line is in quotation marks, as cells are.", LINES: "A search for exact words is so too."}
+        return Doubt("Are the quotation marks a part of the queries?", forms)
     cells = [line.split(",") for line in lines]
     first = [plain_heading(cell) for cell in cells[0]]
     are_sentences = len({len(one) for one in cells}) == 1 and all(
         cell.startswith(" ") for one in cells for cell in one[1:]
     )
-    if not are_sentences or len(first) < 2 or '"' in text or set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
+    has_quotes, has_usual = any('"' in line for line in lines), set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}
+    if not are_sentences or len(first) < 2 or has_quotes or has_usual:
         return None
     forms = {LINES: "A blank follows each comma, as in sentences.", TABLE: "Each line has as many commas."}
     return Doubt("Is each line a query, or do the commas divide columns?", forms)
@@ -217,7 +265,7 @@ def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
     first = [plain_heading(cell) for cell in lines[0].split("\t")]
     if set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
         return False
-    if is_pasted and all(map(_is_query, lines)):
+    if (is_pasted and all(map(_is_query, lines))) or all(map(_QUOTED.match, lines)):
         return True
     separator, _ = separator_of("\n".join(lines))
     return separator == ONE_COLUMN
