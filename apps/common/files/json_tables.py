@@ -105,10 +105,14 @@ def _rows_of(record: Mapping[str, Any], deep: set[Path], *, is_sole: bool) -> It
             for passage, score in scores.items():
                 cells = {QUERY: query, PASSAGE: passage, SCORE: _text(score)}
                 yield cells
-    elif values and all(isinstance(value, str) and _has_digit(key) for key, value in record.items()):
+    elif values and all(_has_digit(key) and _is_text(value) for key, value in record.items()):
         for key, text in record.items():
-            cells = {("id",): key, ("text",): text}
+            cells = {("id",): key, ("text",): _text(text)}
             yield cells
+    elif values and all(_has_digit(key) and _are_objects(value) for key, value in record.items()):
+        for key, inner in record.items():
+            for one in inner:
+                yield from _nested(one, (), {("query id",): key}, deep)
     elif values and all(isinstance(value, dict) and value for value in values):
         yield from _of_objects(record, deep, is_sole=is_sole)
     elif len(values) > 1 and is_sole and all(map(_has_digit, record)) and any(isinstance(one, str) for one in values):
@@ -137,6 +141,16 @@ def _of_objects(record: Mapping[str, Any], deep: set[Path], *, is_sole: bool) ->
 
 def _has_digit(key: str) -> bool:
     return any(letter.isdigit() for letter in key)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+    )
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _are_numbers(value: Mapping[str, Any]) -> bool:
@@ -170,15 +184,29 @@ def _collect(
 ) -> None:
     """The cells of an object with those of its inner ones, and the lists of rows in it."""
     for name, value in record.items():
-        where = (*path, name)
+        where, plain = (*path, name), name.casefold().replace("_", "")
         if isinstance(value, dict):
-            _collect(value, where, cells, lists, deep)
-        elif not (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
+            if by_id := _by_ids(value) if plain in ROWS_IN else []:
+                lists.append((where, by_id))
+            else:
+                _collect(value, where, cells, lists, deep)
+        elif not _are_objects(value):
             cells[where] = _text(value)
-        elif (plain := name.casefold().replace("_", "")) in ROWS_IN or plain in TURNS:
+        elif plain in ROWS_IN or plain in TURNS:
             lists.append((where, value))
         else:
             _collect_list(value, where, cells, lists, deep)
+
+
+def _by_ids(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a field that has them by their ids, as objects or texts; none where it is anything else."""
+    if not all(map(_has_digit, value)):
+        return []
+    if all(isinstance(one, str) for one in value.values()):
+        return [{"id": key, "text": one} for key, one in value.items()]
+    if all(isinstance(one, dict) and one and not _are_numbers(one) for one in value.values()):
+        return [{**one, "id": one.get("id", key)} for key, one in value.items()]
+    return []
 
 
 def _collect_list(

@@ -13,7 +13,7 @@ from apps.common.files.tables import MAX_ID
 from apps.common.files.tabular import TableFile
 from apps.common.text.wording import plural
 from apps.common.text.words import plain_words
-from apps.corpus.core.import_plans import TableChoice
+from apps.corpus.core.import_plans import TableChoice, plain_heading
 from apps.corpus.core.table_plans import (
     DONE,
     LEAVE_FAULTY,
@@ -77,9 +77,22 @@ def read_query_table(source: TableFile, *, project: Project, options: Mapping[st
     )
     doubled: list[InputError] = []
     rows = _rows(source, records, reading, doubled)
+    if _is_unsure(view, options):
+        title = (
+            f"The file is read as 1 row, and “{choice.heading_of(roles.TEXT)}” may be the query. Choose the columns."
+        )
+        view.messages.append(TableMessage(STOP, title))
     view.messages += _messages(near, reading, table.errors)
     _note_new_ids(project, rows, view)
     return QueryTable(rows, view, [] if LEAVE_FAULTY in choice.answers else doubled)
+
+
+def _is_unsure(view: TableView, options: Mapping[str, Any]) -> bool:
+    """Whether JSON of one row may be several queries: no heading names the query, and nobody has chosen it."""
+    texts = view.choice.headings_of(roles.TEXT)
+    is_chosen = view.is_remembered or bool(TableChoice.from_json(options.get("table") or {}).columns)
+    is_named = any(f" {usual} " in f" {plain_heading(texts[0])} " for usual in roles.TEXT_HEADINGS)
+    return view.how == "JSON" and view.rows == 1 and len(view.headings) > 1 and not is_chosen and not is_named
 
 
 def _near_ids(project: Project, records: list[tuple[int, dict[str, str]]], choice: TableChoice) -> Proposal | None:
