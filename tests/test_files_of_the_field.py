@@ -633,6 +633,7 @@ def test_a_number_is_an_answer_and_a_row_without_one_is_named(zoo, tmp_path):
         ({"queries": {"1": "glow", "2": "sonar"}, "split": "test"}, [("1", "glow"), ("2", "sonar")]),
         ({"w1": ["glow"], "w2": ["sonar"]}, [("w1", "glow"), ("w2", "sonar")]),
         ({"w1": [{"text": "glow"}], "w2": [{"text": "sonar"}]}, [("w1", "glow"), ("w2", "sonar")]),
+        ({"query": {"id": "w1", "text": "Do they glow?"}, "passage": {"text": "They do."}}, [("w1", "Do they glow?")]),
         ({"1": "do wombats glow"}, [("1", "do wombats glow")]),
         ({"questions": [{"id": "55", "body": "Do wombats glow?", "snippets": [{"text": "abc"}, {"text": "def"}]},
                         {"id": "56", "body": "What is sonar?", "snippets": [{"text": "abc"}]}]},

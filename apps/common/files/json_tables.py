@@ -30,6 +30,10 @@ ROWS_IN = frozenset(
 )  # fmt: skip
 """Fields whose objects are rows. Objects of another list, such as answers, are no rows: a cell has all their values."""
 TURNS = frozenset({"turn", "turns"})
+PARTS = frozenset(
+    {"answer", "context", "doc", "document", "input", "metadata", "output", "passage", "query", "question", "request"}
+)
+"""Fields that are parts of one record, and no ids of several."""
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
@@ -131,7 +135,7 @@ def _of_objects(record: Mapping[str, Any], deep: set[Path], *, is_sole: bool) ->
         for number in inner[0]:  # as pandas writes a table
             cells: dict[Path, str] = {(name,): _text(column[number]) for name, column in record.items()}
             yield cells
-    elif are_ids or (is_sole and are_alike):
+    elif are_ids or (is_sole and are_alike and PARTS.isdisjoint(map(str.casefold, record))):
         for key, one in record.items():
             for cells in _nested(one, (), {}, deep):
                 yield {**cells, ("id",): cells.get(("id",), key)}
