@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.models import User
-from apps.goldsets.models import PublicRelease
+from apps.goldsets.models import PublicRelease, Slice, Version
 from apps.queries.models import Source
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
@@ -200,6 +200,8 @@ class Desk:
         self.keys.write_into(self.page.get_by_role("spinbutton", name="Questions"), str(self.size.slice))
         self.keys.turn("Enter")
 
+        assert Slice.objects.get().members.count() == self.size.slice
+
     def release_the_second_version(self) -> None:
         self.sit_down(self.company.lead, "/versions/handbook/new/")
         self.push("Create draft")
@@ -208,6 +210,8 @@ class Desk:
         self.keys.press("r")
         self.keys.turn("Control+Enter")
         self.keys.reads("released", "main")
+
+        assert Version.objects.get(number=2).state == "released"
 
     def release_it_to_the_public(self) -> None:
         self.push("Public release", role="link")
@@ -254,6 +258,7 @@ def keys(context, live_server) -> Iterator[Keyboard]:
 
 @pytest.mark.parametrize("size", [SMALL, FULL], ids=["small", "full"])
 def test_a_year_goes_by_in_a_browser(keys, size):
+    """Prints the seconds, keys and letters of each step, which `pytest -s` shows."""
     company = Company(size)
     Year(company).begin_with_what_another_department_has()
     desk = Desk(company, keys)

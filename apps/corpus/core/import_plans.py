@@ -26,12 +26,11 @@ class ColumnRole(NamedTuple):
     """What a column can be. `headings` are the usual ones, in small letters without marks.
 
     `fits(values)` is a weight from 0 to 1 for how well filled values of a column fit, 0 to exclude them; a role with
-    `by_values` is also proposed where no heading suggests it, one with `by_place` for the first column where there
-    are no headings.
-    `is_many`: several columns may be this. A heading with a word in `foreign` is another thing's: "Doc ID" is no id of
-    a query. `of` is the role that it says something of: it has one value for each value of that, unless the heading is
-    in `sure`. By its values it is not proposed beside the role `not_with`. `knows(values)`
-    is the share of values that are here by this role, as ids.
+    `by_values` is also proposed where no heading suggests it, one with `by_place` for the first column where there are
+    no headings. `is_many`: several columns may be this. A heading with a word in `foreign` is another thing's: "Doc ID"
+    is no id of a query. `of` is the role that it says something of: it has one value for each value of that, unless
+    the heading is in `sure`. By its values it is not proposed beside the role `not_with`. `knows(values)` is the share
+    of values that are here by this role, as ids.
     """
 
     name: str
