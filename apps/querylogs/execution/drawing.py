@@ -1,6 +1,6 @@
 """From the file of a search log to what its page shows, and to the queries that are offered."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from apps.corpus.selectors.import_kinds import FileToImport, SettledChoice, sett
 from apps.corpus.selectors.search import words_found
 from apps.queries.core.masking import MASK, Names
 from apps.querylogs.core.columns import CLICKS, COUNT, HOW, OBJECT, PERSON, RESULTS, ROLES, TEXT, TIME, Search
-from apps.querylogs.core.sampling import Population, SamplePlan, as_rows, by_wording, draw, plan_sample, population_of
+from apps.querylogs.core.sampling import Population, SamplePlan, as_rows, by_wording, draw, plan_sample
 from apps.querylogs.enums import LEAST_PEOPLE, Plan
 from apps.querylogs.execution.reading import (
     FEWEST_CLICKING,
@@ -133,12 +133,6 @@ def week_of(seconds: int) -> date | None:
         return None
     day = datetime.fromtimestamp(seconds, UTC).date()
     return day - timedelta(days=day.weekday())
-
-
-def sample_of(figures: Mapping[str, Any], options: Mapping[str, Any]) -> SamplePlan:
-    """The sample that the choices would give, from the figures of the preview."""
-    population = population_of(figures["rows"], options["people"], LEAST_PEOPLE)
-    return plan_sample(population, options["wanted"], Plan(options["plan"]))
 
 
 def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Drawn:
