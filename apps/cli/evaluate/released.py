@@ -316,7 +316,8 @@ def _from_csv(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
     name = "csv/judgements.csv"
     queries: dict[str, ReleasedQuery] = {}
     grades = []
-    for number, row in enumerate(csv.DictReader(io.StringIO(files.text(name).removeprefix(BYTE_ORDER_MARK), newline="")), 2):
+    table = io.StringIO(files.text(name).removeprefix(BYTE_ORDER_MARK), newline="")
+    for number, row in enumerate(csv.DictReader(table), 2):
         try:
             query_id, text, block_id = (restore_cell(row[key]) for key in ("query_id", "query_text", "doc_id"))
             grade, split = row["grade"], row["split"]

@@ -8,7 +8,7 @@ in front, even if it already has some, so that removing one restores it exactly.
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel reads UTF-8 as Windows letters: Ö becomes Ã–."""
@@ -61,11 +61,6 @@ def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
     for row in rows:
         yield mark + line([text_cell(cell) if isinstance(cell, str) else cell for cell in row])
         mark = ""
-
-
-def line_writer() -> Callable[[Iterable[object]], str]:
-    """A function that writes a row as a line of CSV. Its cells are as they come: see `safe_cell`."""
-    return csv.writer(_Echo(), lineterminator="\r\n").writerow
 
 
 def workbook_cell(text: str) -> str:
