@@ -29,13 +29,20 @@ from apps.judging.imports.judgements import read_draft
 from apps.judging.selectors.pairs import resolved_grades
 from apps.metrics.files.trec_rows import read_qrel_rows
 from apps.queries.models import Permission, Query
-from apps.retrieval.models import PoolRun
 from apps.triples.models import Triple
 from tests.factories import AT
-from tests.goldsets.factories import make_bench, make_source, make_version
+from tests.goldsets.factories import (
+    DENSE,
+    LEXICAL,
+    make_bench,
+    make_ranked_bench,
+    make_source,
+    make_uploaded_run,
+    make_version,
+)
 from tests.goldsets.reading import as_text
 from tests.judging.factories import decide, judge_all, make_round, people_of
-from tests.retrieval.factories import import_lines, make_queries, trec
+from tests.retrieval.factories import make_queries
 from tests.review.factories import CHANGED, make_accepted
 from tests.triples.factories import make_snapshot
 
@@ -281,27 +288,6 @@ def test_one_split_has_the_judgements_of_its_queries_only():
 
 
 # Scores of runs
-
-
-def make_ranked_bench(**runs: dict[str, dict[str, float]]):
-    """A bench whose pool took the first run, each by the scores of each query's number."""
-    bench = make_bench(queries=2, triples=0)
-    names = sorted(bench.pool.pool_queries.values_list("query__outside_id", flat=True))
-    made = [
-        make_uploaded_run(bench, tag, {names[int(query)]: scores for query, scores in by_query.items()})
-        for tag, by_query in runs.items()
-    ]
-    PoolRun.objects.create(pool=bench.pool, run=made[0])
-    return bench
-
-
-def make_uploaded_run(bench, tag, rankings):
-    rows = [(query, block, score) for query, scores in rankings.items() for block, score in scores.items()]
-    return import_lines(bench.project, bench.snapshot, trec(rows), tag=tag).run
-
-
-DENSE = {"0": {"access": -1.5, "backups": -2.0}}
-LEXICAL = {"0": {"rotation": 9.25, "access": 3.0}, "1": {"backups": 1.0}}
 
 
 def features_of(version, *tags, splits=("dev", "test")) -> dict[tuple[str, str], list[float]]:
