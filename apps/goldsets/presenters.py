@@ -95,14 +95,9 @@ def offered_forms(version: Version, member: Member) -> list[tuple[str, str, str,
 
 
 def offered_runs(version: Version, member: Member) -> QuerySet[Run]:
-    """The runs whose scores this person may have as features, by tag; `is_usual` marks those that are taken unasked."""
+    """The runs whose scores can be features, by tag; `is_usual` marks those that are taken unasked."""
     runs = exporting.scoring_runs(version)
-    return runs.none() if rules.scores_refusal(member, version, splits_of(member)) else runs
-
-
-def splits_of(member: Member) -> list[str]:
-    """What a person gets who names no split."""
-    return list(Split.values) if member.is_lead else [Split.DEV.value]
+    return runs.none() if rules.runs_refusal(member) else runs
 
 
 def export_response(
@@ -117,7 +112,7 @@ def export_response(
         raise exporting.WrongChoice(f"“{form[:40]}” is no format. Use {', '.join(CHOICES)}.", code="unknown_form")
     if split not in {"", *Split.values}:
         raise exporting.WrongChoice("A split is dev or test.", code="unknown_split")
-    splits = [split] if split else splits_of(member)
+    splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
     if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
         raise Forbidden(reason, code="test_is_sealed")
     answers_refusal = rules.answers_refusal(member, version)
@@ -125,9 +120,7 @@ def export_response(
         raise Forbidden(answers_refusal, code="answers_hidden")
     found = exporting.runs_for(version, [form], runs)
     if found and (reason := rules.scores_refusal(member, version, splits)):
-        if form != ALL or runs:
-            raise Forbidden(reason, code="results_hidden")
-        found = []
+        raise Forbidden(reason, code="results_hidden")
     at = timezone.now()
     stream = exporting.zipped(
         version,

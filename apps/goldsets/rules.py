@@ -163,10 +163,16 @@ def answers_refusal(member: Member, version: Version) -> str | None:
     return rounds_refusal(member, version.rounds.all())
 
 
-def scores_refusal(member: Member, version: Version, splits: Collection[str]) -> str | None:
-    """Why the person may not have what runs scored for the queries of these splits."""
+def runs_refusal(member: Member) -> str | None:
     if not member.roles & {Role.LEAD, Role.VIEWER}:
         return "Only leads and viewers can download the scores of runs."
+    return None
+
+
+def scores_refusal(member: Member, version: Version, splits: Collection[str]) -> str | None:
+    """Why the person may not have what runs scored for the queries of these splits."""
+    if reason := runs_refusal(member):
+        return reason
     queries = version.queries.filter(split__in=splits).values_list("query", flat=True)
     return next(iter(hidden_queries(member.user, version.snapshot, queries).values()), None)
 

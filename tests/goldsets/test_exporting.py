@@ -321,7 +321,7 @@ def test_unasked_the_runs_are_those_that_were_pooled_and_the_manifest_names_them
     version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL, dense=DENSE), test_share=0.0)
 
     assert set(map(len, features_of(version).values())) == {1}
-    (run,) = runs = exporting.runs_for(version, ["all"], [])
+    (run,) = runs = exporting.runs_for(version, ["letor"], [])
     manifest = json.loads(members(packed(version, formats=["letor"], runs=runs))["manifest.json"])
     assert manifest["export"]["features"] == [{"run": "lexical", "system": "lexical", "digest": run.digest}]
 
@@ -347,7 +347,7 @@ def test_runs_that_cannot_be_features_are_refused_in_words():
     ):
         with pytest.raises(Refusal, match=words):
             exporting.runs_for(of, formats, tags)
-    assert exporting.runs_for(bare, ["all"], []) == []
+    assert exporting.runs_for(version, ["all"], []) == []
 
 
 # Out and in again

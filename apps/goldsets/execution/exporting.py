@@ -217,10 +217,9 @@ def runs_for(version: Version, formats: Sequence[str], tags: Sequence[str]) -> l
     """The runs whose scores go along, by tag: those of `tags`, or those that found the pairs of the version's rounds.
 
     None where no format has scores. Raises WrongChoice for a tag that no such run has, or that no format asks for, and
-    ExportRefused where there is nothing but scores to write, and no run.
+    ExportRefused where there is no run.
     """
-    forms = _forms(formats)
-    if not any(form.has_scores for form in forms.values()):
+    if not any(form.has_scores for form in _forms(formats).values()):
         if tags:
             raise WrongChoice("Only the form letor has scores of runs. Leave the runs out.", code="no_scores")
         return []
@@ -233,7 +232,7 @@ def runs_for(version: Version, formats: Sequence[str], tags: Sequence[str]) -> l
             f"{known}.",
             code="unknown_run",
         )
-    if not found and all(form.has_scores for form in forms.values()):
+    if not found:
         raise ExportRefused(
             f"No run on the snapshot of {version} was pooled for it, so there are no scores. Name the runs to take.",
             code="no_runs",

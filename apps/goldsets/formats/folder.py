@@ -29,7 +29,7 @@ class Form(NamedTuple):
 
     `read_by` is empty where none reads it. `needs_facts`: its writer also tells what the version is, from the manifest.
     `has_parquet`: its bytes depend on a library too. `has_answers`: what single people noted or answered is in it.
-    `has_scores`: the scores of runs are in it.
+    `has_scores`: the scores of runs are in it, which are no part of a version, so it is asked for by name.
     """
 
     write: Callable[..., Files]
@@ -167,11 +167,11 @@ CHOICES = (*FORMS, ALL)
 
 
 def chosen(formats: Iterable[str]) -> list[str]:
-    """The names of the requested formats, in their fixed order; `all` means every one."""
+    """The names of the requested formats, in their fixed order; `all` means every one that holds the version alone."""
     wanted = set(formats)
     if unknown := wanted - set(CHOICES):
         raise ValueError(f"{', '.join(sorted(unknown))} is no form; use {', '.join(CHOICES)}")
-    return [name for name in FORMS if name in wanted or ALL in wanted]
+    return [name for name, form in FORMS.items() if name in wanted or (ALL in wanted and not form.has_scores)]
 
 
 def write_folder(
