@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypedDict
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -397,11 +397,11 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 
 @require_safe
 @member_view()
-def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> StreamingHttpResponse:
+def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query, or question of a Q&A, with both values of every measure, as CSV."""
     sheet = requested_pair(request, project, baseline, candidate)
     log_look(sheet.candidate, "comparison as CSV")
-    answer = StreamingHttpResponse(csv_lines(_csv_rows(sheet)), content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(csv_lines(_csv_rows(sheet)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
     return answer
 
