@@ -136,7 +136,8 @@ def _block_stays(row: FrozenBlock, terms: Terms, chosen: Selection) -> tuple[Sta
 
 def _query_stays(row: FrozenQuery, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
     stay = _permitted(row.split, terms.queries.get(row.query_id), terms)
-    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text)
+    facets = [text for facet in row.facets for text in facet.values()]
+    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text, *facets)
 
 
 def _triple_stays(row: TripleRow, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
@@ -220,7 +221,7 @@ class PublicContent:
     def grades(self, split: str | None = None) -> Iterator[GradeRow]:
         for row in self.content.grades(split):
             if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
-                yield GradeRow(row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges)
+                yield row._replace(query_text="", block_title="")
 
     def triples(self) -> Iterator[TripleRow]:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
@@ -243,6 +244,7 @@ class PublicContent:
             domain=self._clean(row.domain),
             query_type=self._clean(row.query_type),
             split=row.split,
+            facets=row.facets,
         )
 
     def block(self, row: FrozenBlock) -> FrozenBlock:
