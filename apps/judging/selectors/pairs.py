@@ -63,6 +63,14 @@ class JudgedPair:
         return resolve(self.answers, planned=self.planned, ruling=ruling)
 
     @property
+    def facets(self) -> list[str] | None:
+        """The subtopics of the pair; None where nobody was asked."""
+        if self.decision is not None and self.decision.facets is not None:
+            chosen: list[str] = self.decision.facets
+            return chosen
+        return settled_facets([judgement.facets for judgement in self.judgements], self.resolved.grade)
+
+    @property
     def mark(self) -> str:
         """A digest of the answers in force: another one once any of them has changed."""
         return digest_of_lines(str(judgement.pk) for judgement in self.judgements)
