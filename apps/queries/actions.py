@@ -37,8 +37,20 @@ class SourceRefused(Refusal):
 
 
 @transaction.atomic
-def create_query(*, project: Project, outside_id: str, text: str, actor: User, at: datetime, **fields: Any) -> Query:
-    """Add one query. `fields` are any of EDITABLE."""
+def create_query(
+    *,
+    project: Project,
+    outside_id: str,
+    text: str,
+    actor: User,
+    at: datetime,
+    is_text_on_record: bool = True,
+    **fields: Any,
+) -> Query:
+    """Add one query. `fields` are any of EDITABLE.
+
+    Without `is_text_on_record` the audit, which forgets nothing, does not repeat its words.
+    """
     Project.objects.select_for_update().get(pk=project.pk)  # an accepted Q&A may be taking an id
     taken = Query.everything.filter(project=project, outside_id=outside_id).first()
     if taken is not None:
@@ -51,7 +63,7 @@ def create_query(*, project: Project, outside_id: str, text: str, actor: User, a
         created_at=at,
         **_editable(fields),
     )
-    after = {"text": query.text}
+    after = {"text": query.text} if is_text_on_record else {}
     record(project=project, actor=actor, action="query.created", obj=query, after=after, at=at)
     return query
 
