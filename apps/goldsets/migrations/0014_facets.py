@@ -8,7 +8,7 @@ WORDS = "Ids of the query's subtopics that the block answers. Empty: nobody was 
 class Migration(migrations.Migration):
     """A version has subtopics; in earlier versions nobody was asked for them, and their digests stay."""
 
-    dependencies = [("goldsets", "0012_personal_stays"), ("judging", "0017_facets")]
+    dependencies = [("goldsets", "0013_few_asked_stays"), ("judging", "0017_facets")]
 
     operations = [
         KeepGuards(migrations.AddField("versiongrade", "facets", models.JSONField(null=True, help_text=WORDS))),
