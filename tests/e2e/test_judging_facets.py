@@ -7,7 +7,7 @@ from apps.judging.selectors.pairs import live_judgements
 from apps.queries.actions import edit_query
 from apps.queries.models import Query
 from tests.e2e import looking
-from tests.e2e.waiting import go, press, settled
+from tests.e2e.waiting import go, press, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of
 from tests.judging.factories import people_of
@@ -96,6 +96,23 @@ def test_the_grade_comes_first_then_a_key_for_each_subtopic(screen, round_, witn
     expect(screen.locator("button[name=grade][value='3']")).to_have_attribute("aria-pressed", "true")
     press(screen, "q", "Enter")
     assert answers(screen, round_)[first] == (3, ["1", "2"])
+    assert witness.drain() == []
+
+
+def test_in_all_pairs_of_a_query_each_pair_keeps_what_was_chosen_for_it(screen, round_, witness):
+    with turned(screen):
+        press(screen, "v")
+    first = seat_shown(screen)
+    press(screen, "2", "w", "j")
+    assert (seat_shown(screen) != first, chosen(screen)) == (True, [])
+    press(screen, "k")
+    assert (seat_shown(screen), chosen(screen)) == (first, ["2"])
+    press(screen, "Enter")
+    excused = seat_shown(screen)
+    press(screen, "x", "q")
+
+    found = answers(screen, round_)
+    assert (found[first], found[excused]) == ((2, ["2"]), (None, None))
     assert witness.drain() == []
 
 

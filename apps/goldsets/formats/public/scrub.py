@@ -228,7 +228,8 @@ class PublicContent:
     def grades(self, split: str | None = None) -> Iterator[GradeRow]:
         for row in self.content.grades(split):
             if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
-                yield row._replace(query_text="", block_title="")
+                named = row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges
+                yield GradeRow(*named, facets=row.facets)
 
     def triples(self) -> Iterator[TripleRow]:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
