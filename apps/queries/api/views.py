@@ -18,6 +18,7 @@ from apps.common.web.forms import ChoiceField
 from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import LONGEST_WORDS, parse_facets, stored_facets
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.queries.rules import MOST_AT_ONCE
@@ -28,6 +29,13 @@ LONGEST_TEXT = 4_000
 LONGEST_TAGS = 1_000
 
 
+class FacetSerializer(serializers.Serializer):
+    """A subtopic of a query."""
+
+    id = serializers.CharField(max_length=20, help_text="Letters, digits, hyphens, dots and underscores; not 0.")
+    words = serializers.CharField(max_length=LONGEST_WORDS)
+
+
 class QuerySerializer(serializers.ModelSerializer[Query]):
     """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said."""
 
@@ -35,6 +43,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
     difficulty = ChoiceField(choices=["", *Difficulty.values], read_only=True)
+    facets = FacetSerializer(many=True, read_only=True, help_text="Its subtopics in order.")
 
     class Meta:
         model = Query
@@ -52,7 +61,9 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
             "group",
             "tags",
             "metadata",
+            "facets",
             "locked_at",
+            "facets_locked_at",
             "retired_at",
             "retired_reason",
         )
@@ -95,6 +106,19 @@ class TagsField(serializers.ListField):
         return tags
 
 
+class FacetsField(serializers.ListField):
+    """Subtopics, as they are stored."""
+
+    child = FacetSerializer()
+
+    def to_internal_value(self, data: Any) -> list[dict[str, str]]:
+        given = super().to_internal_value(data)
+        try:
+            return stored_facets(parse_facets([dict(one) for one in given]))
+        except ValueError as fault:
+            raise serializers.ValidationError(f"{fault}.") from None
+
+
 class StrataInput(serializers.Serializer):
     """What queries are told apart by. `source` is the slug of one, null: not known."""
 
@@ -122,6 +146,7 @@ class QueryInput(StrataInput):
         required=False, allow_blank=True, max_length=200, help_text="A short name shown in lists."
     )
     tags = TagsField(required=False)
+    facets = FacetsField(required=False, help_text="Its subtopics in order, at most 12: id and words of each.")
 
 
 class NewQueryInput(QueryInput):
