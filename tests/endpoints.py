@@ -112,7 +112,7 @@ RIGHTS: dict[str, Rows] = {
     "queries": {
         **read(MEMBERS, "list balance sources source query"),
         **form(LEADS, "new edit"),
-        **write(LEADS, "change source-new source-edit grant revoke retire"),
+        **write(LEADS, "change settle source-new source-edit grant revoke retire"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -227,7 +227,7 @@ RIGHTS: dict[str, Rows] = {
     "queries-api": {
         **read(MEMBERS, "query source-detail"),
         **read_and_write(MEMBERS, LEADS, "list sources"),
-        **write(LEADS, "source change edit retire source-edit grant revoke"),
+        **write(LEADS, "source change settle edit retire source-edit grant revoke"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

@@ -49,9 +49,9 @@ RIGHTS: dict[str, dict[str, str]] = {
             "editions:import editions:take-import editions:decide editions:snapshot editions:take-snapshot "
             "editions:run-again"
         ),
-        "add, edit and retire queries; record sources and permissions": (
+        "add, edit and retire queries; settle remarks; record sources and permissions": (
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
-            "queries:edit queries:retire"
+            "queries:edit queries:retire queries:settle"
         ),
     },
     "Systems, runs and pools": {

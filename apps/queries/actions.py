@@ -1,6 +1,6 @@
 """Actions on queries, their sources and permissions."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -21,7 +21,10 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.checks import Remark
 from apps.queries.core.naming import free_ids
+from apps.queries.enums import CheckEffect
+from apps.queries.execution.checking import WRITTEN, QueryGate, blocked, open_remarks
 from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
 from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.formats.records import QueryRow
@@ -36,38 +39,78 @@ class SourceRefused(Refusal):
     """A source cannot be created, or a permission cannot be revoked."""
 
 
+class QueryDoubted(QueryRefused):
+    """What the checks warn of in a query that somebody is about to save: `remarks`."""
+
+    def __init__(self, remarks: Sequence[Remark]) -> None:
+        super().__init__(" ".join(remark.sentence for remark in remarks), code="query_doubted")
+        self.remarks = remarks
+
+
+Seen = Collection[str] | None
+"""The keys of the remarks that a person lets pass who can be asked; None: nobody can be, and remarks stay open."""
+
+
 @transaction.atomic
-def create_query(*, project: Project, outside_id: str, text: str, actor: User, at: datetime, **fields: Any) -> Query:
-    """Add one query. `fields` are any of EDITABLE."""
+def create_query(
+    *, project: Project, outside_id: str, text: str, actor: User, at: datetime, seen: Seen = None, **fields: Any
+) -> Query:
+    """Add one query. `fields` are any of EDITABLE.
+
+    Raises QueryRefused for what a check of the project keeps out, and QueryDoubted for a warning that is not `seen`.
+    """
     Project.objects.select_for_update().get(pk=project.pk)  # an accepted Q&A may be taking an id
     taken = Query.everything.filter(project=project, outside_id=outside_id).first()
     if taken is not None:
         raise QueryRefused(rules.taken_refusal(taken), code="query_exists")
+    fields, text = _editable(fields), text.strip()
+    remarks = _let_in(project, outside_id, {"text": text, **fields}, fields.get("metadata", {}), seen)
     query = Query.objects.create(
         project=project,
         outside_id=outside_id,
-        text=text.strip(),
+        text=text,
         created_by=actor,
         created_at=at,
-        **_editable(fields),
+        remarks=open_remarks(None, {"text"}, remarks),
+        **fields,
     )
     after = {"text": query.text}
     record(project=project, actor=actor, action="query.created", obj=query, after=after, at=at)
     return query
 
 
+def _let_in(
+    project: Project, outside_id: str, values: Mapping[str, Any], metadata: Mapping[str, Any], seen: Seen
+) -> list[Remark]:
+    """The remarks on the words among these values that stay open. Raises QueryRefused and QueryDoubted."""
+    written = {name: values[name] for name in WRITTEN if values.get(name)}
+    remarks = QueryGate(project).remarks(outside_id, written, metadata)
+    if remark := blocked(remarks):
+        raise QueryRefused(rules.blocked_reason(remark), code="query_blocked")
+    if seen is None:
+        return remarks
+    if doubted := [one for one in remarks if one.effect == CheckEffect.WARN and one.key not in seen]:
+        raise QueryDoubted(doubted)
+    return [one for one in remarks if one.effect != CheckEffect.WARN]
+
+
 @transaction.atomic
-def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Query:
-    """Change fields of a query. Its words can be changed until its first run or grade."""
+def edit_query(*, query_id: int, actor: User, at: datetime, seen: Seen = None, **changes: Any) -> Query:
+    """Change fields of a query. Its words can be changed until its first run or grade.
+
+    New words are checked as those of a new query.
+    """
     query = _locked(query_id)
     changes = {name: value for name, value in _editable(changes).items() if value != getattr(query, name)}
     QueryRefused.raise_for(rules.edit_refusal(query, changes), code="query_fixed")
     if not changes:
         return query
+    remarks = _let_in(query.project, query.outside_id, changes, query.metadata, seen)
     before = {name: _plain(getattr(query, name)) for name in changes}
     for name, value in changes.items():
         setattr(query, name, value)
-    query.save(update_fields=list(changes))
+    query.remarks = open_remarks(query, changes, remarks)
+    query.save(update_fields=[*changes, "remarks"])
     after = {name: _plain(value) for name, value in changes.items()}
     record(
         project=query.project,
@@ -113,6 +156,20 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
         Query.objects.bulk_update(changed, change.fields)
         record_all(project=project, actor=actor, action="query.edited", changes=events, at=at)
     return len(changed)
+
+
+@transaction.atomic
+def settle_remarks(*, project: Project, query_ids: Collection[int], actor: User, at: datetime) -> int:
+    """Record that what the checks remarked on these queries is all right. Returns how many had open remarks."""
+    settled = 0
+    for part in chunks(sorted(query_ids), 500):
+        rows = Query.objects.select_for_update(of=("self",)).filter(project=project, pk__in=part).exclude(remarks={})
+        queries = list(rows.order_by("pk"))
+        events = [(query, {"remarks": query.remarks}, dict[str, Any](remarks={})) for query in queries]
+        rows.update(remarks={})
+        record_all(project=project, actor=actor, action="query.remarks_settled", changes=events, at=at)
+        settled += len(queries)
+    return settled
 
 
 class Question(NamedTuple):

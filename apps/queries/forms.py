@@ -9,10 +9,10 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty, PermissionScope, SourceKind
+from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
-from apps.queries.selectors import NO_SOURCE, STATES, QueryFilters, choices_in
+from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
 
 ANY = ("", "any")
 ALIKE = ("difficulty", "query_type", "domain", "group_key")
@@ -166,6 +166,7 @@ class FilterForm(KaratForm):
     query_type = forms.ChoiceField(label="Type", required=False)
     difficulty = forms.ChoiceField(required=False, choices=[ANY, *Difficulty.choices])
     domain = forms.ChoiceField(required=False)
+    remarks = forms.ChoiceField(required=False, choices=[("", "all"), (ANY_REMARK, "any remark"), *QueryCheck.choices])
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,4 +186,5 @@ class FilterForm(KaratForm):
             difficulty=values.get("difficulty", ""),
             domain=values.get("domain", ""),
             query_type=values.get("query_type", ""),
+            remarks=values.get("remarks", ""),
         )

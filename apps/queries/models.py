@@ -89,6 +89,9 @@ class Query(models.Model):
     group_key = models.CharField(max_length=120, blank=True, help_text="Entity or time group; a split keeps it whole.")
     tags = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    remarks = models.JSONField(
+        default=dict, blank=True, help_text="What the checks found and nobody has settled: a sentence by check."
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     locked_at = models.DateTimeField(null=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from apps.accounts.models import Project
 from apps.common.text.wording import plural
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.checks import Remark
 from apps.queries.models import Permission, Query
 
 MOST_AT_ONCE = 5_000
@@ -22,6 +23,11 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
             f"The text of {query.outside_id} cannot be changed: it was used in a run. Retire it and add another query."
         )
     return None
+
+
+def blocked_reason(remark: Remark) -> str:
+    """What is wrong with a query that a check keeps out, and what to do."""
+    return f"{remark.sentence} Change it, or let a lead change this check in the settings."
 
 
 def taken_refusal(taken: Query) -> str:

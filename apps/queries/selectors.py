@@ -1,16 +1,21 @@
 """Reads of queries and sources, all scoped to one project: another project's object does not exist."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, IntegerField, Max, Prefetch, Q, QuerySet, When
+from django.db import connection
+from django.db.models import Case, Count, Func, IntegerField, Max, Prefetch, Q, QuerySet, When
 from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.queries.core.bulk_changes import BulkChange, BulkPreview, preview
+from apps.queries.core.checks import MOST_COMPARED, probe_words
 from apps.queries.core.naming import QueryNames
 from apps.queries.models import Permission, Query, Source
 
@@ -23,7 +28,10 @@ STRATA = {
 
 
 class QueryFilters(NamedTuple):
-    """The filters of a list of queries. `source` is a slug or NO_SOURCE, `state` one of STATES."""
+    """The filters of a list of queries. `source` is a slug or NO_SOURCE, `state` one of STATES.
+
+    `remarks` is a `QueryCheck` with an open remark, or ANY_REMARK.
+    """
 
     text: str = ""
     state: str = "live"
@@ -31,8 +39,11 @@ class QueryFilters(NamedTuple):
     difficulty: str = ""
     domain: str = ""
     query_type: str = ""
+    remarks: str = ""
 
 
+ANY_REMARK = "any"
+"""The filter value for queries with an open remark of any check."""
 NO_SOURCE = "~"
 """The filter value for queries without a source; no slug contains this sign."""
 
@@ -89,6 +100,10 @@ def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]
     for name in ("difficulty", "domain", "query_type"):
         if value := getattr(filters, name):
             queries = queries.filter(**{name: value})
+    if filters.remarks == ANY_REMARK:
+        queries = queries.exclude(remarks={})
+    elif filters.remarks:
+        queries = queries.filter(remarks__has_key=filters.remarks)
     if filters.text:
         words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
         queries = queries.filter(words | Q(label__icontains=filters.text))
@@ -217,3 +232,38 @@ def triples_by_source(project: Project) -> Counter[int | None]:
     for counts in _counts_of_triples:
         total.update(counts(project))
     return total
+
+
+SHORT = 3
+
+
+def worded_like(rows: QuerySet[Any], column: str, text: str, limit: float, *, then: str) -> QuerySet[Any]:
+    """The rows whose column may be as similar to a text as `limit`: at most `MOST_COMPARED`, likely ones first.
+
+    Every text that is so similar has at least one of the `probe_words`, so the database searches for those and returns
+    the rows with most of them. SQLite folds the case of a to z in a search; on PostgreSQL a word is searched in small
+    letters, whatever its first letter, and in capitals, because folding would cost more than the search. This may miss
+    near duplicates beyond that number, when more texts share words; and a text that writes every probe in capitals of
+    another script, or in mixed case (“GitHub”).
+    """
+    probes = [_contains(column, word) for word in probe_words(text, limit)]
+    if not probes:
+        return rows.none()
+    shared = Func(*map(_one_if, probes), template="(%(expressions)s)", arg_joiner=" + ", output_field=IntegerField())
+    return rows.filter(reduce(or_, probes)).order_by(shared.desc(), then)[:MOST_COMPARED]
+
+
+def _contains(column: str, word: str) -> Q:
+    stem = _stem(word)
+    small = Q(**{f"{column}__contains": stem[1:] if len(stem) > SHORT else stem})
+    return small if connection.vendor == "sqlite" else small | Q(**{f"{column}__contains": stem.upper()})
+
+
+def _one_if(condition: Q) -> Case:
+    return Case(When(condition, then=1), default=0, output_field=IntegerField())
+
+
+def _stem(word: str) -> str:
+    """The longest part of a word that all its spellings share: no hyphen, no apostrophe, no plural."""
+    longest = max(re.findall(r"\w+", word), key=len)
+    return longest[:-1] if longest.endswith("y") and len(longest) > 3 else longest

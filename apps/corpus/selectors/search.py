@@ -30,9 +30,13 @@ def search_blocks(snapshot: Snapshot, text: str, *, limit: int = 20) -> list[Sna
 
 def search_latest(project: Project, text: str, *, limit: int) -> list[SnapshotBlock]:
     """The best matching entries in the newest snapshot of each corpus of the project, best first."""
+    return _ranked(list(latest_snapshots(project).values_list("pk", flat=True)), text, limit)
+
+
+def latest_snapshots(project: Project) -> QuerySet[Snapshot]:
+    """The newest snapshot of each corpus of the project."""
     newest = Snapshot.objects.filter(corpus=OuterRef("corpus")).order_by("-number").values("pk")[:1]
-    latest = Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
-    return _ranked(list(latest.values_list("pk", flat=True)), text, limit)
+    return Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
 
 
 def _entries() -> QuerySet[SnapshotBlock]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
 from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, resampled_means
@@ -21,6 +20,7 @@ from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_inter
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of
+from apps.queries.core.naming import VARIANT_OF
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7

@@ -22,7 +22,7 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT, SampledPrecision
 from apps.goldsets.access import open_test
-from apps.goldsets.core.splits import VARIANT_OF, originals_of
+from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
@@ -36,6 +36,7 @@ from apps.metrics.statistics.strata import (
     open_strata,
     weighted_to_shares,
 )
+from apps.queries.core.naming import VARIANT_OF
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10

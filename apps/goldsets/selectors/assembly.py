@@ -16,7 +16,6 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
 from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
-    VARIANT_OF,
     ItemTime,
     Leak,
     SplitItem,
@@ -55,6 +54,7 @@ from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import PairKey, ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
+from apps.queries.core.naming import VARIANT_OF
 from apps.queries.models import Query, Source
 from apps.triples.selectors.triples import (
     AcceptedTriple,

@@ -18,7 +18,7 @@ from apps.common.web.forms import ChoiceField
 from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty
+from apps.queries.enums import Difficulty, QueryCheck
 from apps.queries.models import Query, Source
 from apps.queries.rules import MOST_AT_ONCE
 
@@ -29,12 +29,16 @@ LONGEST_TAGS = 1_000
 
 
 class QuerySerializer(serializers.ModelSerializer[Query]):
-    """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said."""
+    """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said.
+
+    `remarks` is what the checks found and nobody has settled: a sentence by check.
+    """
 
     query_id = serializers.CharField(source="outside_id", read_only=True)
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
     difficulty = ChoiceField(choices=["", *Difficulty.values], read_only=True)
+    remarks = serializers.DictField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Query
@@ -52,6 +56,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
             "group",
             "tags",
             "metadata",
+            "remarks",
             "locked_at",
             "retired_at",
             "retired_reason",
@@ -221,13 +226,35 @@ class QueryChange(BulkView):
         return Response(QueriesChangedSerializer({"changed": changed}).data)
 
 
-FILTERS = ("state", "source", "difficulty", "domain", "query_type", "text")
+class QueryIdsInput(serializers.Serializer):
+    query_ids = serializers.ListField(
+        child=serializers.CharField(max_length=200), min_length=1, max_length=MOST_AT_ONCE
+    )
+
+
+class RemarksSettled(BulkView):
+    """The open remarks on many queries."""
+
+    @extend_schema(operation_id="queries_settle_remarks", request=QueryIdsInput, responses=QueriesChangedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Record that what the checks remarked on these queries is all right, or nothing when one is unknown."""
+        given = given_in(request.data, QueryIdsInput)
+        keys = self.keys(given["query_ids"])
+        settled = actions.settle_remarks(
+            project=self.project, query_ids=keys, actor=self.member.user, at=timezone.now()
+        )
+        return Response(QueriesChangedSerializer({"changed": settled}).data)
+
+
+FILTERS = ("state", "source", "difficulty", "domain", "query_type", "remarks", "text")
+REMARKS = (selectors.ANY_REMARK, *QueryCheck.values)
 PARAMETERS = [
     OpenApiParameter("state", str, enum=list(selectors.STATES), description="by default live"),
     OpenApiParameter("source", str, description="slug of a source, or ~ for queries without one"),
     OpenApiParameter("difficulty", str, enum=Difficulty.values),
     OpenApiParameter("domain", str),
     OpenApiParameter("query_type", str),
+    OpenApiParameter("remarks", str, enum=REMARKS, description="with an open remark of this check"),
     OpenApiParameter("text", str, description="part of the words, the label or the id"),
     *PAGING,
 ]
@@ -246,6 +273,8 @@ class QueryList(CorpusAPIView):
             raise ValidationError({"state": f"One of {', '.join(selectors.STATES)}."})
         if filters.difficulty and filters.difficulty not in Difficulty.values:
             raise ValidationError({"difficulty": f"One of {', '.join(Difficulty.values)}."})
+        if filters.remarks and filters.remarks not in REMARKS:
+            raise ValidationError({"remarks": f"One of {', '.join(REMARKS)}."})
         rows = selectors.narrowed(selectors.queries_in(self.project), filters)
         return oldest_first(request, rows, QuerySerializer, *FILTERS)
 

@@ -1,4 +1,4 @@
-"""Ids for queries that come without one, and the words by which two queries are the same."""
+"""Ids for queries that come without one, the words by which two queries are the same, and what one is a variant of."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,8 @@ from itertools import count
 
 from apps.common.text.words import plain_words
 
+VARIANT_OF = "variant_of"
+"""In the metadata of a variant: the outside id of the original query."""
 _NUMBERED = re.compile(r"Q([0-9]{1,9})\Z")
 
 

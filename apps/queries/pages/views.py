@@ -125,15 +125,28 @@ def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def query_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = NewQueryForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
+        seen = request.POST.getlist("seen")
         try:
             query = actions.create_query(
-                project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+                project=project, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
             )
         except actions.QueryRefused as refusal:
-            form.add_error("outside_id", refusal.sentence)
-        else:
-            return redirect("queries:query", slug=project.slug, pk=query.pk)
+            return _refused(request, form, refusal, seen)
+        return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form)
+
+
+def _refused(
+    request: HttpRequest, form: Any, refusal: actions.QueryRefused, seen: list[str], **context: Any
+) -> HttpResponse:
+    """The form again: with what is wrong, or with what the checks warn of, which a second press lets pass."""
+    if isinstance(refusal, actions.QueryDoubted):
+        passed = {*seen, *(remark.key for remark in refusal.remarks)}
+        return render(
+            request, "queries/query_form.html", {"form": form, "doubts": refusal.remarks, "seen": passed, **context}
+        )
+    form.add_error("outside_id" if refusal.code == "query_exists" else None, refusal.sentence)
+    return _form_page(request, "queries/query_form.html", form, **context)
 
 
 @require_http_methods(READ_WRITE)
@@ -142,9 +155,27 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     form = QueryForm(request.POST or None, project=project, query=query)
     if request.method == "POST" and form.is_valid():
-        actions.edit_query(query_id=query.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data)
+        seen = request.POST.getlist("seen")
+        try:
+            actions.edit_query(
+                query_id=query.pk, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
+            )
+        except actions.QueryRefused as refusal:
+            return _refused(request, form, refusal, seen, query=query)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form, query=query)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def settle(request: HttpRequest, project: Project) -> HttpResponse:
+    """The open remarks on the ticked queries, or on all that match the filter in the address, are all right."""
+    settled = actions.settle_remarks(
+        project=project, query_ids=_chosen(request, project), actor=user_of(request), at=timezone.now()
+    )
+    queries = plural(settled, "query has", "queries have")
+    messages.success(request, f"{queries} no open remarks any more. The audit has what they were.")
+    return _to_list(request, project)
 
 
 @require_POST
