@@ -4,7 +4,7 @@ import pytest
 
 from apps.queries.core.checks import (
     MOST_COMPARED,
-    Beside,
+    ComparedWith,
     LikeIndex,
     Other,
     Passage,
@@ -22,16 +22,16 @@ ALL = {str(check): "warn" for check in QueryCheck}
 RULE = "Keys of the hut are rotated every ninety days by two people."
 
 
-ALONE = Beside()
+ALONE = ComparedWith()
 
 
-def sentences(text: str, beside: Beside = ALONE, **others: str) -> dict[str, str]:
+def sentences(text: str, beside: ComparedWith = ALONE, **others: str) -> dict[str, str]:
     remarks = check_query({"text": text, **others}, beside, ALL)
     return {remark.check: remark.sentence for remark in remarks}
 
 
 def test_a_query_of_its_own_words_has_no_remarks():
-    beside = Beside([Other("Q1", "who opens the archive")], [Passage("B1", RULE)], ["English"])
+    beside = ComparedWith([Other("Q1", "who opens the archive")], [Passage("B1", RULE)], ["English"])
 
     assert sentences("how often are the keys rotated", beside) == {}
 
@@ -47,17 +47,17 @@ def test_a_query_of_its_own_words_has_no_remarks():
 def test_the_nearest_query_is_named(text, sentence):
     others = [Other("Q2", "who opens a door"), Other("Q1", "who opens the archive")]
 
-    assert sentences(text, Beside(others)).get("duplicate") == sentence
+    assert sentences(text, ComparedWith(others)).get("duplicate") == sentence
 
 
 def test_the_passage_with_the_longest_run_of_its_words_is_named():
     passages = [Passage("B1", "keys of the hut"), Passage("B2", RULE)]
     text = "why are keys of the hut are rotated every ninety days"
 
-    assert sentences(text, Beside(passages=passages)) == {
+    assert sentences(text, ComparedWith(passages=passages)) == {
         "copied": "9 words in a row are copied from the passage B2, 82% of the query (limit 6)."
     }
-    assert sentences(text, Beside(passages=passages, run_limit=9)) == {}
+    assert sentences(text, ComparedWith(passages=passages, run_limit=9)) == {}
 
 
 @pytest.mark.parametrize("text", ["what is it", "wie ist das", "??", "THE OF AND"])
@@ -98,16 +98,16 @@ def test_languages_are_usual_from_a_tenth_of_ten_known_ones_on():
 def test_another_language_than_the_usual_ones_is_remarked_on():
     german = "wie oft werden die Schlüssel gewechselt"
 
-    assert sentences(german, Beside(languages=["English"])) == {
+    assert sentences(german, ComparedWith(languages=["English"])) == {
         "language": "It seems to be in another language (German) than the queries here (English)."
     }
-    assert sentences(german, Beside(languages=["English", "German"])) == sentences(german) == {}
+    assert sentences(german, ComparedWith(languages=["English", "German"])) == sentences(german) == {}
 
 
 def test_personal_data_is_looked_for_in_all_that_people_wrote_and_shown_masked():
     written = {"text": "reset my key", "intent": "anna@hut.example called from +49 30 1234567"}
 
-    assert check_query(written, Beside(), {"personal": "block"}) == [
+    assert check_query(written, ComparedWith(), {"personal": "block"}) == [
         Remark(
             "personal",
             "block",
@@ -116,7 +116,7 @@ def test_personal_data_is_looked_for_in_all_that_people_wrote_and_shown_masked()
             "[e-mail] called from [phone]",
         )
     ]
-    assert check_query(written, Beside(), {"duplicate": "block"}) == []
+    assert check_query(written, ComparedWith(), {"duplicate": "block"}) == []
 
 
 def test_a_query_is_compared_with_few_however_many_are_like_it():

@@ -328,7 +328,7 @@ class Remark(NamedTuple):
         return f"{self.check}-{crc32(self.sentence.encode()):08x}"
 
 
-class Beside(NamedTuple):
+class ComparedWith(NamedTuple):
     """What one query is compared with.
 
     `others` are queries that may be near, `passages` what it may copy from, `languages` the usual ones of the project,
@@ -344,7 +344,7 @@ class Beside(NamedTuple):
     like_limit: float = 0.85
 
 
-def check_query(texts: Mapping[str, str], beside: Beside, effects: Mapping[str, str]) -> list[Remark]:
+def check_query(texts: Mapping[str, str], beside: ComparedWith, effects: Mapping[str, str]) -> list[Remark]:
     """What the checks find in one query, at most one remark a check, in the order of `QueryCheck`.
 
     `texts` are what people wrote in it, by field. That of `text` is compared, where it is given; all are looked through
@@ -370,7 +370,7 @@ def _personal(texts: Mapping[str, str], names: Names) -> tuple[str, str]:
     return next(iter(found)), f"It may contain personal data: {every}."
 
 
-def _near(text: str, beside: Beside) -> str:
+def _near(text: str, beside: ComparedWith) -> str:
     same = plain_words(text)
     if twin := next((other for other in beside.others if plain_words(other.question) == same), None):
         return f"The query {twin.ref} has the same words."
@@ -382,7 +382,7 @@ def _near(text: str, beside: Beside) -> str:
     )
 
 
-def _copied(text: str, beside: Beside) -> str:
+def _copied(text: str, beside: ComparedWith) -> str:
     runs = [copied_run(text, passage.text, passage.ref) for passage in beside.passages]
     longest = max(runs, key=lambda found: found.run, default=CopiedRun(0, 0))
     if longest.run <= beside.run_limit:
@@ -393,18 +393,18 @@ def _copied(text: str, beside: Beside) -> str:
     )
 
 
-def _small(text: str, beside: Beside) -> str:
+def _small(text: str, beside: ComparedWith) -> str:
     return "It has only words that say nothing by themselves." if has_only_stop_words(text) else ""
 
 
-def _foreign(text: str, beside: Beside) -> str:
+def _foreign(text: str, beside: ComparedWith) -> str:
     language = language_of(text)
     if not language or not beside.languages or language in beside.languages:
         return ""
     return f"It seems to be in another language ({language}) than the queries here ({', '.join(beside.languages)})."
 
 
-_OF_TEXT: Mapping[QueryCheck, Callable[[str, Beside], str]] = {
+_OF_TEXT: Mapping[QueryCheck, Callable[[str, ComparedWith], str]] = {
     QueryCheck.DUPLICATE: _near,
     QueryCheck.COPIED: _copied,
     QueryCheck.STOP_WORDS: _small,

@@ -10,7 +10,7 @@ from apps.accounts.selectors import policy
 from apps.corpus.models import SnapshotBlock
 from apps.corpus.selectors.search import latest_snapshots, search_latest
 from apps.queries.core.checks import (
-    Beside,
+    ComparedWith,
     LikeIndex,
     Other,
     Passage,
@@ -60,8 +60,8 @@ class QueryGate:
         """
         text = written.get("text", "")
         if not text or metadata.get(VARIANT_OF):
-            return check_query(written, Beside(), {QueryCheck.PERSONAL: self.effects[QueryCheck.PERSONAL]})
-        beside = Beside(
+            return check_query(written, ComparedWith(), {QueryCheck.PERSONAL: self.effects[QueryCheck.PERSONAL]})
+        beside = ComparedWith(
             others=[other for other in self._others(text) if other.ref != query_id],
             passages=self._passages(text),
             languages=usual_languages(self._languages),

@@ -16,6 +16,7 @@ from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import rules
+from apps.queries.core.checks import Remark
 from apps.queries.enums import CheckEffect
 from apps.queries.execution.checking import WRITTEN, QueryGate, blocked, open_remarks
 from apps.queries.formats.records import QueryRow
@@ -132,11 +133,14 @@ class QueryComparison:
         written = {name: values[name] for name in WRITTEN if values.get(name)}
         remarks = self.gate.remarks(row.query_id, written, row.metadata or (query.metadata if query else {}))
         if remark := blocked(remarks):
-            raise self.file.error(row.line, remark.field, remark.value, rules.blocked_reason(remark))
+            raise self._fault(row, remark, rules.blocked_reason(remark))
         for remark in remarks:
             if remark.effect == CheckEffect.WARN:
-                self.errors.warn(self.file.error(row.line, remark.field, remark.value, remark.sentence))
+                self.errors.warn(self._fault(row, remark, remark.sentence))
         return {"remarks": open_remarks(query, values, remarks)} if written else {}
+
+    def _fault(self, row: QueryRow, remark: Remark, sentence: str) -> InputError:
+        return self.file.error(row.line, remark.field, remark.value, f"{sentence[0].lower()}{sentence[1:].rstrip('.')}")
 
     def _values(self, row: QueryRow) -> dict:
         """The row's values by field of the model, without the fields that the file does not contain."""
