@@ -110,9 +110,10 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "freeze redact import-fix import-columns import-confirm import-discard import-undo"),
     },
     "queries": {
-        **read(MEMBERS, "list balance sources source query"),
+        **read(MEMBERS, "list balance failures sources source query"),
         **form(LEADS, "new edit"),
-        **write(LEADS, "change settle source-new source-edit grant revoke retire"),
+        **write(MEMBERS, "report"),
+        **write(LEADS, "change settle decide source-new source-edit grant revoke retire"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -227,7 +228,8 @@ RIGHTS: dict[str, Rows] = {
     "queries-api": {
         **read(MEMBERS, "query source-detail"),
         **read_and_write(MEMBERS, LEADS, "list sources"),
-        **write(LEADS, "source change settle edit retire source-edit grant revoke"),
+        **read_and_write(LEADS, MEMBERS, "failures"),
+        **write(LEADS, "source change settle decide edit retire source-edit grant revoke"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

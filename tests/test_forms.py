@@ -218,6 +218,7 @@ TAKEN: dict[str, set[str]] = {
     "goldsets:draw-slice": {"quarter", "size"},
     "judging:give-back": {"person"},
     "notifications:read-all": {"kind"},
+    "queries:settle": {"query", "which"},
     "review:remind": {"triple", "one"},
     "triples:save-new": {*BenchForm.base_fields, "block"},
 }

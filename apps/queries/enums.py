@@ -43,3 +43,11 @@ class CheckEffect(models.TextChoices):
     BLOCK = "block", "Keep the query out"
     WARN = "warn", "Warn, and list it"
     LIST = "list", "List it only"
+
+
+class ReportState(models.TextChoices):
+    """What became of a report of a search that went wrong."""
+
+    OPEN = "open", "open"
+    TAKEN = "taken", "taken as a query"
+    REJECTED = "rejected", "rejected"

@@ -114,6 +114,31 @@ class NewQueryForm(QueryForm):
     field_order = ["outside_id", "text", "intent"]
 
 
+class FailureForm(KaratForm):
+    """A search that went wrong. The API takes the same fields."""
+
+    text = forms.CharField(
+        label="What did you search for?", max_length=4_000, widget=forms.Textarea(attrs={"rows": 2, "class": "serif"})
+    )
+    expected = forms.CharField(
+        label="What should have been found?",
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="In your words. If the query is taken, judges read it beside the query.",
+    )
+    passage = forms.CharField(
+        label="Id of a passage that answers",
+        required=False,
+        max_length=200,
+        help_text="If you know it. It is a hint for the lead and never counts as a grade.",
+    )
+    has_consent = forms.BooleanField(
+        label="The project may keep this query and test search with it",
+        help_text="Mail addresses, numbers of people and the like are masked before it is stored.",
+    )
+
+
 class SourceForm(KaratForm):
     name = forms.CharField(max_length=120, help_text="Such as search log 2026, interviews in March.")
     kind = forms.ChoiceField(choices=SourceKind.choices)

@@ -186,7 +186,7 @@ def test_a_variant_is_looked_through_for_personal_data_alone(project):
 
 def test_a_file_reads_passages_once_and_says_which_it_did_not_read(project, monkeypatch, django_assert_num_queries):
     make_snapshot(project, {"B1": RULE, "B2": RULE.upper(), "B3": "Visitors sign in."})
-    monkeypatch.setattr("apps.queries.execution.checking.MOST_WORDS", 12)
+    monkeypatch.setattr("apps.queries.selectors.MOST_WORDS", 12)
     long = "".join(f"Q{n},{COPIED} {n}\n" for n in range(10, 20))
 
     plan = import_csv(project, f"query_id,text\n{long}")

@@ -11,15 +11,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import CorpusAPIView
-from apps.accounts.enums import Role
+from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.api import change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
 from apps.corpus.imports.api import PAGING
 from apps.queries import actions, selectors
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty, QueryCheck
-from apps.queries.models import Query, Source
+from apps.queries.enums import Difficulty, QueryCheck, ReportState
+from apps.queries.models import FailureReport, Query, Source
 from apps.queries.rules import MOST_AT_ONCE
 
 COLUMNS = {"query_id": "outside_id", "group": "group_key"}
@@ -319,3 +319,80 @@ class QueryRetire(CorpusAPIView):
         reason = given_in(request.data, RetireQueryInput)["reason"]
         actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
+
+
+class FailureSerializer(serializers.ModelSerializer[FailureReport]):
+    """A report of a search that went wrong, with masks. Of a rejected one the words are deleted.
+
+    `query_id` is the query that it became.
+    """
+
+    state = ChoiceField(choices=ReportState.choices, read_only=True)
+    query_id = serializers.CharField(source="query.outside_id", default=None, read_only=True, allow_null=True)
+    remarks = serializers.DictField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = FailureReport
+        fields = ("id", "text", "expected", "passage", "remarks", "state", "reason", "query_id", "reported_at")
+        read_only_fields = fields
+
+
+class FailureInput(serializers.Serializer):
+    """`passage` is the id of a passage that answers, as files have it."""
+
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text="What was searched for.")
+    expected = serializers.CharField(
+        required=False, allow_blank=True, max_length=4_000, default="", help_text="What should have been found."
+    )
+    passage = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
+    has_consent = serializers.BooleanField(help_text="That the project may keep the query; without it nothing is kept.")
+
+
+class FailureDecisionInput(serializers.Serializer):
+    step = ChoiceField(choices=["take", "reject"])
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=400, default="")
+
+
+class FailureList(CorpusAPIView):
+    """Reports of searches that went wrong."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.FAILURES_WRITE}
+
+    @extend_schema(
+        operation_id="failures_list",
+        parameters=[OpenApiParameter("state", str, enum=ReportState.values), *PAGING],
+        responses=page_of("FailurePage", FailureSerializer),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        reports = selectors.reports_in(self.project)
+        if state := request.query_params.get("state"):
+            if state not in ReportState.values:
+                raise ValidationError({"state": f"One of {', '.join(ReportState.values)}."})
+            reports = reports.filter(state=state)
+        return oldest_first(request, reports, FailureSerializer, "state")
+
+    @extend_schema(operation_id="failures_report", request=FailureInput, responses={201: FailureSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Report a search that went wrong; what tells of a person is masked before anything is stored."""
+        given = given_in(request.data, FailureInput)
+        report = actions.report_failure(project=self.project, actor=self.member.user, at=timezone.now(), **given)
+        return Response(FailureSerializer(report).data, status=201)
+
+
+class FailureDecision(CorpusAPIView):
+    """Takes a report as a query, or rejects it."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="failures_decide", request=FailureDecisionInput, responses=FailureSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        given = given_in(request.data, FailureDecisionInput)
+        by: dict[str, Any] = {
+            "report_id": selectors.report_in(self.project, pk).pk,
+            "actor": self.member.user,
+            "at": timezone.now(),
+        }
+        is_taken = given["step"] == "take"
+        report = actions.take_report(**by) if is_taken else actions.reject_report(reason=given["reason"], **by)
+        return Response(FailureSerializer(report).data)

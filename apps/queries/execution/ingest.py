@@ -18,9 +18,9 @@ from apps.corpus.models import Import
 from apps.queries import rules
 from apps.queries.core.checks import Remark
 from apps.queries.enums import CheckEffect
-from apps.queries.execution.checking import WRITTEN, QueryGate, blocked, open_remarks
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
+from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
 
 
 def added_by(item: Import) -> QuerySet[Query]:

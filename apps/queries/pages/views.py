@@ -10,16 +10,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_view, user_of
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
 from apps.common.text.wording import plural
-from apps.common.web.requests import keys_in
+from apps.common.web.requests import key_in, keys_in
 from apps.queries import actions, rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.enums import ReportState
 from apps.queries.execution.revoking import resting_on
-from apps.queries.forms import BulkForm, FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
+from apps.queries.forms import BulkForm, FailureForm, FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
 from apps.queries.pages import balance_board
 
@@ -185,6 +186,61 @@ def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     reason = request.POST.get("reason", "")
     actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
     return redirect("queries:query", slug=project.slug, pk=query.pk)
+
+
+@require_safe
+@member_view()
+def failures(request: HttpRequest, project: Project) -> HttpResponse:
+    return _failures_page(request, project, FailureForm())
+
+
+@require_POST
+@member_view()
+def failure_report(request: HttpRequest, project: Project) -> HttpResponse:
+    form = FailureForm(request.POST)
+    if form.is_valid():
+        try:
+            report = actions.report_failure(
+                project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+            )
+        except actions.QueryRefused as refusal:
+            form.add_error("passage" if refusal.code == "passage_unknown" else "text", refusal.sentence)
+        else:
+            messages.success(request, f"Reported as: “{report.text}”. A lead takes it as a query or rejects it.")
+            return redirect("queries:failures", slug=project.slug)
+    return _failures_page(request, project, form)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def failure_decide(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take the report as a query, or reject it; the next one is on the page that follows."""
+    report = selectors.report_in(project, pk)
+    by: dict[str, Any] = {"report_id": report.pk, "actor": user_of(request), "at": timezone.now()}
+    if request.POST.get("step") == "take":
+        query = actions.take_report(**by).query
+        messages.success(request, f"Taken as {query}.")
+    else:
+        actions.reject_report(reason=request.POST.get("reason", ""), **by)
+        messages.success(request, "Rejected. Its words are deleted.")
+    return redirect("queries:failures", slug=project.slug)
+
+
+def _failures_page(request: HttpRequest, project: Project, form: FailureForm) -> HttpResponse:
+    """Leads see the open reports, from one on; everybody sees their own."""
+    reports = selectors.reports_in(project)
+    waiting = reports.filter(state=ReportState.OPEN)
+    after = key_in(request.GET.get("after", "")) or 0
+    own = list(reports.filter(reported_by=user_of(request)).order_by("-pk")[:PAGE_SIZE])
+    return _form_page(
+        request,
+        "queries/failures.html",
+        form,
+        own=own,
+        waiting=waiting.count(),
+        shown=list(waiting.filter(pk__gt=after)[:PAGE_SIZE]) if member_of(request).is_lead else [],
+        is_first=not after,
+    )
 
 
 @require_safe
