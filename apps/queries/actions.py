@@ -24,7 +24,7 @@ from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.checks import Remark
 from apps.queries.core.masking import mask
-from apps.queries.core.naming import free_ids
+from apps.queries.core.naming import VARIANT, VARIANT_OF, VARIANT_SEED, free_ids
 from apps.queries.enums import CheckEffect, ReportState, SourceKind
 from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
 from apps.queries.execution.revoking import Resting, retire_resting
@@ -172,6 +172,37 @@ def settle_remarks(*, project: Project, query_ids: Collection[int], actor: User,
         record_all(project=project, actor=actor, action="query.remarks_settled", changes=events, at=at)
         settled += len(queries)
     return settled
+
+
+LIKE_ORIGINAL = ("intent", "description", "source", "difficulty", "domain", "query_type", "group_key")
+
+
+@transaction.atomic
+def add_variants(
+    *, project: Project, query_ids: Collection[int], kinds: Collection[str], seed: int, actor: User, at: datetime
+) -> list[Query]:
+    """Add degraded wordings of queries, made by a seed, and fix the words of their originals.
+
+    A variant has the source, the strata and, in every version, the grades of its original: nobody judges it.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    QueryRefused.raise_for(rules.variants_refusal(len(query_ids), kinds), code="variants_not_made")
+    new = selectors.new_variants(project, query_ids, kinds, seed)
+    taken = set(Query.everything.filter(project=project).values_list("outside_id", flat=True))
+    rows = []
+    for original, kind, text in new:
+        label = f"{original.outside_id}-{kind}"[:190]
+        outside_id = next(name for name in free_ids(label) if name not in taken)
+        taken.add(outside_id)
+        facts = {VARIANT_OF: original.outside_id, VARIANT: str(kind.label), VARIANT_SEED: seed}
+        alike = {name: getattr(original, name) for name in LIKE_ORIGINAL}
+        own = {"outside_id": outside_id, "text": text, "metadata": facts, "created_by": actor, "created_at": at}
+        rows.append(Query(project=project, **own, **alike))
+    added = Query.objects.bulk_create(rows, batch_size=500)
+    lock_queries({one.original.pk for one in new}, at=at)
+    changes = [(query, dict[str, Any](), {"text": query.text, **query.metadata}) for query in added]
+    record_all(project=project, actor=actor, action="query.created", changes=changes, at=at)
+    return added
 
 
 class Question(NamedTuple):

@@ -51,3 +51,13 @@ class ReportState(models.TextChoices):
     OPEN = "open", "open"
     TAKEN = "taken", "taken as a query"
     REJECTED = "rejected", "rejected"
+
+
+class VariantKind(models.TextChoices):
+    """How a wording is degraded. The value is part of the variant's id, the label its kind in files."""
+
+    TYPO = "typo", "typo"
+    SLIP = "slip", "keyboard slip"
+    MARKS = "marks", "no diacritics"
+    LOWER = "lower", "lower case"
+    TELEGRAPHIC = "short", "telegraphic"

@@ -1,6 +1,6 @@
 """Rules about queries and sources. Each returns the reason against an action as a sentence, or None."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from apps.accounts.models import Project
 from apps.common.text.wording import plural
@@ -83,6 +83,17 @@ def gone_refusal(number: int) -> str | None:
         return None
     gone = plural(number, "query is", "queries are")
     return f"{gone} no longer here: the import was undone meanwhile. Load the page again and choose anew."
+
+
+def variants_refusal(number: int, kinds: Collection[str]) -> str | None:
+    """Why no variants of these kinds of so many queries can be made."""
+    if not number:
+        return "Select queries first, or take all that match the filter."
+    if not kinds:
+        return "Choose at least one kind."
+    if number > MOST_AT_ONCE:
+        return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} get variants at once. Filter the list first."
+    return None
 
 
 def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | None:

@@ -1,7 +1,7 @@
 """Reads of queries and sources, all scoped to one project, and the checks of queries that come into it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, reduce
@@ -32,8 +32,9 @@ from apps.queries.core.checks import (
     usual_languages,
     words,
 )
-from apps.queries.core.naming import VARIANT_OF, QueryNames
-from apps.queries.enums import CheckEffect, QueryCheck
+from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
+from apps.queries.core.variants import degraded
+from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
 from apps.queries.models import FailureReport, Permission, Query, Source
 
 STRATA = {
@@ -136,6 +137,37 @@ def preview_of(project: Project, query_ids: Iterable[int], change: BulkChange) -
         for query in live.filter(pk__in=part)
     )
     return preview(rows, change)
+
+
+class NewVariant(NamedTuple):
+    """A variant that could be added to an original query."""
+
+    original: Query
+    kind: VariantKind
+    text: str
+
+
+def new_variants(project: Project, query_ids: Collection[int], kinds: Collection[str], seed: int) -> list[NewVariant]:
+    """The variants of these kinds that the queries do not have yet, by query and kind.
+
+    Retired queries and variants get none; nor does a query whose degraded wording is its own or another variant's.
+    """
+    made: defaultdict[str, set[str]] = defaultdict(set)
+    for facts, text in Query.objects.filter(project=project, metadata__has_key=VARIANT_OF).values_list(
+        "metadata", "text"
+    ):
+        made[str(facts[VARIANT_OF])] |= {str(facts.get(VARIANT, "")), text}
+    originals = live_queries(project).exclude(metadata__has_key=VARIANT_OF)
+    found = []
+    for part in chunks(sorted(query_ids), 500):
+        for query in originals.filter(pk__in=part):
+            has = made[query.outside_id]
+            for kind in VariantKind:
+                text = degraded(query.text, kind, seed) if kind in kinds and str(kind.label) not in has else ""
+                if text and text not in has:
+                    found.append(NewVariant(query, kind, text))
+                    has.add(text)
+    return found
 
 
 def choices_in(project: Project) -> dict[str, list[str]]:

@@ -313,6 +313,11 @@ def has_only_stop_words(text: str) -> bool:
     return found <= STOP_WORDS or any(found <= own for own in _OF_LANGUAGE.values())
 
 
+def small_words(text: str) -> frozenset[str]:
+    """The small words of the text's language; those of English where that is not certain."""
+    return _OF_LANGUAGE.get(language_of(text), STOP_WORDS)
+
+
 class Remark(NamedTuple):
     """What a check found in one query. `sentence` is for people; `field` has it, and `value` is shown beside it."""
 

@@ -1,4 +1,4 @@
-"""Ids for queries that come without one, the words by which two queries are the same, and what one is a variant of."""
+"""Ids for queries that come without one, the words by which two are the same, and what is noted of a variant."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,8 +6,9 @@ from itertools import count
 
 from apps.common.text.words import plain_words
 
-VARIANT_OF = "variant_of"
-"""In the metadata of a variant: the outside id of the original query."""
+VARIANT_OF, VARIANT, VARIANT_SEED = "variant_of", "variant", "variant_seed"
+"""In the metadata of a variant: the outside id of the original query, the kind, and of one that was made here the seed.
+One with a seed has the grades of its original."""
 _NUMBERED = re.compile(r"Q([0-9]{1,9})\Z")
 
 
