@@ -30,6 +30,7 @@ LADDER = (
     "review",
     "triples",
     "retrieval",
+    "querylogs",
     "queries",
     "corpus",
     "jobs",

@@ -179,6 +179,7 @@ INSTALLED_APPS = [
     "apps.jobs",
     "apps.corpus",
     "apps.queries",
+    "apps.querylogs",
     "apps.retrieval",
     "apps.triples",
     "apps.review",

@@ -17,6 +17,7 @@ from apps.goldsets import urls as goldsets
 from apps.jobs import urls as jobs
 from apps.judging import urls as judging
 from apps.queries import urls as queries
+from apps.querylogs import urls as querylogs
 from apps.reports import urls as reports
 from apps.retrieval import urls as retrieval
 from apps.review import urls as review
@@ -30,6 +31,7 @@ handler500 = "apps.dashboard.pages.errors.server_error"
 PROJECT_PAGES = [
     path("", include((accounts.project_pages, "people"))),
     path("corpus/", include((corpus.pages, "corpus"))),
+    path("queries/logs/", include((querylogs.pages, "querylogs"))),
     path("queries/", include((queries.pages, "queries"))),
     path("runs/", include((retrieval.pages, "retrieval"))),
     path("triples/", include((triples.pages, "triples"))),
@@ -54,6 +56,7 @@ PROJECT_API = [
     path("jobs/", include((jobs.api, "jobs-api"))),
     path("notifications/", include((jobs.notification_api, "notifications-api"))),
     path("corpus/", include((corpus.api, "corpus-api"))),
+    path("queries/logs/", include((querylogs.api, "querylogs-api"))),
     path("queries/", include((queries.api, "queries-api"))),
     path("runs/", include((retrieval.api, "retrieval-api"))),
     path("systems/", include((retrieval.system_api, "systems-api"))),

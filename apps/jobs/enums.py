@@ -51,6 +51,10 @@ class DeliveryState(TextChoices):
     FAILED = "failed", "failed"
 
 
+PASSING_UPLOADS = frozenset({"log"})
+"""Kinds of uploads of which nothing may stay: deleted with their last attempt, and in no backup."""
+
+
 class UploadState(TextChoices):
     STORED = "stored", "stored"
     USED = "used", "used"

@@ -55,11 +55,20 @@ Seen = Collection[str] | None
 
 @transaction.atomic
 def create_query(
-    *, project: Project, outside_id: str, text: str, actor: User, at: datetime, seen: Seen = None, **fields: Any
+    *,
+    project: Project,
+    outside_id: str,
+    text: str,
+    actor: User,
+    at: datetime,
+    seen: Seen = None,
+    is_text_on_record: bool = True,
+    **fields: Any,
 ) -> Query:
     """Add one query. `fields` are any of EDITABLE.
 
-    Raises QueryRefused for what a check of the project keeps out, and QueryDoubted for a warning that is not `seen`.
+    Without `is_text_on_record` the audit, which forgets nothing, does not repeat its words. Raises QueryRefused for
+    what a check of the project keeps out, and QueryDoubted for a warning that is not `seen`.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # an accepted Q&A may be taking an id
     taken = Query.everything.filter(project=project, outside_id=outside_id).first()
@@ -76,7 +85,7 @@ def create_query(
         remarks=open_remarks(None, {"text"}, remarks),
         **fields,
     )
-    after = {"text": query.text}
+    after = {"text": query.text} if is_text_on_record else {}
     record(project=project, actor=actor, action="query.created", obj=query, after=after, at=at)
     return query
 
@@ -167,7 +176,7 @@ def settle_remarks(*, project: Project, query_ids: Collection[int], actor: User,
     for part in chunks(sorted(query_ids), 500):
         rows = Query.objects.select_for_update(of=("self",)).filter(project=project, pk__in=part).exclude(remarks={})
         queries = list(rows.order_by("pk"))
-        events = [(query, {"remarks": query.remarks}, dict[str, Any](remarks={})) for query in queries]
+        events = [(query, {"remarks": sorted(query.remarks)}, dict[str, Any](remarks=[])) for query in queries]
         rows.update(remarks={})
         record_all(project=project, actor=actor, action="query.remarks_settled", changes=events, at=at)
         settled += len(queries)
@@ -427,6 +436,7 @@ def take_report(*, report_id: int, actor: User, at: datetime) -> FailureReport:
         intent=report.expected,
         source=source,
         metadata={"expected_passage": report.passage} if report.passage else {},
+        is_text_on_record=False,
         actor=actor,
         at=at,
     )

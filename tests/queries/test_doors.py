@@ -131,7 +131,7 @@ def test_what_the_api_and_a_file_bring_in_is_listed_until_a_lead_settles_it(clie
 
     assert list(remarks_of(project)) == ["Q3"]
     event = Event.objects.filter(action="query.remarks_settled").earliest("pk")
-    assert event.before == {"remarks": {"stop_words": "It has only words that say nothing by themselves."}}
+    assert (event.before, event.after) == ({"remarks": ["stop_words"]}, {"remarks": []})
 
 
 def test_a_check_that_only_lists_asks_nobody(client, project):

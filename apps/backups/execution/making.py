@@ -22,11 +22,15 @@ from apps.backups.selectors.reading import Moment, applied_migrations, carried, 
 from apps.common.errors import Refusal
 from apps.common.files import store
 from apps.common.files.buckets import Bucket
+from apps.jobs.enums import PASSING_UPLOADS
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being copied, how much of it is done, and how much there is (0: unknown)."""
 
-NAMED_FILES = "SELECT path FROM jobs_upload WHERE state <> 'discarded' ORDER BY path"
+NAMED_FILES = (
+    "SELECT path FROM jobs_upload WHERE state <> 'discarded'"
+    " AND kind NOT IN ('" + "', '".join(sorted(PASSING_UPLOADS)) + "') ORDER BY path"
+)
 
 
 def silently(what: str, done: int, total: int) -> None:

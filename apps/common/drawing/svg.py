@@ -30,6 +30,10 @@ ICONS = {
     "up": '<path d="M8 13V3M4.5 6.5 8 3l3.5 3.5"/>',
     "down": '<path d="M8 3v10M4.5 9.5 8 13l3.5-3.5"/>',
     "clock": '<circle cx="8" cy="8" r="5.8"/><path d="M8 4.8V8l2.2 1.6"/>',
+    "done": '<circle cx="8" cy="8" r="4.5" fill="currentColor"/>',
+    "todo": '<circle cx="8" cy="8" r="4.5"/>',
+    "out": '<path d="m4 4 8 8M12 4l-8 8"/>',
+    "same": '<path d="M3 6h10M3 10h10"/>',
     "info": '<circle cx="8" cy="8" r="6"/><path d="M8 7.200v4M8 4.800v.1"/>',
 }
 

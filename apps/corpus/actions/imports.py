@@ -1,8 +1,9 @@
 """Actions on an import: upload a file for a preview, read it again in another way, confirm it, discard it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -79,30 +80,44 @@ def take_fix(*, import_id: int, name: str, actor: User, at: datetime) -> Import:
     return _read_again(_reopen(import_id=import_id, choose=proposed, actor=actor, at=at))
 
 
-def choose_columns(*, import_id: int, choice: TableChoice, is_final: bool, actor: User, at: datetime) -> Import:
+def choose_columns(
+    *,
+    import_id: int,
+    choice: TableChoice,
+    is_final: bool,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+    actor: User,
+    at: datetime,
+) -> Import:
     """Read the table by these choices; or import it, when they are those of its preview and `is_final`.
 
-    What is imported is therefore always what was shown.
+    What is imported is therefore always what was shown. `beside` are options for which the file is not read again.
     """
-    if is_final and (confirmed := _confirm_table(import_id=import_id, choice=choice, actor=actor, at=at)):
-        return confirmed
+    if settled := _settle_table(
+        import_id=import_id, choice=choice, beside=beside, is_final=is_final, actor=actor, at=at
+    ):
+        return settled
 
     def chosen(item: Import) -> dict[str, Any]:
-        return {**item.options, "table": choice.as_json()}
+        return {**item.options, **beside, "table": choice.as_json()}
 
     return _read_again(_reopen(import_id=import_id, choose=chosen, actor=actor, at=at))
 
 
 @transaction.atomic
-def _confirm_table(*, import_id: int, choice: TableChoice, actor: User, at: datetime) -> Import | None:
-    """Import the table if it is ready and was shown with these choices."""
+def _settle_table(
+    *, import_id: int, choice: TableChoice, beside: Mapping[str, Any], is_final: bool, actor: User, at: datetime
+) -> Import | None:
+    """Keep the choices of a table that is ready and was shown with these columns; if they are final, import it."""
     item = import_reading.locked(import_id)
     shown = TableChoice.from_json(item.plan.get("table", {}).get("choice", {}))
-    if item.state != ImportState.READY or replace(shown, remember=choice.remember) != choice:
+    is_changed = any(item.options.get(name) != value for name, value in beside.items())
+    is_shown = item.state == ImportState.READY and replace(shown, remember=choice.remember) == choice
+    if not is_shown or not (is_final or is_changed):
         return None
-    item.options = {**item.options, "table": choice.as_json()}
+    item.options = {**item.options, **beside, "table": choice.as_json()}
     item.save(update_fields=["options"])
-    return confirm_import(import_id=item.pk, actor=actor, at=at)
+    return confirm_import(import_id=item.pk, actor=actor, at=at) if is_final and not is_changed else item
 
 
 def _read_again(item: Import) -> Import:

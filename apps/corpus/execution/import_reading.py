@@ -42,7 +42,7 @@ from apps.corpus.selectors.import_kinds import (
     kind_named,
     settled_choice,
 )
-from apps.jobs.actions.uploads import StoredUpload, keep_upload, mark_used
+from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, mark_used
 
 
 def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
@@ -154,7 +154,8 @@ def apply_import(*, import_id: int, actor: User, at: datetime, prepared: Any = N
     prepared = kind.still_fitting(item.project, item.options, prepared)
     before = kind.before(item.project, item.options, prepared)
     result = take_in(item, actor=actor, at=at, prepared=prepared)
-    mark_used(upload_id=item.upload_id, actor=actor, at=at)
+    close = mark_used if kind.keeps_file else discard_upload
+    close(upload_id=item.upload_id, actor=actor, at=at)
     _remember_columns(item, actor, at)
     item.result = result.as_json()
     kind.remember(item, before)

@@ -10,6 +10,7 @@ from django.db.models.query import QuerySet
 from apps.common.database.bulk import chunks, insert_rows
 from apps.common.database.scratch import Scratch
 from apps.common.errors import InputErrors
+from apps.common.files.store import FileGone
 from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.execution import import_reading
 from apps.corpus.execution.freezing import freeze_snapshot
@@ -17,8 +18,10 @@ from apps.corpus.execution.import_reading import prepared, preview
 from apps.corpus.execution.search_index import index_part, parts_of
 from apps.corpus.models import READING, Block, BlockVersion, Corpus, Document, FormerTitle, FormerVersion, Import
 from apps.corpus.selectors.corpora import latest_snapshot
+from apps.corpus.selectors.import_kinds import kind_named
 from apps.corpus.selectors.snapshots import current_blocks
-from apps.jobs.enums import JobState
+from apps.jobs.actions.uploads import discard_upload
+from apps.jobs.enums import JobState, UploadState
 from apps.jobs.execution.context import JobContext
 from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import job_kind
@@ -155,6 +158,9 @@ def follow_import(job: Job, at: datetime) -> None:
     if job.state in {JobState.FAILED, JobState.CANCELLED}:
         reason = job.error or "The job was cancelled."
         imports.filter(state=waiting).update(state=ImportState.FAILED, failure=reason)
+        for item in imports.select_related("upload"):
+            if not kind_named(item.kind).keeps_file and item.upload.state == UploadState.STORED:
+                discard_upload(upload_id=item.upload_id, actor=None, at=at)
     elif job.state in {JobState.QUEUED, JobState.RUNNING}:
         imports.filter(state=ImportState.FAILED).update(state=waiting, failure="")
 
@@ -209,4 +215,7 @@ def freeze_corpus(ctx: JobContext) -> dict[str, Any] | None:
 
 
 def _import(ctx: JobContext) -> Import:
-    return Import.objects.select_related("upload", "project").get(pk=ctx.params["import_id"])
+    item = Import.objects.select_related("upload", "project").get(pk=ctx.params["import_id"])
+    if item.upload.state == UploadState.DISCARDED:
+        raise FileGone(f"{item.title} was deleted when its job ended. Upload it again.", code="file_deleted")
+    return item

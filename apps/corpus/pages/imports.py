@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -265,10 +266,19 @@ def _is_open_table(item: Import) -> bool:
     return "table" in item.plan and item.state in {ImportState.READY, ImportState.FAULTY}
 
 
-def _table_page(request: HttpRequest, item: Import, form: TableForm | None = None) -> HttpResponse:
-    table = item.plan["table"]
-    context = {"item": item, "table": table, "section": kind_named(item.kind).section, "form": form}
-    return render(request, "corpus/import_columns.html", context, status=400 if form else 200)
+def _table_page(request: HttpRequest, item: Import, form: Form | None = None) -> HttpResponse:
+    kind = kind_named(item.kind)
+    context = {"item": item, "table": item.plan["table"], "section": kind.section, "form": form}
+    context |= {"beside": _beside(kind, item), **kind.page_context(item)}
+    return render(request, kind.columns_page, context, status=400 if form else 200)
+
+
+def _beside(kind: ImportKind, item: Import, data: QueryDict | None = None) -> ImportForm:
+    """The form of the options that are chosen on the page of the columns."""
+    form: ImportForm = kind.form_class(data, project=item.project, uploaded=item.upload.filename, initial=item.options)
+    for name in set(form.fields) - set(kind.beside_columns):
+        del form.fields[name]
+    return form
 
 
 @require_POST
@@ -279,12 +289,14 @@ def import_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     if not _is_open_table(item):
         return redirect("corpus:import", slug=project.slug, pk=item.pk)
     form = TableForm(request.POST, table=item.plan["table"])
-    if not form.is_valid():
-        return _table_page(request, item, form)
+    beside = _beside(kind_named(item.kind), item, request.POST)
+    if not (form.is_valid() and beside.is_valid()):
+        return _table_page(request, item, form if form.errors else beside)
     imports.choose_columns(
         import_id=item.pk,
         choice=form.choice(),
         is_final="import" in request.POST,
+        beside=beside.cleaned_data,
         actor=user_of(request),
         at=timezone.now(),
     )

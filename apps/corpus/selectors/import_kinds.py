@@ -21,6 +21,7 @@ from apps.common.files.linefiles import Extent, is_within
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ColumnRole, Fix, ImportPlan, TableChoice, propose_columns
 from apps.corpus.models import Corpus, Import, RememberedColumns, Snapshot
+from apps.jobs.enums import PASSING_UPLOADS
 
 
 class SettledChoice(NamedTuple):
@@ -142,6 +143,16 @@ class ImportKind:
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""
 
+    columns_page: ClassVar[str] = "corpus/import_columns.html"
+    """The template of the page on which the columns of a table are chosen."""
+    beside_columns: ClassVar[tuple[str, ...]] = ()
+    """The options of `form_class` that stand on that page too. To change them is no reason to read the file again."""
+
+    @property
+    def keeps_file(self) -> bool:
+        """Whether the uploaded file stays as evidence, and is not deleted with its last attempt, applied or not."""
+        return self.name not in PASSING_UPLOADS
+
     @property
     def contents(self) -> str:
         """What files of this kind hold, in the words of the pages: "documents", "Q&As"."""
@@ -157,6 +168,10 @@ class ImportKind:
         On SQLite, where nobody else writes during that transaction, so that it is short.
         """
         yield None
+
+    def page_context(self, item: Import) -> dict[str, Any]:
+        """What the page of the columns shows beside the table."""
+        return {}
 
     def fits(self, project: Project, options: dict[str, Any], prepared: Any) -> bool:
         """Whether what was prepared would be the same now."""

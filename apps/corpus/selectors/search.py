@@ -5,6 +5,7 @@ frozen, or just before. The words people type are data: each is quoted, whatever
 """
 
 import re
+from collections.abc import Iterable
 
 from django.db import connection
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -30,13 +31,23 @@ def search_blocks(snapshot: Snapshot, text: str, *, limit: int = 20) -> list[Sna
 
 def search_latest(project: Project, text: str, *, limit: int) -> list[SnapshotBlock]:
     """The best matching entries in the newest snapshot of each corpus of the project, best first."""
-    return _ranked(list(latest_snapshots(project).values_list("pk", flat=True)), text, limit)
+    return _ranked(_newest(project), text, limit)
+
+
+def words_found(project: Project, words: Iterable[str]) -> set[str]:
+    """Those of the words that a passage of a newest snapshot has, or another word that begins with one."""
+    snapshots = _newest(project)
+    return {word for word in words if snapshots and _keys(snapshots, [word], 1)}
 
 
 def latest_snapshots(project: Project) -> QuerySet[Snapshot]:
     """The newest snapshot of each corpus of the project."""
     newest = Snapshot.objects.filter(corpus=OuterRef("corpus")).order_by("-number").values("pk")[:1]
     return Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
+
+
+def _newest(project: Project) -> list[int]:
+    return list(latest_snapshots(project).values_list("pk", flat=True))
 
 
 def _entries() -> QuerySet[SnapshotBlock]:

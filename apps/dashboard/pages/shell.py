@@ -165,6 +165,7 @@ SECTIONS = {
     "corpus": "Documents",
     "editions": "Documents",
     "queries": "Queries",
+    "querylogs": "Queries",
     "triples": "Q&A",
     "judging": "Rounds",
     "review": "Review",

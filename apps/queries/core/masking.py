@@ -26,7 +26,9 @@ EMAIL, LINK, IP, PHONE, CARD, IBAN, NATIONAL_ID, KEY, STREET, LISTED = KINDS = (
 )
 """The kinds of what is masked, as they stand in the text that is kept: "reset password for [e-mail]"."""
 
-MASK = re.compile(rf"\[({'|'.join(KINDS)})\]")
+BY_PEOPLE = ("customer", "person", "place", "something else")
+"""The kinds that a person who reads a query can choose for what no rule finds."""
+MASK = re.compile(rf"\[({'|'.join((*KINDS, *BY_PEOPLE))})\]")
 
 
 class Masked(NamedTuple):
@@ -51,14 +53,14 @@ class Names:
     def __bool__(self) -> bool:
         return bool(self._by_first)
 
-    def mask(self, text: str) -> tuple[str, int]:
+    def mask(self, text: str, as_kind: str = LISTED) -> tuple[str, int]:
         """The text with a mask for each name, the longest that fits, and how many there were."""
         words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(text)]
         parts, place, count, at = [], 0, 0, 0
         while at < len(words):
             for name in self._by_first.get(words[at][2], ()):
                 if tuple(word for _, _, word in words[at : at + len(name)]) == name:
-                    parts += [text[place : words[at][0]], f"[{LISTED}]"]
+                    parts += [text[place : words[at][0]], f"[{as_kind}]"]
                     place, count = words[at + len(name) - 1][1], count + 1
                     at += len(name) - 1
                     break

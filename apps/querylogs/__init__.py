@@ -1,0 +1,1 @@
+"""Search logs: masked, counted, sampled, and read by a person before a query enters."""

@@ -1,0 +1,307 @@
+"""Actions on search logs: what was drawn is offered, read, and kept or not."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.jobs.execution.periodic import periodic_task
+from apps.queries.actions import create_query, create_source, edit_query
+from apps.queries.core.masking import BY_PEOPLE, MASK, Names
+from apps.queries.enums import SourceKind
+from apps.queries.models import Query, Source
+from apps.queries.selectors import names_in
+from apps.querylogs import rules
+from apps.querylogs.enums import OfferState
+from apps.querylogs.execution.drawing import Drawn
+from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.querylogs.selectors import TRAFFIC, traffic_of
+from apps.querylogs.workflow import after
+
+MOST_NAME = 120
+
+
+class LogRefused(Refusal):
+    """A search log from which nothing can be drawn, or a query of one that cannot be decided."""
+
+
+@transaction.atomic
+def offer_drawn(*, project: Project, drawn: Drawn, options: dict[str, Any], actor: User, at: datetime) -> QueryLog:
+    """Store what was drawn, to be read. A source is made where none was chosen."""
+    source = Source.objects.filter(project=project, slug=options["source"]).first()
+    if source is None:
+        source = create_source(
+            project=project,
+            name=options["name"],
+            kind=SourceKind.QUERY_LOG,
+            slug=_free_slug(project, options["name"]),
+            actor=actor,
+            at=at,
+        )
+    log = QueryLog.objects.create(
+        project=project,
+        source=source,
+        name=options["name"],
+        least_people=options["people"],
+        plan=options["plan"],
+        seed=options["seed"],
+        figures=drawn.figures,
+        expires_at=at + timedelta(days=rules.UNREAD_DAYS),
+        created_by=actor,
+        created_at=at,
+    )
+    for offered in drawn.offered:
+        offered.log = log
+    OfferedQuery.objects.bulk_create(drawn.offered, batch_size=500)
+    facts = {"offered": len(drawn.offered), "people": log.least_people, "plan": log.plan, "seed": log.seed}
+    record(project=project, actor=actor, action="query_log.drawn", obj=log, after=facts, at=at)
+    return log
+
+
+def _free_slug(project: Project, name: str) -> str:
+    slug, number = slugify(name)[:50] or "search-log", 1
+    taken = set(Source.objects.filter(project=project, slug__startswith=slug).values_list("slug", flat=True))
+    while (free := slug if number == 1 else f"{slug}-{number}") in taken:
+        number += 1
+    return free
+
+
+def decide(
+    *,
+    offered: OfferedQuery,
+    step: str,
+    text: str = "",
+    query: str = "",
+    words: str = "",
+    kind: str = "",
+    listed: bool = False,
+    note: str = "",
+    actor: User,
+    at: datetime,
+) -> int:
+    """Take one step on an offered query, by its name. Returns how many offered queries have changed."""
+    if step == "mask":
+        changed = mask_words(
+            offered_id=offered.pk, words=words, kind=kind or BY_PEOPLE[0], listed=listed, actor=actor, at=at
+        )
+        return len(changed)
+    if step == "keep":
+        keep(offered_id=offered.pk, text=text, note=note, actor=actor, at=at)
+    elif step == "same":
+        other = Query.objects.filter(project=offered.log.project, outside_id=query).first()
+        if other is None:
+            raise LogRefused(f"This project has no query {query}.", code="query_unknown")
+        same_as(offered_id=offered.pk, query=other, note=note, actor=actor, at=at)
+    elif step == "reject":
+        reject(offered_id=offered.pk, note=note, actor=actor, at=at)
+    else:
+        undo(offered_id=offered.pk, actor=actor, at=at)
+    return 1
+
+
+@transaction.atomic
+def keep(*, offered_id: int, actor: User, at: datetime, text: str = "", note: str = "") -> OfferedQuery:
+    """Make it a query of the project, in other words where `text` has some; its masks stay.
+
+    Raises LogRefused, and QueryRefused for what the project's checks do not let in.
+    """
+    offered = _locked(offered_id)
+    LogRefused.raise_for(rules.decide_refusal(offered), code="not_waiting")
+    text = " ".join(text.split()) or offered.text
+    if sorted(MASK.findall(text)) != sorted(MASK.findall(offered.text)):
+        raise LogRefused("The masks of the query have to stay as they are. Change the other words.", code="masks_stay")
+    log = offered.log
+    project = log.project
+    Project.objects.select_for_update().get(pk=project.pk)
+    query = create_query(
+        project=project,
+        outside_id=_free_id(project, text),
+        text=text,
+        source=log.source,
+        metadata={TRAFFIC: [traffic_of(offered)]},
+        is_text_on_record=False,
+        actor=actor,
+        at=at,
+    )
+    offered.query, offered.is_edited, offered.note = query, text != offered.text, note
+    return _decided(offered, "keep", actor, at)
+
+
+def _free_id(project: Project, text: str) -> str:
+    """The next number. A query of the same words is refused: it is marked as the same as that one instead."""
+    names = names_in(project)
+    if known := names.known_id(text):
+        raise LogRefused(f"{known} has the same words. Mark this one as the same.", code="same_words")
+    return names.id_for(text)
+
+
+@transaction.atomic
+def same_as(*, offered_id: int, query: Query, actor: User, at: datetime, note: str = "") -> OfferedQuery:
+    """Say that it is a query of the project in other words: that one takes its searches and its chance, no text."""
+    offered = _locked(offered_id)
+    LogRefused.raise_for(rules.decide_refusal(offered), code="not_waiting")
+    if query.project_id != offered.log.project_id or query.retired_at is not None or query.is_asked:
+        raise LogRefused(f"{query.outside_id} is not a live query of this project.", code="query_unknown")
+    _take_traffic(query, [*_traffic(query), traffic_of(offered)], actor, at)
+    offered.query, offered.note = query, note
+    return _decided(offered, "same", actor, at)
+
+
+@transaction.atomic
+def reject(*, offered_id: int, actor: User, at: datetime, note: str = "") -> OfferedQuery:
+    """Leave it out. Its text is deleted with the next decision."""
+    offered = _locked(offered_id)
+    LogRefused.raise_for(rules.decide_refusal(offered), code="not_waiting")
+    offered.note = note
+    return _decided(offered, "reject", actor, at)
+
+
+@transaction.atomic
+def undo(*, offered_id: int, actor: User, at: datetime) -> OfferedQuery:
+    """Take the decision back, while the text is there: it waits again. A query that it made is removed."""
+    offered = _locked(offered_id)
+    LogRefused.raise_for(rules.undo_refusal(offered), code="not_undone")
+    query, state = offered.query, offered.state
+    offered.query, offered.is_edited = None, False
+    _moved(offered, "undo", None, None)
+    if query is not None and state == OfferState.KEPT:
+        record(project=offered.log.project, actor=actor, action="query.removed", obj=query, at=at)
+        query.delete()
+    elif query is not None:
+        own = (offered.log_id, offered.position)
+        _take_traffic(query, [one for one in _traffic(query) if (one["log"], one["position"]) != own], actor, at)
+    return offered
+
+
+@transaction.atomic
+def mask_words(
+    *, offered_id: int, words: str, kind: str, listed: bool, actor: User, at: datetime
+) -> list[OfferedQuery]:
+    """Mask these words in every query of the log that waits; with `listed`, in later logs too.
+
+    Returns the queries that have changed, this one first. Raises LogRefused for words that it does not have.
+    """
+    offered = _locked(offered_id)
+    LogRefused.raise_for(rules.decide_refusal(offered), code="not_waiting")
+    if kind not in BY_PEOPLE:
+        raise LogRefused(f"A mask is one of: {', '.join(BY_PEOPLE)}.", code="mask_unknown")
+    names = Names([words])
+    if not names or not names.mask(offered.text)[1]:
+        raise LogRefused(f"The query does not have the words “{words}”.", code="words_missing")
+    waiting = OfferedQuery.objects.select_for_update(of=("self",)).filter(log=offered.log, state=OfferState.WAITING)
+    changed = []
+    for one in waiting.order_by("position"):
+        text, count = names.mask(one.text, as_kind=kind)
+        if count:
+            one.text, one.masks = text, [*one.masks, *[kind] * count]
+            changed.append(one)
+    OfferedQuery.objects.bulk_update(changed, ["text", "masks"])
+    if listed:
+        add_names(project=offered.log.project, names=[words], actor=actor, at=at)
+    facts = {"kind": kind, "queries": len(changed), "listed": listed}
+    record(project=offered.log.project, actor=actor, action="query_log.masked", obj=offered.log, after=facts, at=at)
+    return sorted(changed, key=lambda one: one.pk != offered.pk)
+
+
+@transaction.atomic
+def close_log(*, log_id: int, actor: User | None, at: datetime) -> QueryLog:
+    """End the reading: what nobody has read is deleted. The chances stay those of the whole sample.
+
+    Queries lie in the order of chance, so those read are a sample of those drawn, and a mean weighted by the chances of
+    the whole sample is the same as by theirs.
+    """
+    log = QueryLog.objects.select_for_update().get(pk=log_id)
+    LogRefused.raise_for(rules.open_refusal(log), code="log_closed")
+    expired = log.offered.filter(state=OfferState.WAITING).update(
+        state=after(OfferState.WAITING, "expire"), text="", decided_by=actor, decided_at=at
+    )
+    _forget_decided(log)
+    log.closed_at = at
+    log.save(update_fields=["closed_at"])
+    record(project=log.project, actor=actor, action="query_log.closed", obj=log, after={"unread": expired}, at=at)
+    return log
+
+
+@transaction.atomic
+def remove_log(*, log_id: int) -> None:
+    """Remove a log of which nothing has come in, in the caller's transaction: the import is undone."""
+    log = QueryLog.objects.select_for_update().get(pk=log_id)
+    LogRefused.raise_for(rules.log_undo_refusal(log), code="log_used")
+    log.offered.all().delete()
+    log.delete()
+
+
+@transaction.atomic
+def add_names(*, project: Project, names: Iterable[str], actor: User, at: datetime) -> int:
+    """Put names on the project's list; those that are there stay. Returns how many are new."""
+    cleaned = dict.fromkeys(name for one in names if (name := " ".join(one.split())[:MOST_NAME]))
+    rows = [
+        MaskedName(project=project, name=name, created_by=actor, created_at=at) for name in cleaned if Names([name])
+    ]
+    before = MaskedName.objects.filter(project=project).count()
+    MaskedName.objects.bulk_create(rows, ignore_conflicts=True)
+    added = MaskedName.objects.filter(project=project).count() - before
+    if added:
+        after_ = {"names": before + added}
+        record(project=project, actor=actor, action="masked_names.changed", obj=project, after=after_, at=at)
+    return added
+
+
+@transaction.atomic
+def remove_name(*, name: MaskedName, actor: User, at: datetime) -> None:
+    """Take a name off the list: later logs do not mask it. What was masked stays so."""
+    name.delete()
+    number = MaskedName.objects.filter(project=name.project_id).count()
+    facts = {"names": number}
+    record(project=name.project, actor=actor, action="masked_names.changed", obj=name.project, after=facts, at=at)
+
+
+@periodic_task("querylogs.unread", every=timedelta(hours=1))
+def delete_unread(at: datetime) -> None:
+    """Close the logs whose time to be read is over."""
+    for pk in QueryLog.objects.filter(closed_at=None, expires_at__lte=at).values_list("pk", flat=True):
+        close_log(log_id=pk, actor=None, at=at)
+
+
+def _locked(offered_id: int) -> OfferedQuery:
+    offered = (
+        OfferedQuery.objects.select_for_update(of=("self",))
+        .select_related("log__project", "log__source")
+        .get(pk=offered_id)
+    )
+    LogRefused.raise_for(rules.open_refusal(offered.log), code="log_closed")
+    return offered
+
+
+def _decided(offered: OfferedQuery, step: str, actor: User, at: datetime) -> OfferedQuery:
+    """Move it, and delete the texts of what was decided before: only the last decision can be taken back."""
+    _forget_decided(offered.log)
+    _moved(offered, step, actor, at)
+    facts = {"position": offered.position, "step": step, "query": offered.query.outside_id if offered.query else ""}
+    record(project=offered.log.project, actor=actor, action="query_log.decided", obj=offered.log, after=facts, at=at)
+    return offered
+
+
+def _moved(offered: OfferedQuery, step: str, actor: User | None, at: datetime | None) -> None:
+    offered.state = after(offered.state, step)
+    offered.decided_by, offered.decided_at = actor, at
+    offered.save(update_fields=["state", "query", "note", "is_edited", "decided_by", "decided_at"])
+
+
+def _forget_decided(log: QueryLog) -> None:
+    log.offered.exclude(state=OfferState.WAITING).exclude(text="").update(text="")
+
+
+def _traffic(query: Query) -> list[dict[str, Any]]:
+    return list(query.metadata.get(TRAFFIC, []))
+
+
+def _take_traffic(query: Query, traffic: list[dict[str, Any]], actor: User, at: datetime) -> None:
+    rest = {name: value for name, value in query.metadata.items() if name != TRAFFIC}
+    metadata = rest | ({TRAFFIC: traffic} if traffic else {})
+    edit_query(query_id=query.pk, metadata=metadata, actor=actor, at=at)

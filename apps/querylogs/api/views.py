@@ -1,0 +1,152 @@
+"""Search logs in the API: their list, what one offers, and what is done with each query."""
+
+from typing import Any, ClassVar
+
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.access.api import CorpusAPIView
+from apps.accounts.enums import Role
+from apps.common.web.api import PAGING, given_in, newest_first, newest_page_of, oldest_first, page_of
+from apps.common.web.forms import ChoiceField, body_fields, checked
+from apps.querylogs import actions, selectors
+from apps.querylogs.enums import Band, OfferState, Outcome, Plan
+from apps.querylogs.forms import DecideForm
+from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+
+
+class LogOut(serializers.ModelSerializer[QueryLog]):
+    """A search log. `figures` has its counts and strata; unread queries are deleted at `expires_at`."""
+
+    source: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    plan = ChoiceField(choices=Plan.choices)
+    offered = serializers.IntegerField(source="drawn")
+    waiting = serializers.IntegerField()
+    came_in = serializers.IntegerField()
+
+    class Meta:
+        model = QueryLog
+        fields = (
+            "id", "name", "source", "least_people", "plan", "seed", "figures", "offered", "waiting", "came_in",
+            "expires_at", "created_at", "closed_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class OfferedOut(serializers.ModelSerializer[OfferedQuery]):
+    """An offered query. `text` is empty once it was decided; `query` is the id of the one in the project, or null."""
+
+    query = serializers.CharField(source="query.outside_id", allow_null=True, default=None)
+    band = ChoiceField(choices=Band.choices)
+    outcome = ChoiceField(choices=Outcome.choices)
+    state = ChoiceField(choices=OfferState.choices)
+
+    class Meta:
+        model = OfferedQuery
+        fields = (
+            "position", "text", "masks", "doubts", "spellings", "band", "outcome", "searches", "people", "nothing",
+            "again", "clicks", "first_week", "last_week", "chance", "state", "query", "note",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class DecideInput(serializers.Serializer):
+    """One step on an offered query: `keep`, `same`, `reject`, `mask` or `undo`."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return body_fields(DecideForm)
+
+
+class NameOut(serializers.ModelSerializer[MaskedName]):
+    class Meta:
+        model = MaskedName
+        fields = ("id", "name", "created_at")
+        read_only_fields = fields
+
+
+class NamesInput(serializers.Serializer):
+    names = serializers.ListField(child=serializers.CharField(max_length=actions.MOST_NAME), max_length=10_000)
+
+
+class AddedOut(serializers.Serializer):
+    added = serializers.IntegerField(help_text="How many were new.")
+
+
+class LogView(CorpusAPIView):
+    """Search logs are for leads: their queries are not in the project yet."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+
+
+class LogList(LogView):
+    """The search logs, newest first."""
+
+    @extend_schema(operation_id="query_logs", parameters=PAGING, responses=newest_page_of("QueryLogPageOut", LogOut))
+    def get(self, request: Request, slug: str) -> Response:
+        return newest_first(request, selectors.logs_in(self.project), LogOut)
+
+
+class LogDetail(LogView):
+    """One search log."""
+
+    @extend_schema(operation_id="query_log", responses=LogOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(LogOut(selectors.log_in(self.project, pk)).data)
+
+
+class OfferedList(LogView):
+    """What a log offers, in the order drawn."""
+
+    @extend_schema(operation_id="query_log_offered", parameters=PAGING, responses=page_of("OfferedPageOut", OfferedOut))
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return oldest_first(request, selectors.offered_in(selectors.log_in(self.project, pk)), OfferedOut)
+
+
+class OfferedStep(LogView):
+    """Keeps an offered query, rejects it, says that it is the same as another, masks words of it, or undoes that."""
+
+    @extend_schema(operation_id="query_log_decide", request=DecideInput, responses=OfferedOut)
+    def post(self, request: Request, slug: str, pk: int, position: int) -> Response:
+        log = selectors.log_in(self.project, pk)
+        form = checked(DecideForm(given_in(request.data, DecideInput)))
+        offered = selectors.one_offered(log, position)
+        actions.decide(offered=offered, **form.cleaned_data, actor=self.member.user, at=timezone.now())
+        return Response(OfferedOut(selectors.one_offered(log, position)).data)
+
+
+class LogClose(LogView):
+    """Ends the reading of a log: what nobody has read is deleted."""
+
+    @extend_schema(operation_id="query_log_close", request=None, responses=LogOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        log = selectors.log_in(self.project, pk)
+        actions.close_log(log_id=log.pk, actor=self.member.user, at=timezone.now())
+        return Response(LogOut(selectors.log_in(self.project, pk)).data)
+
+
+class NameList(LogView):
+    """The names that every search log of the project has masked; adds some."""
+
+    @extend_schema(operation_id="masked_names", parameters=PAGING, responses=page_of("MaskedNamePageOut", NameOut))
+    def get(self, request: Request, slug: str) -> Response:
+        return oldest_first(request, selectors.names_in(self.project), NameOut)
+
+    @extend_schema(operation_id="masked_names_add", request=NamesInput, responses=AddedOut)
+    def post(self, request: Request, slug: str) -> Response:
+        names = given_in(request.data, NamesInput)["names"]
+        added = actions.add_names(project=self.project, names=names, actor=self.member.user, at=timezone.now())
+        return Response({"added": added})
+
+
+class NameRemove(LogView):
+    """Takes a name off the list."""
+
+    @extend_schema(operation_id="masked_names_remove", request=None, responses={204: None})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        name = get_object_or_404(selectors.names_in(self.project), pk=pk)
+        actions.remove_name(name=name, actor=self.member.user, at=timezone.now())
+        return Response(status=204)

@@ -1,0 +1,213 @@
+"""From the file of a search log to what its page shows, and to the queries that are offered."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apps.accounts.models import Project
+from apps.common.errors import InputError
+from apps.common.text.wording import plural
+from apps.common.text.words import words_of
+from apps.corpus.core.documents import AS_DATA, HEADINGS_FIRST
+from apps.corpus.core.table_plans import STOP, TableMessage, TableView
+from apps.corpus.models import Block, Document
+from apps.corpus.selectors.import_kinds import FileToImport, SettledChoice, settled_choice
+from apps.corpus.selectors.search import words_found
+from apps.queries.core.masking import MASK, Names
+from apps.querylogs.core.columns import CLICKS, COUNT, HOW, OBJECT, PERSON, RESULTS, ROLES, TEXT, TIME, Search
+from apps.querylogs.core.sampling import Population, SamplePlan, as_rows, by_wording, draw, plan_sample, population_of
+from apps.querylogs.enums import LEAST_PEOPLE, Plan
+from apps.querylogs.execution.reading import (
+    FEWEST_CLICKING,
+    Codes,
+    Reading,
+    clicked_documents,
+    read_log,
+    wordings,
+)
+from apps.querylogs.formats.logs import COUNT as COUNTS
+from apps.querylogs.formats.logs import QUERY, LogTable, open_log
+from apps.querylogs.models import MaskedName, OfferedQuery
+
+KIND = "log"
+SHORT = 3
+"""Words of so few letters are never in doubt."""
+HEADED = {HEADINGS_FIRST: True, AS_DATA: False}
+Progress = Callable[[int], None]
+
+
+class Drawn(NamedTuple):
+    """The offered queries without their log, and the figures of the log."""
+
+    offered: list[OfferedQuery]
+    figures: dict[str, Any]
+
+
+class _Opened(NamedTuple):
+    table: LogTable
+    settled: SettledChoice
+    columns: list[str]
+
+
+def names_of(project: Project) -> Names:
+    """The names that every log of the project has masked."""
+    return Names(MaskedName.objects.filter(project=project).values_list("name", flat=True))
+
+
+def _opened(file: FileToImport) -> _Opened:
+    """The log with the roles of its columns. Raises InputError, without any value of the file."""
+    file.source.rewind()
+    try:
+        table = open_log(file.source, has_headings=HEADED.get(file.options.get("first_row", "")))
+        known = {name: role for name, role in ((QUERY, TEXT), (COUNTS, COUNT)) if name in table.headings}
+        settled = settled_choice(file.project, KIND, ROLES, table.headings, table.sample, file.options, known=known)
+    except InputError as error:
+        raise InputError(error.file, error.line, "", "", error.message) from None
+    return _Opened(table, settled, [settled.choice.columns[heading] for heading in table.headings])
+
+
+def preview_log(file: FileToImport, progress: Progress) -> tuple[TableView, dict[str, Any]]:
+    """The table with its first rows as they would be kept, and the figures of the log. Nothing else leaves the file."""
+    opened = _opened(file)
+    view = TableView(
+        how=opened.table.how,
+        headings=opened.table.headings,
+        roles=ROLES,
+        choice=opened.settled.choice,
+        hows={heading: HOW[role] for heading, role in opened.settled.choice.columns.items() if role},
+        is_remembered=opened.settled.is_remembered,
+    )
+    if TEXT not in opened.columns:
+        view.messages.append(TableMessage(STOP, "Choose the column of the queries."))
+        return view, {}
+    codes = Codes(names_of(file.project))
+    reading = read_log(opened.table, opened.columns, codes, progress)
+    view.rows = reading.rows
+    view.sample = _shown_rows(reading.samples, opened.columns)
+    groups = reading.groups
+    return view, _counts(reading, opened.columns) | {
+        "rows": as_rows(groups.searches, groups.people, groups.outcomes, LEAST_PEOPLE),
+        "examples": reading.examples,
+    }
+
+
+def _counts(reading: Reading, columns: Sequence[str]) -> dict[str, Any]:
+    return {
+        "searches": reading.searches,
+        "left_out": {**reading.left_out._asdict(), "total": reading.left_out.total},
+        "queries": len(reading.groups.codes),
+        "masked": dict(reading.masked),
+        "masked_searches": reading.masked_searches,
+        "has_people": PERSON in columns,
+        "has_times": TIME in columns,
+        "has_results": RESULTS in columns,
+    }
+
+
+def _shown_rows(samples: Sequence[tuple[str, Search]], columns: Sequence[str]) -> list[list[str]]:
+    """Some searches as they would be kept: people by numbers of this page, the week instead of the time."""
+    people: dict[str, int] = {}
+    return [
+        [_shown(role, text, search, people) if role else "not read" for role in columns] for text, search in samples
+    ]
+
+
+def _shown(role: str, text: str, search: Search, people: dict[str, int]) -> str:
+    week = week_of(search.time or 0)
+    return {
+        TEXT: text,
+        PERSON: f"person {people.setdefault(search.person, len(people) + 1)}" if search.person else "unknown",
+        TIME: f"week of {week:%-d %b}" if week else "unknown",
+        RESULTS: "unknown" if search.results < 0 else f"{search.results:,}",
+        CLICKS: f"{search.clicks:,}",
+        OBJECT: plural(len(search.objects), "document") if search.objects else "none",
+        COUNT: f"{search.times:,}",
+    }.get(role, "not kept")
+
+
+def week_of(seconds: int) -> date | None:
+    """The Monday of the week of a time; None for 0, no time."""
+    if not seconds:
+        return None
+    day = datetime.fromtimestamp(seconds, UTC).date()
+    return day - timedelta(days=day.weekday())
+
+
+def sample_of(figures: Mapping[str, Any], options: Mapping[str, Any]) -> SamplePlan:
+    """The sample that the choices would give, from the figures of the preview."""
+    population = population_of(figures["rows"], options["people"], LEAST_PEOPLE)
+    return plan_sample(population, options["wanted"], Plan(options["plan"]))
+
+
+def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Drawn:
+    """Read the log and draw from it. Raises InputError where no column has the queries.
+
+    The same file, options and list of names draw the same queries.
+    """
+    options, opened = file.options, _opened(file)
+    if TEXT not in opened.columns:
+        raise file.source.error(None, "", "", "Choose the column of the queries.")
+    codes = Codes(names_of(file.project))
+    reading = read_log(opened.table, opened.columns, codes, progress)
+    groups = reading.groups
+    asked = np.flatnonzero(groups.people >= options["people"])
+    population = Population(groups.searches[asked], groups.outcomes[asked], np.ones(len(asked), np.int64))
+    plan = plan_sample(population, options["wanted"], Plan(options["plan"]))
+    words = wordings(_opened(file).table, opened.columns, codes, groups.codes[asked].tolist())
+    texts = [words[code].text for code in groups.codes[asked].tolist()]
+    order = []
+    for number, stratum in enumerate(plan.strata):
+        inside = np.flatnonzero(plan.memberships == number)
+        order.append(inside[by_wording([texts[at] for at in inside], stratum.places, options["seed"])])
+    drawn = draw(plan.chances, plan.memberships, order, options["seed"])
+    doubts = _doubts(file.project, [texts[at] for at in drawn.tolist()])
+    documents = _known_documents(file.project) if OBJECT in opened.columns else set()
+    least = FEWEST_CLICKING if PERSON in opened.columns else 1
+    clicked = clicked_documents(reading, asked[drawn], codes, documents, least=least)
+    offered = []
+    for position, (at, by_clicks, unknown) in enumerate(zip(drawn.tolist(), clicked, doubts, strict=True), start=1):
+        place = int(asked[at])
+        wording, stratum = words[int(groups.codes[place])], plan.strata[int(plan.memberships[at])]
+        offered.append(
+            OfferedQuery(
+                position=position,
+                text=wording.text,
+                masks=list(wording.masks),
+                spellings=wording.spellings,
+                band=stratum.band,
+                outcome=stratum.outcome,
+                searches=int(groups.searches[place]),
+                people=int(groups.people[place]),
+                nothing=int(groups.nothing[place]),
+                again=int(groups.again[place]),
+                clicks=int(groups.clicks[place]),
+                clicked=[document for document, _ in by_clicks],
+                doubts=unknown,
+                first_week=week_of(int(groups.first[place])),
+                last_week=week_of(int(groups.last[place])),
+                chance=float(plan.chances[at]),
+            )
+        )
+    return Drawn(offered, _counts(reading, opened.columns) | {"strata": strata_json(plan)})
+
+
+def _doubts(project: Project, texts: Sequence[str]) -> list[list[str]]:
+    """For each text the words that no passage of the project has; none where nothing is frozen yet."""
+    words = [
+        [word for word in words_of(MASK.sub(" ", text)) if len(word) > SHORT and not word.isdecimal()] for text in texts
+    ]
+    known = words_found(project, sorted({word for own in words for word in own}))
+    return [[word for word in own if word not in known] for own in words] if known else [[] for _ in words]
+
+
+def strata_json(plan: SamplePlan) -> list[dict[str, Any]]:
+    return [{**one._asdict(), "chances": list(one.chances)} for one in plan.strata]
+
+
+def _known_documents(project: Project) -> set[str]:
+    """The ids of documents and passages of the project: clicks on anything else are no hint."""
+    documents = Document.objects.filter(corpus__project=project).values_list("outside_id", flat=True)
+    blocks = Block.objects.filter(corpus__project=project).values_list("outside_id", flat=True)
+    return {*documents.iterator(), *blocks.iterator()}

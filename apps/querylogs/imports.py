@@ -1,0 +1,156 @@
+"""The form and the import kind of search logs."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
+from apps.common.web.forms import offer
+from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.table_plans import show_table
+from apps.corpus.forms import TableImportForm, name_after
+from apps.corpus.models import Import
+from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, register
+from apps.queries.models import Source
+from apps.querylogs import actions, rules
+from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
+from apps.querylogs.execution.drawing import KIND, Drawn, draw_log, preview_log
+from apps.querylogs.models import QueryLog
+from apps.querylogs.presenters import mapping_context
+from apps.querylogs.selectors import is_permitted
+
+USUAL_OFFERED = 200
+
+
+class LogImportForm(TableImportForm):
+    name = forms.CharField(
+        label="Name of the log", max_length=120, required=False, help_text="Such as “Search log, August to October”."
+    )
+    source = forms.ChoiceField(
+        label="Source",
+        required=False,
+        help_text="Its permission says what the queries may be used for. A new one has none yet.",
+    )
+    people = forms.TypedChoiceField(
+        label="People who must have asked a query",
+        choices=[(number, str(number)) for number in LEAST_PEOPLE],
+        initial=USUAL_PEOPLE,
+        coerce=int,
+        help_text="Of queries of fewer people only the number is kept. Fewer than 5 need a permission on record.",
+    )
+    wanted = forms.IntegerField(
+        label="Queries to offer", min_value=10, max_value=rules.MOST_OFFERED, initial=USUAL_OFFERED
+    )
+    plan = forms.ChoiceField(label="Places", choices=Plan.choices, initial=Plan.BALANCED)
+    seed = forms.IntegerField(
+        label="Seed", min_value=0, max_value=999_999, help_text="The same file and seed draw the same queries."
+    )
+    folded = ("first_row", "people", "wanted", "plan", "seed")
+    folded_title = "How it is drawn; you choose it on the next page, with the numbers."
+    field_order = ["file", "pasted", "name", "source", "people", "wanted", "plan", "seed", "first_row"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
+        offer(self, "source", [("", "a new one with the name of the log"), *known])
+        self.fields["seed"].required = False
+        if not self.uploaded:
+            self.fields["file"].help_text = "CSV, JSON lines, OpenSearch UBI, or one search a line; plain or gzip."
+            self.fields["pasted"].help_text = "One search a line, with or without a count before it."
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        if "name" in self.fields:
+            values["name"] = values.get("name") or name_after(self.file_name or "Search log")
+        if "seed" in self.fields and values.get("seed") is None:
+            values["seed"] = self.initial.get("seed", secrets.randbelow(9_000) + 1_000)
+        return values
+
+
+@register
+class LogImport(ImportKind):
+    name = KIND
+    title = "Import a search log"
+    one = "search"
+    many = "searches"
+    section = "Queries"
+    examples = (
+        FormatExample(
+            "A table",
+            "You choose what each column is. Who searched is only counted.",
+            "query,user,time,results\nhow are keys rotated,u17,2026-08-04T09:12:00,12",
+        ),
+        FormatExample(
+            "Lines with counts", "As “sort | uniq -c” writes them.", "  412 key rotation\n   97 open the archive"
+        ),
+        FormatExample(
+            "OpenSearch UBI",
+            "Queries and events in one file; clicks are joined by query_id.",
+            '{"query_id": "a1", "client_id": "c7", "user_query": "key rotation", "query_response_object_ids": ["b2"]}\n'
+            '{"query_id": "a1", "client_id": "c7", "action_name": "click",\n'
+            ' "event_attributes": {"object": {"object_id": "b2"}}}',
+        ),
+    )
+    form_class = LogImportForm
+    columns_page = "querylogs/mapping.html"
+    beside_columns = ("people", "wanted", "plan")
+    undoing = "This deletes the queries that it offered."
+    undone_until = "one of them is kept"
+    undone = "The queries that it offered are deleted."
+
+    def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        plan = ImportPlan(["offered"])
+        view, figures = preview_log(file, progress)
+        plan.rows = view.rows
+        show_table(plan, view, file.source)
+        plan.extra["log"] = figures
+        return plan
+
+    @contextmanager
+    def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[Drawn]:
+        yield draw_log(file)
+
+    def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: Drawn | None = None) -> ImportPlan:
+        drawn, plan = prepared or draw_log(file), ImportPlan(["offered"])
+        permitted = is_permitted(file.project, file.options["source"], at)
+        reason = rules.draw_refusal(
+            least=file.options["people"],
+            has_people=drawn.figures["has_people"],
+            queries=len(drawn.offered),
+            is_permitted=permitted,
+        )
+        if reason:
+            raise InputErrors([file.source.error(None, "", "", reason)])
+        log = actions.offer_drawn(project=file.project, drawn=drawn, options=file.options, actor=actor, at=at)
+        plan.rows = plan.counts["offered"] = log.offered.count()
+        return plan
+
+    def page_context(self, item: Import) -> dict[str, Any]:
+        return mapping_context(item, at=timezone.now())
+
+    def undo_refusal(self, item: Import) -> str | None:
+        log = log_of(item)
+        return rules.log_undo_refusal(log) if log else "Its queries were deleted already."
+
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
+        if log := log_of(item):
+            actions.remove_log(log_id=log.pk)
+
+    def target(self, project: Project, options: dict[str, Any]) -> str:
+        return "a list to read; nothing enters the project yet"
+
+    def done_url(self, project: Project, options: dict[str, Any]) -> str:
+        return reverse("querylogs:list", args=[project.slug])
+
+
+def log_of(item: Import) -> QueryLog | None:
+    """The log that an applied import has made; it gave it its own time and person."""
+    assert item.applied_at is not None
+    return QueryLog.objects.filter(project=item.project, created_by=item.applied_by, created_at=item.applied_at).first()

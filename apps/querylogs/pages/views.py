@@ -1,0 +1,105 @@
+"""Pages of search logs: their list, the reading of one, and the names that are masked in all."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access.pages import member_view, user_of
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.common.errors import Refusal
+from apps.common.text.wording import plural
+from apps.querylogs import actions, selectors
+from apps.querylogs.enums import OfferState
+from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm
+from apps.querylogs.models import OfferedQuery, QueryLog
+from apps.querylogs.presenters import reading_context
+
+READ_WRITE = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+@member_view(Role.LEAD)
+def log_list(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {"logs": selectors.logs_in(project), "names": selectors.names_in(project).count()}
+    return render(request, "querylogs/list.html", context)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def log_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The first query that nobody has read, after the one named in the address; the sum where all are read."""
+    log = selectors.log_in(project, pk)
+    waiting = selectors.offered_in(log).filter(state=OfferState.WAITING).values_list("position", flat=True)
+    after = request.GET.get("after", "")
+    later = waiting.filter(position__gt=int(after)).first() if after.isdecimal() and len(after) < 7 else None
+    position = later or waiting.first()
+    if position is None:
+        tally = selectors.tally_of(selectors.offered_in(log))
+        return render(request, "querylogs/done.html", {"log": log, "tally": tally})
+    return redirect("querylogs:read", slug=project.slug, pk=log.pk, position=position)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def read(request: HttpRequest, project: Project, pk: int, position: int) -> HttpResponse:
+    """One offered query, and what is done with it by keys."""
+    log = selectors.log_in(project, pk)
+    form = DecideForm(request.POST or None)
+    offered, refusal = selectors.one_offered(log, position), ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = actions.decide(offered=offered, **form.cleaned_data, actor=user_of(request), at=timezone.now())
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            return _onward(request, log, offered, form.cleaned_data["step"], changed)
+    context = reading_context(log, selectors.one_offered(log, position))
+    status = Refusal.status if refusal else 400 if form.errors else 200
+    context |= {"form": form, "refusal": refusal}
+    return render(request, "querylogs/read.html", context, status=status)
+
+
+def _onward(request: HttpRequest, log: QueryLog, offered: OfferedQuery, step: str, changed: int) -> HttpResponse:
+    slug = log.project.slug
+    if step == MASK:
+        if changed > 1:
+            messages.success(request, f"Masked here and in {plural(changed - 1, 'other query', 'other queries')}.")
+        return redirect("querylogs:read", slug=slug, pk=log.pk, position=offered.position)
+    if step == UNDO:
+        return redirect("querylogs:read", slug=slug, pk=log.pk, position=offered.position)
+    answer = redirect("querylogs:log", slug=slug, pk=log.pk)
+    answer["Location"] += f"?after={offered.position}"
+    return answer
+
+
+@require_POST
+@member_view(Role.LEAD)
+def close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    log = selectors.log_in(project, pk)
+    waiting = selectors.tally_of(selectors.offered_in(log)).waiting
+    actions.close_log(log_id=log.pk, actor=user_of(request), at=timezone.now())
+    messages.success(request, f"{log.name} is closed: {plural(waiting, 'unread query', 'unread queries')} deleted.")
+    return redirect("querylogs:log", slug=project.slug, pk=log.pk)
+
+
+@require_http_methods(READ_WRITE)
+@member_view(Role.LEAD)
+def names(request: HttpRequest, project: Project) -> HttpResponse:
+    form = NamesForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        added = actions.add_names(project=project, names=form.listed(), actor=user_of(request), at=timezone.now())
+        messages.success(request, f"{plural(added, 'name is', 'names are')} new on the list.")
+        return redirect("querylogs:names", slug=project.slug)
+    context = {"form": form, "names": selectors.names_in(project)}
+    return render(request, "querylogs/names.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def name_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    name = get_object_or_404(selectors.names_in(project), pk=pk)
+    actions.remove_name(name=name, actor=user_of(request), at=timezone.now())
+    return redirect("querylogs:names", slug=project.slug)

@@ -1,0 +1,29 @@
+"""The addresses of the pages and of the API."""
+
+from django.urls import path
+
+from apps.accounts.enums import Scope
+from apps.corpus.imports.api import import_urls
+from apps.querylogs.api import views as views_api
+from apps.querylogs.imports import LogImport
+from apps.querylogs.pages import views
+
+pages = [
+    path("", views.log_list, name="list"),
+    path("names/", views.names, name="names"),
+    path("names/<int:pk>/remove/", views.name_remove, name="name-remove"),
+    path("<int:pk>/", views.log_page, name="log"),
+    path("<int:pk>/close/", views.close, name="close"),
+    path("<int:pk>/<int:position>/", views.read, name="read"),
+]
+
+api = [
+    path("", views_api.LogList.as_view(), name="list"),
+    *import_urls(LogImport, noun="query_logs", reads=Scope.CORPUS_READ, writes=Scope.CORPUS_WRITE),
+    path("names/", views_api.NameList.as_view(), name="names"),
+    path("names/<int:pk>/remove/", views_api.NameRemove.as_view(), name="name-remove"),
+    path("<int:pk>/", views_api.LogDetail.as_view(), name="log"),
+    path("<int:pk>/offered/", views_api.OfferedList.as_view(), name="offered"),
+    path("<int:pk>/offered/<int:position>/", views_api.OfferedStep.as_view(), name="decide"),
+    path("<int:pk>/close/", views_api.LogClose.as_view(), name="close"),
+]

@@ -1,0 +1,81 @@
+"""A search log becomes queries in the browser, by keys: its columns, the draw, and each query read before it enters."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.queries.models import Query
+from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from tests.e2e import looking
+from tests.e2e.keyboard import Keyboard
+from tests.e2e.worlds import shared
+from tests.factories import lead_of, make_project
+from tests.queries.factories import make_query
+from tests.querylogs.factories import TERMS, VERBS, as_csv, searches
+from tests.triples.factories import make_snapshot as make_passages
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_room():
+    project = make_project("Tarnwick Handbook")
+    text = " ".join((*VERBS, *TERMS, "site", "login"))
+    make_passages(project, {"SEC-1": f"How to {text}."})
+    make_query(project, outside_id="Q001", text="open the archive")
+    return project
+
+
+project = shared(make_room)
+
+
+def rows() -> list[list[str]]:
+    found = searches(700)
+    for person in range(9):
+        found.append([f"brightwater login of user{person}@example.com", f"u{person}", "2026-08-05T10:00:00", "0", "", ""])
+        found.append(["brightwater badge", f"u{person}", "2026-08-05T11:00:00", "3", "", ""])
+    return found
+
+
+def test_a_log_is_mapped_drawn_and_read_by_keys(project, new_context, live_server, tmp_path):
+    file = tmp_path / "searches-august.csv"
+    file.write_bytes(as_csv(rows()))
+    lead = Keyboard(new_context(), live_server.url)
+    page = lead.page
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/")
+    lead.look_over()
+    lead.tab_to(page.get_by_role("link", name="Import a search log"))
+    lead.turn("Enter")
+    page.get_by_label("File", exact=True).set_input_files(file)
+    lead.tab_to(page.get_by_role("button", name="Preview"))
+    lead.turn("Enter")
+
+    lead.reads("What is in this search log?")
+    expect(page.get_by_label("uid")).to_have_value("person")
+    expect(page.get_by_text("E-mail address")).to_be_visible()
+    assert "user3@example.com" not in page.content()
+    looking.looks_well(page, "log-mapping")
+    lead.write_into(page.get_by_label("Offer"), "20")
+    lead.press("Tab", "t")
+    expect(page.get_by_role("button", name="Draw 20 queries to read")).to_be_visible()
+    lead.press("b")
+    expect(page.locator("input[name=plan]:checked")).to_have_value("balanced")
+    lead.turn("Control+Enter")
+
+    log = QueryLog.objects.get(project=project)
+    assert log.plan == "balanced"
+    lead.sit_down(lead_of(project), f"/p/{project.slug}/queries/logs/{log.pk}/")
+    looking.looks_well(page, "log-reading")
+    for _ in range(20):
+        shown = OfferedQuery.objects.filter(log=log, state="waiting").order_by("position").first()
+        lead.reads("", "h1")
+        if "brightwater" in shown.text:
+            lead.press("m")
+            expect(page.locator("[data-shown]")).to_have_text("brightwater")
+            looking.looks_well(page, "log-reading-mask")
+            lead.turn("Enter")
+            expect(page.get_by_role("heading", level=1)).to_contain_text("customer")
+        lead.turn("a")
+    lead.reads(log.name)
+    assert Query.objects.filter(project=project).count() == 21
+    assert not Query.objects.filter(text__icontains="brightwater").exists()
+    assert list(MaskedName.objects.values_list("name", flat=True)) == ["brightwater"]
+    assert lead.pointers == []
