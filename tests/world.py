@@ -37,7 +37,7 @@ from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
-from apps.queries.actions import report_failure
+from apps.queries.actions.failures import report_failure
 from apps.queries.models import FailureReport, Permission, Query, Source
 from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, StabilityReport

@@ -11,7 +11,8 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.jobs.execution.periodic import periodic_task
-from apps.queries.actions import create_query, create_source, edit_query
+from apps.queries.actions.queries import create_query, edit_query
+from apps.queries.actions.sources import create_source
 from apps.queries.core.masking import BY_PEOPLE, MASK, Names
 from apps.queries.enums import SourceKind
 from apps.queries.models import Query, Source

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
-from apps.queries.actions import report_failure
+from apps.queries.actions.failures import report_failure
 from apps.queries.models import FailureReport, Query
 from tests.corpus.factories import make_corpus
 from tests.e2e import looking

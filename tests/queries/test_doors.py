@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.models import Query
 from apps.queries.selectors import QueryFilters, narrowed, queries_in
 from tests.corpus.factories import make_snapshot
@@ -145,7 +145,7 @@ def test_a_check_that_only_lists_asks_nobody(client, project):
 def test_a_check_may_keep_out_what_others_are_warned_of(project):
     sets(project, duplicate="block", personal="warn")
 
-    with pytest.raises(actions.QueryRefused, match="has the same words"):
+    with pytest.raises(queries_actions.QueryRefused, match="has the same words"):
         make_query(project, text="who opens the archive")
     with pytest.raises(InputErrors, match="the query Q2 has the same words"):
         import_csv(project, "query_id,text\nQ2,hut hours\nQ3,Hut hours\n")
@@ -155,7 +155,7 @@ def test_a_check_may_keep_out_what_others_are_warned_of(project):
 
 def test_a_file_is_compared_with_live_queries_of_the_project_and_never_with_itself(project):
     gone = make_query(project, outside_id="Q2", text="who shuts the doors")
-    actions.retire_query(query_id=gone.pk, reason="Doubled", actor=lead_of(project), at=AT)
+    queries_actions.retire_query(query_id=gone.pk, reason="Doubled", actor=lead_of(project), at=AT)
     make_query(outside_id="Q9", text="hut hours")
 
     plan = import_csv(project, "query_id,text\nQ1,who opens the archives\nQ3,who shuts the doors\nQ4,hut hours\n")

@@ -10,8 +10,9 @@ from django.utils import timezone
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.audit.models import Event
-from apps.queries import actions
-from apps.queries.actions import REPORT_STEPS, QueryRefused
+from apps.queries.actions import failures as failures_actions
+from apps.queries.actions.failures import REPORT_STEPS
+from apps.queries.actions.queries import QueryRefused
 from apps.queries.enums import ReportState, SourceKind
 from apps.queries.models import FailureReport, Query
 from tests.corpus.factories import make_corpus
@@ -23,15 +24,15 @@ pytestmark = pytest.mark.django_db
 
 def report(project, text="where is the spare key", **fields) -> FailureReport:
     given = {"expected": "", "passage": "", "has_consent": True, "actor": lead_of(project)} | fields
-    return actions.report_failure(project=project, text=text, at=AT, **given)
+    return failures_actions.report_failure(project=project, text=text, at=AT, **given)
 
 
 def take(one: FailureReport) -> FailureReport:
-    return actions.take_report(report_id=one.pk, actor=lead_of(one.project), at=AT)
+    return failures_actions.take_report(report_id=one.pk, actor=lead_of(one.project), at=AT)
 
 
 def reject(one: FailureReport, reason="") -> FailureReport:
-    return actions.reject_report(report_id=one.pk, reason=reason, actor=lead_of(one.project), at=AT)
+    return failures_actions.reject_report(report_id=one.pk, reason=reason, actor=lead_of(one.project), at=AT)
 
 
 def test_what_tells_of_a_person_is_masked_before_anything_is_stored(project):

@@ -16,7 +16,9 @@ from apps.accounts.models import Project
 from apps.common.web.api import change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
 from apps.corpus.imports.api import PAGING
-from apps.queries import actions, selectors
+from apps.queries import selectors
+from apps.queries.actions import failures as failures_actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty, QueryCheck, ReportState
 from apps.queries.models import FailureReport, Query, Source
@@ -199,7 +201,7 @@ class QuerySource(BulkView):
         """Set the source of many queries, or of none of them when one is unknown. Retired ones do not change."""
         given = given_in(request.data, QuerySourceSerializer)
         named = in_columns({"source": given["source"]}, self.project)
-        changed = actions.change_queries(
+        changed = queries_actions.change_queries(
             project=self.project,
             query_ids=self.keys(given["query_ids"]),
             change=BulkChange(named),
@@ -216,7 +218,7 @@ class QueryChange(BulkView):
     def post(self, request: Request, slug: str) -> Response:
         """Change many queries alike, or none of them when one is unknown. Retired ones do not change."""
         body = change_in(request.data, BulkChangeInput)
-        changed = actions.change_queries(
+        changed = queries_actions.change_queries(
             project=self.project,
             query_ids=self.keys(body.validated_data["query_ids"]),
             change=body.change(self.project),
@@ -240,7 +242,7 @@ class RemarksSettled(BulkView):
         """Record that what the checks remarked on these queries is all right, or nothing when one is unknown."""
         given = given_in(request.data, QueryIdsInput)
         keys = self.keys(given["query_ids"])
-        settled = actions.settle_remarks(
+        settled = queries_actions.settle_remarks(
             project=self.project, query_ids=keys, actor=self.member.user, at=timezone.now()
         )
         return Response(QueriesChangedSerializer({"changed": settled}).data)
@@ -281,7 +283,7 @@ class QueryList(CorpusAPIView):
     @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
         fields = in_columns(given_in(request.data, NewQueryInput), self.project)
-        query = actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
+        query = queries_actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
         return Response(QuerySerializer(query).data, status=201)
 
 
@@ -304,7 +306,7 @@ class QueryEdit(CorpusAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
         changes = in_columns(change_in(request.data, QueryInput).validated_data, self.project)
-        actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
+        queries_actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
@@ -317,7 +319,7 @@ class QueryRetire(CorpusAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
         reason = given_in(request.data, RetireQueryInput)["reason"]
-        actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
+        queries_actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
@@ -376,7 +378,9 @@ class FailureList(CorpusAPIView):
     def post(self, request: Request, slug: str) -> Response:
         """Report a search that went wrong; what tells of a person is masked before anything is stored."""
         given = given_in(request.data, FailureInput)
-        report = actions.report_failure(project=self.project, actor=self.member.user, at=timezone.now(), **given)
+        report = failures_actions.report_failure(
+            project=self.project, actor=self.member.user, at=timezone.now(), **given
+        )
         return Response(FailureSerializer(report).data, status=201)
 
 
@@ -394,5 +398,9 @@ class FailureDecision(CorpusAPIView):
             "at": timezone.now(),
         }
         is_taken = given["step"] == "take"
-        report = actions.take_report(**by) if is_taken else actions.reject_report(reason=given["reason"], **by)
+        report = (
+            failures_actions.take_report(**by)
+            if is_taken
+            else failures_actions.reject_report(reason=given["reason"], **by)
+        )
         return Response(FailureSerializer(report).data)

@@ -16,7 +16,10 @@ from apps.accounts.models import Project
 from apps.common.digests import digest_of
 from apps.common.text.wording import plural
 from apps.common.web.requests import key_in, keys_in
-from apps.queries import actions, rules, selectors
+from apps.queries import rules, selectors
+from apps.queries.actions import failures as failures_actions
+from apps.queries.actions import queries as queries_actions
+from apps.queries.actions import sources as sources_actions
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import ReportState
 from apps.queries.execution.revoking import resting_on
@@ -54,7 +57,7 @@ def change(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _applied(request: HttpRequest, project: Project, query_ids: list[int], change: BulkChange) -> HttpResponse:
-    changed = actions.change_queries(
+    changed = queries_actions.change_queries(
         project=project, query_ids=query_ids, change=change, actor=user_of(request), at=timezone.now()
     )
     queries = plural(changed, "query was", "queries were")
@@ -128,20 +131,20 @@ def query_new(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         seen = request.POST.getlist("seen")
         try:
-            query = actions.create_query(
+            query = queries_actions.create_query(
                 project=project, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
             )
-        except actions.QueryRefused as refusal:
+        except queries_actions.QueryRefused as refusal:
             return _refused(request, form, refusal, seen)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form)
 
 
 def _refused(
-    request: HttpRequest, form: Any, refusal: actions.QueryRefused, seen: list[str], **context: Any
+    request: HttpRequest, form: Any, refusal: queries_actions.QueryRefused, seen: list[str], **context: Any
 ) -> HttpResponse:
     """The form again: with what is wrong, or with what the checks warn of, which a second press lets pass."""
-    if isinstance(refusal, actions.QueryDoubted):
+    if isinstance(refusal, queries_actions.QueryDoubted):
         passed = {*seen, *(remark.key for remark in refusal.remarks)}
         return render(
             request, "queries/query_form.html", {"form": form, "doubts": refusal.remarks, "seen": passed, **context}
@@ -158,10 +161,10 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         seen = request.POST.getlist("seen")
         try:
-            actions.edit_query(
+            queries_actions.edit_query(
                 query_id=query.pk, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
             )
-        except actions.QueryRefused as refusal:
+        except queries_actions.QueryRefused as refusal:
             return _refused(request, form, refusal, seen, query=query)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form, query=query)
@@ -171,7 +174,7 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def settle(request: HttpRequest, project: Project) -> HttpResponse:
     """The open remarks on the ticked queries, or on all that match the filter in the address, are all right."""
-    settled = actions.settle_remarks(
+    settled = queries_actions.settle_remarks(
         project=project, query_ids=_chosen(request, project), actor=user_of(request), at=timezone.now()
     )
     queries = plural(settled, "query has", "queries have")
@@ -184,7 +187,7 @@ def settle(request: HttpRequest, project: Project) -> HttpResponse:
 def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     reason = request.POST.get("reason", "")
-    actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
+    queries_actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
     return redirect("queries:query", slug=project.slug, pk=query.pk)
 
 
@@ -200,10 +203,10 @@ def failure_report(request: HttpRequest, project: Project) -> HttpResponse:
     form = FailureForm(request.POST)
     if form.is_valid():
         try:
-            report = actions.report_failure(
+            report = failures_actions.report_failure(
                 project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
             )
-        except actions.QueryRefused as refusal:
+        except queries_actions.QueryRefused as refusal:
             form.add_error("passage" if refusal.code == "passage_unknown" else "text", refusal.sentence)
         else:
             messages.success(request, f"Reported as: “{report.text}”. A lead takes it as a query or rejects it.")
@@ -218,10 +221,10 @@ def failure_decide(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     report = selectors.report_in(project, pk)
     by: dict[str, Any] = {"report_id": report.pk, "actor": user_of(request), "at": timezone.now()}
     if request.POST.get("step") == "take":
-        query = actions.take_report(**by).query
+        query = failures_actions.take_report(**by).query
         messages.success(request, f"Taken as {query}.")
     else:
-        actions.reject_report(reason=request.POST.get("reason", ""), **by)
+        failures_actions.reject_report(reason=request.POST.get("reason", ""), **by)
         messages.success(request, "Rejected. Its words are deleted.")
     return redirect("queries:failures", slug=project.slug)
 
@@ -255,7 +258,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = SourceForm(request.POST)
     if form.is_valid():
         try:
-            source = actions.create_source(
+            source = sources_actions.create_source(
                 project=project,
                 name=form.cleaned_data["name"],
                 kind=form.cleaned_data["kind"],
@@ -263,7 +266,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
                 actor=user_of(request),
                 at=timezone.now(),
             )
-        except actions.SourceRefused as refusal:
+        except sources_actions.SourceRefused as refusal:
             form.add_error("name", refusal.sentence)
         else:
             return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -284,7 +287,7 @@ def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     form = SourceForm(request.POST)
     if not form.is_valid():
         return _source_page(request, source, form, PermissionForm())
-    actions.edit_source(
+    sources_actions.edit_source(
         source_id=source.pk,
         name=form.cleaned_data["name"],
         kind=form.cleaned_data["kind"],
@@ -302,7 +305,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
     form = PermissionForm(request.POST)
     if not form.is_valid():
         return _source_page(request, source, _filled(source), form)
-    actions.grant_permission(
+    sources_actions.grant_permission(
         source_id=source.pk,
         owner=form.cleaned_data["owner"],
         scope=form.cleaned_data["scope"],
@@ -319,7 +322,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
 @member_view(Role.LEAD)
 def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     permission = selectors.permission_in(project, pk)
-    revoked = actions.revoke_permission(
+    revoked = sources_actions.revoke_permission(
         permission_id=permission.pk,
         reason=request.POST.get("reason", ""),
         actor=user_of(request),

@@ -15,7 +15,7 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.queries.models import Query
 from apps.retrieval import rules, workflow
 from apps.retrieval.actions.runs import add_components

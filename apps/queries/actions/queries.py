@@ -1,44 +1,31 @@
-"""Actions on queries, their sources and permissions."""
+"""Actions on queries."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.urls import reverse
-from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
-from apps.audit.actions import record, record_all, save_step
+from apps.audit.actions import record, record_all
 from apps.common.database.bulk import chunks, share
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
-from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.models import Block
-from apps.jobs.enums import WebhookEvent
-from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.checks import Remark
-from apps.queries.core.masking import mask
 from apps.queries.core.naming import VARIANT, VARIANT_OF, VARIANT_SEED, free_ids
-from apps.queries.enums import CheckEffect, ReportState, SourceKind
+from apps.queries.enums import CheckEffect
 from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
-from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.formats.records import QueryRow
-from apps.queries.models import FailureReport, Permission, Query, Source
+from apps.queries.models import Query, Source
 from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
 
 
 class QueryRefused(Refusal):
     """A query cannot be created, changed or retired."""
-
-
-class SourceRefused(Refusal):
-    """A source cannot be created, or a permission cannot be revoked."""
 
 
 class QueryDoubted(QueryRefused):
@@ -75,7 +62,7 @@ def create_query(
     if taken is not None:
         raise QueryRefused(rules.taken_refusal(taken), code="query_exists")
     fields, text = _editable(fields), text.strip()
-    remarks = _let_in(project, outside_id, {"text": text, **fields}, fields.get("metadata", {}), seen)
+    remarks = let_in(project, outside_id, {"text": text, **fields}, fields.get("metadata", {}), seen)
     query = Query.objects.create(
         project=project,
         outside_id=outside_id,
@@ -90,7 +77,7 @@ def create_query(
     return query
 
 
-def _let_in(
+def let_in(
     project: Project, outside_id: str, values: Mapping[str, Any], metadata: Mapping[str, Any], seen: Seen
 ) -> list[Remark]:
     """The remarks on the words among these values that stay open. Raises QueryRefused and QueryDoubted."""
@@ -116,13 +103,13 @@ def edit_query(*, query_id: int, actor: User, at: datetime, seen: Seen = None, *
     QueryRefused.raise_for(rules.edit_refusal(query, changes), code="query_fixed")
     if not changes:
         return query
-    remarks = _let_in(query.project, query.outside_id, changes, query.metadata, seen)
-    before = {name: _plain(getattr(query, name)) for name in changes}
+    remarks = let_in(query.project, query.outside_id, changes, query.metadata, seen)
+    before = {name: plain_value(getattr(query, name)) for name in changes}
     for name, value in changes.items():
         setattr(query, name, value)
     query.remarks = open_remarks(query, changes, remarks)
     query.save(update_fields=[*changes, "remarks"])
-    after = {name: _plain(value) for name, value in changes.items()}
+    after = {name: plain_value(value) for name, value in changes.items()}
     record(
         project=query.project,
         actor=actor,
@@ -160,7 +147,7 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
             continue
         for name, value in after.items():
             setattr(query, name, value)
-        plain_before, plain_after = ({name: _plain(row[name]) for name in after} for row in (before, after))
+        plain_before, plain_after = ({name: plain_value(row[name]) for name in after} for row in (before, after))
         events.append((query, plain_before, plain_after))
         changed.append(query)
     if changed:
@@ -253,7 +240,7 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = _locked(query_id)
     QueryRefused.raise_for(rules.retire_refusal(query, reason), code="query_not_retirable")
-    return _retire(query, reason.strip(), actor, at)
+    return retired(query, reason.strip(), actor, at)
 
 
 @transaction.atomic
@@ -298,231 +285,6 @@ def import_queries(
     return plan
 
 
-@transaction.atomic
-def create_source(
-    *,
-    project: Project,
-    name: str,
-    kind: str,
-    actor: User,
-    at: datetime,
-    slug: str = "",
-    target_share: float | None = None,
-) -> Source:
-    slug = slug or slugify(name)[:60]
-    if not slug:
-        raise SourceRefused("A source needs a name with a letter or a digit in it.", code="source_unnamed")
-    if Source.objects.filter(project=project, slug=slug).exists():
-        raise SourceRefused(f"This project already has a source {slug}.", code="source_exists")
-    source = Source.objects.create(
-        project=project, slug=slug, name=name.strip(), kind=kind, target_share=target_share, created_at=at
-    )
-    after = {"slug": slug, "kind": str(kind), "target_share": target_share}
-    record(project=project, actor=actor, action="source.created", obj=source, after=after, at=at)
-    return source
-
-
-@transaction.atomic
-def edit_source(
-    *, source_id: int, name: str, kind: str, target_share: float | None, actor: User, at: datetime
-) -> Source:
-    source = Source.objects.select_for_update().get(pk=source_id)
-    before = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
-    after = {"name": name.strip(), "kind": str(kind), "target_share": target_share}
-    if before == after:
-        return source
-    source.name, source.kind, source.target_share = name.strip(), kind, target_share
-    source.save(update_fields=["name", "kind", "target_share"])
-    record(
-        project=source.project,
-        actor=actor,
-        action="source.edited",
-        obj=source,
-        before=before,
-        after=after,
-        at=at,
-    )
-    return source
-
-
-@transaction.atomic
-def grant_permission(
-    *,
-    source_id: int,
-    owner: str,
-    scope: str,
-    actor: User,
-    at: datetime,
-    evidence: str = "",
-    licence: str = "",
-    granted_at: datetime | None = None,
-    expires_at: datetime | None = None,
-) -> Permission:
-    """Record the terms under which a source may be used. The latest valid permission counts.
-
-    Its own terms again are that permission: a request that is sent twice records one.
-    """
-    source = Source.objects.select_for_update().get(pk=source_id)
-    terms = {
-        "owner": owner.strip(),
-        "scope": scope,
-        "evidence": evidence.strip(),
-        "licence": licence.strip(),
-        "expires_at": expires_at,
-    }
-    standing = selectors.valid_permission(source, at)
-    if standing is not None and granted_at is None and all(getattr(standing, name) == terms[name] for name in terms):
-        return standing
-    permission = Permission.objects.create(source=source, granted_at=granted_at or at, **terms)
-    after = {"source": source.slug, "owner": permission.owner, "scope": str(scope), "expires_at": expires_at}
-    record(project=source.project, actor=actor, action="permission.granted", obj=permission, after=after, at=at)
-    return permission
-
-
-REPORT_STEPS: dict[tuple[str, str], str] = {
-    (ReportState.OPEN, "take"): ReportState.TAKEN,
-    (ReportState.OPEN, "reject"): ReportState.REJECTED,
-}
-REPORTED = "failure-reports"
-"""The slug of the source that queries from reports have."""
-
-
-@transaction.atomic
-def report_failure(
-    *, project: Project, text: str, expected: str, passage: str, has_consent: bool, actor: User, at: datetime
-) -> FailureReport:
-    """Report a search that went wrong. What tells of a person is masked before anything is stored.
-
-    `passage` is the outside id of a passage that answers, or "". Raises QueryRefused, also for what a check keeps out.
-    """
-    QueryRefused.raise_for(rules.report_refusal(text=text, has_consent=has_consent), code="not_reportable")
-    text, expected = mask(" ".join(text.split())).text, mask(expected.strip()).text
-    if passage and not Block.objects.filter(document__corpus__project=project, outside_id=passage).exists():
-        raise QueryRefused(f"No passage of this project has the id {passage}.", code="passage_unknown")
-    remarks = _let_in(project, "", {"text": text}, {}, None)
-    report = FailureReport.objects.create(
-        project=project,
-        text=text,
-        expected=expected,
-        passage=passage,
-        remarks=open_remarks(None, {"text"}, remarks),
-        has_consent=has_consent,
-        reported_by=actor,
-        reported_at=at,
-    )
-    record(project=project, actor=actor, action="failure.reported", obj=report, at=at)
-    return report
-
-
-@transaction.atomic
-def take_report(*, report_id: int, actor: User, at: datetime) -> FailureReport:
-    """Make a report a query of the source of failure reports, with what was expected as its intent.
-
-    The passage that the reporter named stays in the metadata: it is a hint, no grade. Raises QueryRefused.
-    """
-    report = _locked_report(report_id)
-    project = report.project
-    names = selectors.names_in(project)
-    if known := names.known_id(report.text):
-        sentence = f"The query {known} has the same words. Reject the report, and say so as the reason."
-        raise QueryRefused(sentence, code="same_words")
-    source = Source.objects.filter(project=project, slug=REPORTED).first() or create_source(
-        project=project, name="Failure reports", kind=SourceKind.FAILURE_CASE, slug=REPORTED, actor=actor, at=at
-    )
-    query = create_query(
-        project=project,
-        outside_id=names.id_for(report.text),
-        text=report.text,
-        intent=report.expected,
-        source=source,
-        metadata={"expected_passage": report.passage} if report.passage else {},
-        is_text_on_record=False,
-        actor=actor,
-        at=at,
-    )
-    return _decided(report, "take", actor, at, query=query)
-
-
-@transaction.atomic
-def reject_report(*, report_id: int, reason: str, actor: User, at: datetime) -> FailureReport:
-    """Leave a report out; its words are deleted."""
-    report = _locked_report(report_id)
-    return _decided(report, "reject", actor, at, text="", expected="", remarks={}, reason=reason.strip()[:400])
-
-
-def _locked_report(report_id: int) -> FailureReport:
-    report = FailureReport.objects.select_related("project").get(pk=report_id)
-    Project.objects.select_for_update().get(pk=report.project_id)
-    reports = FailureReport.objects.select_for_update(of=("self",)).select_related("project", "decided_by")
-    report = reports.get(pk=report_id)
-    QueryRefused.raise_for(rules.decide_refusal(report), code="report_decided")
-    return report
-
-
-def _decided(report: FailureReport, step: str, actor: User, at: datetime, **changes: Any) -> FailureReport:
-    save_step(
-        report,
-        step,
-        REPORT_STEPS.get((report.state, step)),
-        project=report.project,
-        actor=actor,
-        action=f"failure.{step}",
-        after={"reason": changes.get("reason", "")},
-        at=at,
-        decided_by=actor,
-        decided_at=at,
-        **changes,
-    )
-    return report
-
-
-class Revoked(NamedTuple):
-    """What a revocation did: the queries it retired, and what else rested on the source."""
-
-    queries: list[Query]
-    resting: list[Resting]
-    has_another: bool = False
-
-    @property
-    def sentence(self) -> str:
-        if self.has_another:
-            return "The permission is revoked. The source has another valid one, so nothing is retired."
-        number = len(self.queries)
-        rows = [Resting(plural(number, "query", "queries"), "is retired" if number == 1 else "are retired")]
-        told = [f"{row.words}: {row.fate}" for row in [*(rows if number else []), *self.resting]]
-        return f"The permission is revoked. {'; '.join(told) or 'Nothing rested on it'}."
-
-
-@transaction.atomic
-def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> Revoked:
-    """Revoke a permission. If the source has no other valid one, its live queries are retired, and what else rests on
-    it follows: see `execution.revoking`. Returns all that was done.
-    """
-    permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
-    SourceRefused.raise_for(rules.revoke_refusal(permission, reason), code="permission_not_revocable")
-    permission.revoked_at, permission.revoked_by = at, actor
-    permission.revocation_reason = reason.strip()
-    permission.save(update_fields=["revoked_at", "revoked_by", "revocation_reason"])
-    source = permission.source
-    after = {"source": source.slug, "owner": permission.owner, "reason": permission.revocation_reason}
-    record(project=source.project, actor=actor, action="permission.revoked", obj=permission, after=after, at=at)
-    has_another = selectors.valid_permission(source, at) is not None
-    _tell_webhooks(source, has_another, at)
-    if has_another:
-        return Revoked([], [], has_another=True)
-    live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
-    reason = f"permission of {permission.owner} revoked"
-    retired = [_retire(query, reason, actor, at) for query in live]
-    return Revoked(retired, retire_resting(source, actor=actor, at=at))
-
-
-def _tell_webhooks(source: Source, has_another: bool, at: datetime) -> None:
-    """Neither the owner nor the reason goes out: both may name people."""
-    path = reverse("queries:source", args=[source.project.slug, source.pk])
-    facts = {"source": source.slug, "has_another_permission": has_another, "url": absolute(path)}
-    post_to_webhooks(project=source.project, event=WebhookEvent.PERMISSION, facts=facts, at=at)
-
-
 def _locked(query_id: int) -> Query:
     query = Query.objects.select_for_update().filter(pk=query_id).first()
     if query is None:
@@ -530,7 +292,7 @@ def _locked(query_id: int) -> Query:
     return query
 
 
-def _retire(query: Query, reason: str, actor: User, at: datetime) -> Query:
+def retired(query: Query, reason: str, actor: User, at: datetime) -> Query:
     query.retired_at, query.retired_reason = at, reason[:200]
     query.save(update_fields=["retired_at", "retired_reason"])
     after = {"reason": query.retired_reason}
@@ -545,5 +307,5 @@ def _editable(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     return value.slug if isinstance(value, Source) else value
