@@ -113,7 +113,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "list balance failures sources source query"),
         **form(LEADS, "new edit"),
         **write(MEMBERS, "report"),
-        **write(LEADS, "change settle decide source-new source-edit grant revoke retire"),
+        **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
     },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
@@ -229,7 +229,7 @@ RIGHTS: dict[str, Rows] = {
         **read(MEMBERS, "query source-detail"),
         **read_and_write(MEMBERS, LEADS, "list sources"),
         **read_and_write(LEADS, MEMBERS, "failures"),
-        **write(LEADS, "source change settle decide edit retire source-edit grant revoke"),
+        **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
     },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),

@@ -100,6 +100,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     },
     "queries-api:failures": lambda project: {"text": "where is the spare key", "has_consent": True},
     "queries-api:decide": lambda project: {"step": "take"},
+    "queries-api:variants": lambda project: {"query_ids": [query_of(project).outside_id], "kinds": ["lower"]},
     "queries-api:settle": lambda project: {"query_ids": [query_of(project).outside_id]},
     "queries-api:sources": lambda project: {"name": "Interviews in March", "kind": "interview"},
     "queries-api:source-edit": lambda project: {"target_share": 0.125},

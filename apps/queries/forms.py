@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind
+from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
 from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
@@ -101,6 +101,15 @@ class BulkForm(KaratForm):
         cleared = {name: "" if values[name] == CLEAR else values[name] for name in ALIKE if values[name]}
         source = {"source": self.sources.get(values["source"])} if values["source"] else {}
         return BulkChange(source | cleared, _tags(values["add_tags"]), _tags(values["remove_tags"]))
+
+
+class VariantsForm(KaratForm):
+    kinds = forms.MultipleChoiceField(
+        choices=VariantKind.choices, initial=VariantKind.values, widget=forms.CheckboxSelectMultiple()
+    )
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed makes the same variants again."
+    )
 
 
 class NewQueryForm(QueryForm):

@@ -53,6 +53,30 @@ def test_a_query_is_saved_as_it_is_and_remarks_are_settled_in_the_list(page, sig
     assert witness.drain() == []
 
 
+def test_variants_are_seen_before_they_are_added(page, signed_in, witness):
+    project = make_project()
+    make_query(project, outside_id="Q001", text="Who opens the archive at night")
+    make_query(project, outside_id="Q002", text="Wann öffnet die Hütte im Winter")
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/queries/")
+    page.get_by_label("Select Q001").check()
+    page.get_by_label("Select Q002").check()
+    with turned(page):
+        page.get_by_role("button", name="Variants of selected").click()
+    expect(page.get_by_role("heading", name="9 new variants")).to_be_visible()
+    looking.looks_well(page, "query-variants")
+    page.get_by_label("keyboard slip").uncheck()
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="7 new variants")).to_be_visible()
+    with turned(page):
+        page.get_by_role("button", name="Add 7 variants").click()
+    expect(page.get_by_text("7 variants were added")).to_be_visible()
+
+    assert Query.objects.filter(metadata__variant="no diacritics").get().text == "Wann offnet die Hutte im Winter"
+    assert witness.drain() == []
+
+
 def test_failed_searches_are_reported_by_a_member_and_decided_by_keys(page, signed_in, witness):
     project = make_project()
     make_corpus(project)

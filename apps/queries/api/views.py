@@ -20,7 +20,7 @@ from apps.queries import selectors
 from apps.queries.actions import failures as failures_actions
 from apps.queries.actions import queries as queries_actions
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty, QueryCheck, ReportState
+from apps.queries.enums import Difficulty, QueryCheck, ReportState, VariantKind
 from apps.queries.models import FailureReport, Query, Source
 from apps.queries.rules import MOST_AT_ONCE
 
@@ -246,6 +246,37 @@ class RemarksSettled(BulkView):
             project=self.project, query_ids=keys, actor=self.member.user, at=timezone.now()
         )
         return Response(QueriesChangedSerializer({"changed": settled}).data)
+
+
+class VariantsInput(QueryIdsInput):
+    """`seed` makes the same variants again."""
+
+    kinds = serializers.ListField(child=ChoiceField(choices=VariantKind.choices), min_length=1)
+    seed = serializers.IntegerField(default=1, min_value=0, max_value=2**31 - 1)
+
+
+class VariantsSerializer(serializers.Serializer):
+    """The ids of the variants that were added."""
+
+    query_ids = serializers.ListField(child=serializers.CharField())
+
+
+class QueryVariants(BulkView):
+    """Degraded wordings of many queries."""
+
+    @extend_schema(operation_id="queries_add_variants", request=VariantsInput, responses={201: VariantsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Add those that the queries do not have yet. They have the grades of their originals; nobody judges them."""
+        given = given_in(request.data, VariantsInput)
+        added = queries_actions.add_variants(
+            project=self.project,
+            query_ids=self.keys(given["query_ids"]),
+            kinds=given["kinds"],
+            seed=given["seed"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(VariantsSerializer({"query_ids": [query.outside_id for query in added]}).data, status=201)
 
 
 FILTERS = ("state", "source", "difficulty", "domain", "query_type", "remarks", "text")

@@ -36,13 +36,9 @@ def _typo(text: str, chance: Random) -> str:
 
     def mistyped(word: str) -> str:
         at = chance.randrange(1, len(word) - 1)
-        return chance.choice(
-            [
-                word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-                word[:at] + word[at + 1 :],
-                word[:at] + word[at] + word[at:],
-            ]
-        )
+        swapped = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        ways = [swapped, word[:at] + word[at + 1 :], word[:at] + word[at] + word[at:]]
+        return chance.choice([way for way in ways if way != word])
 
     return _mistyped(text, chance, lambda word: len(word) > 3, mistyped)
 

@@ -21,9 +21,18 @@ from apps.queries.actions import failures as failures_actions
 from apps.queries.actions import queries as queries_actions
 from apps.queries.actions import sources as sources_actions
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import ReportState
+from apps.queries.enums import ReportState, VariantKind
 from apps.queries.execution.revoking import resting_on
-from apps.queries.forms import BulkForm, FailureForm, FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
+from apps.queries.forms import (
+    BulkForm,
+    FailureForm,
+    FilterForm,
+    NewQueryForm,
+    PermissionForm,
+    QueryForm,
+    SourceForm,
+    VariantsForm,
+)
 from apps.queries.models import Source
 from apps.queries.pages import balance_board
 
@@ -98,6 +107,7 @@ def _to_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 SOURCES = "Permissions"
 PAGE_SIZE = 50
+SHOWN_VARIANTS = 20
 READ_WRITE = ["GET", "HEAD", "POST"]
 
 
@@ -180,6 +190,36 @@ def settle(request: HttpRequest, project: Project) -> HttpResponse:
     queries = plural(settled, "query has", "queries have")
     messages.success(request, f"{queries} no open remarks any more. The audit has what they were.")
     return _to_list(request, project)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def variants(request: HttpRequest, project: Project) -> HttpResponse:
+    """Degraded wordings of the ticked queries, or of all that match the filter, once they were seen."""
+    query_ids = _chosen(request, project)
+    step = request.POST.get("step", "")
+    form = VariantsForm(request.POST if step else None)
+    is_valid = bool(step) and form.is_valid()
+    chosen: dict[str, Any] = form.cleaned_data if is_valid else {"kinds": VariantKind.values, "seed": 1}
+    if is_valid and step == "apply":
+        added = queries_actions.add_variants(
+            project=project, query_ids=query_ids, actor=user_of(request), at=timezone.now(), **chosen
+        )
+        were = plural(len(added), "variant was", "variants were")
+        messages.success(request, f"{were} added. They have the grades of their originals, and nobody judges them.")
+        return _to_list(request, project)
+    reason = rules.variants_refusal(len(query_ids), chosen["kinds"])
+    new = [] if reason or form.errors else selectors.new_variants(project, query_ids, **chosen)
+    context = {
+        "form": form,
+        "refusal": reason,
+        "new": len(new),
+        "number": len(query_ids),
+        "shown": new[:SHOWN_VARIANTS],
+        "which": request.POST.get("which", ""),
+        "ticked": query_ids if request.POST.get("which") != "all" else [],
+    }
+    return render(request, "queries/variants.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
