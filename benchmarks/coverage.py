@@ -10,6 +10,7 @@ mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), 
             as AP of a hard set has them (beta, mean 0.15, skewed); scores that are nearly always 0 (P@5 of 0.08; nDCG
             of which nine in ten are 0) or 1 (RR with four in five at the first rank); success for 50, 90 and 97 %
 stratified  the mean when three kinds of queries, of another level each, were sampled apart
+traffic     the mean over all searches of a log of 4,000 queries, of a sample drawn from it, balanced or like the traffic
 difference  two runs of which every second query is answered alike, the others drawn anew from a better population; that
             differ on a fifth, a tenth and 3 % of queries, and on three in ten, mostly to one side
 variants    the mean, and a difference of nothing, over queries that are four wordings each of a question
@@ -56,10 +57,20 @@ from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.anytime import NEEDED, evidence_of
 from apps.metrics.statistics.bootstrap import people_intervals
+from apps.metrics.statistics.intervals import Draw
 from apps.metrics.statistics.pair_samples import SampledFigure, SampledPairs, hajek, horvitz_thompson
 from apps.metrics.statistics.places import beats_by, places
 from apps.metrics.statistics.power import queries_needed
-from apps.metrics.statistics.significance import LEVEL, Correction, differences, sign_flip_p, summaries
+from apps.metrics.statistics.significance import (
+    LEVEL,
+    Correction,
+    differences,
+    sign_flip_p,
+    summaries,
+    weighted_summaries,
+)
+from apps.querylogs.core.sampling import Population, draw, plan_sample
+from apps.querylogs.enums import Plan
 from apps.retrieval.core.sampling import sample_pairs
 
 SIZES = (10, 20, 30, 50, 100, 200)
@@ -199,6 +210,43 @@ def of_strata(chance: np.random.Generator, n: int, seed: int) -> Intervals:
         yield tuple(end - level for end in summary.interval)
 
 
+class SearchLog(NamedTuple):
+    """Queries of a log: how often each is searched (as Zipf has it), what comes of it, and its score."""
+
+    population: Population
+    scores: np.ndarray
+
+    @property
+    def truth(self) -> float:
+        return float(np.average(self.scores, weights=self.population.searches))
+
+
+def search_log(*, is_yes_or_no: bool) -> SearchLog:
+    """4,000 queries; those that find nothing score lower, and those searched often score higher."""
+    chance = np.random.default_rng(5)
+    searches = np.maximum(5, 3_000 / np.arange(1, 4_001) ** 0.75).astype(np.int64)
+    outcomes = chance.choice(3, len(searches), p=[0.8, 0.05, 0.15])
+    level = np.where(outcomes == 2, 0.2, 0.7) * np.where(searches > 90, 1.2, np.where(searches > 17, 1.0, 0.7))
+    yes = (chance.random(len(searches)) < level).astype(float)
+    scores = yes if is_yes_or_no else chance.beta(2 * level, 2 * (1 - level))
+    return SearchLog(Population(searches, outcomes, np.ones_like(searches)), scores)
+
+
+def of_traffic(log: SearchLog, plan: Plan) -> Maker:
+    """Intervals of the mean weighted to the traffic of a log, of samples drawn from it."""
+
+    def intervals(chance: np.random.Generator, n: int, seed: int) -> Intervals:
+        sample = plan_sample(log.population, n, plan)
+        strata = [np.flatnonzero(sample.memberships == number) for number in range(len(sample.strata))]
+        for turn in range(AT_ONCE):
+            drawn = draw(sample.chances, sample.memberships, [chance.permutation(one) for one in strata], seed + turn)
+            how = Draw(sample.chances[drawn], sample.memberships[drawn])
+            weights = log.population.searches[drawn] / how.chances
+            yield weighted_summaries(log.scores[drawn][:, None], weights, draw=how)[0].interval
+
+    return intervals
+
+
 def of_difference(draw: Callable[..., np.ndarray]) -> Maker:
     """Intervals of paired differences that `draw` makes."""
 
@@ -277,6 +325,11 @@ def lines_of_means() -> dict[str, Line]:
             for share in (0.5, 0.9, 0.97)
         },
         "mean, three strata": Line("stratified", LEVELS.mean() * ndcg, of_strata),
+        **{
+            f"mean weighted to traffic, {words}, {plan}": Line("traffic", log.truth, of_traffic(log, plan))
+            for words, log in (("graded", search_log(is_yes_or_no=False)), ("yes or no", search_log(is_yes_or_no=True)))
+            for plan in Plan
+        },
         "mean, four wordings of each question": Line("variants", ndcg, of_variants(False)),
         "difference, four wordings of each question": Line("variants", 0.0, of_variants(True)),
         "difference, 50 % differ": Line("difference", 0.5 * (mean_like_ndcg(0.06) - ndcg), of_difference(anew)),

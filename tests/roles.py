@@ -50,7 +50,7 @@ RIGHTS: dict[str, dict[str, str]] = {
             "editions:import editions:take-import editions:decide editions:snapshot editions:take-snapshot "
             "editions:run-again"
         ),
-        "add, edit and retire queries; make variants; settle remarks; decide failed searches; record sources and permissions": (
+        "add, edit and retire queries; make variants; settle remarks; decide failed searches; record sources": (
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
             "queries:edit queries:retire queries:settle queries:decide queries:variants"
         ),

@@ -166,6 +166,7 @@ class StayReason(models.TextChoices):
     WORD = "word", "An internal word cannot be taken out"
     PERSONAL = "personal", "An address, a number or a token cannot be taken out"
     REDACTED = "redacted", "Its text was redacted"
+    FEW_ASKED = "few_asked", "Too few people asked it in a search log"
     NOTHING_LEFT = "nothing_left", "None of its passages goes out"
 
 

@@ -10,21 +10,28 @@ from django.utils.text import slugify
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.common.text.wording import plural
+from apps.corpus.actions.imports import discard_import
+from apps.corpus.enums import ImportState
+from apps.corpus.models import Import
 from apps.jobs.execution.periodic import periodic_task
 from apps.queries.actions.queries import create_query, edit_query
 from apps.queries.actions.sources import create_source
 from apps.queries.core.masking import BY_PEOPLE, MASK, Names
 from apps.queries.enums import SourceKind
+from apps.queries.execution.revoking import Resting
 from apps.queries.models import Query, Source
 from apps.queries.selectors import names_in
 from apps.querylogs import rules
-from apps.querylogs.enums import OfferState
-from apps.querylogs.execution.drawing import Drawn
+from apps.querylogs.enums import TRAFFIC, OfferState
+from apps.querylogs.execution.drawing import KIND, Drawn
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
-from apps.querylogs.selectors import TRAFFIC, traffic_of
+from apps.querylogs.selectors import traffic_of
 from apps.querylogs.workflow import after
 
 MOST_NAME = 120
+UNDRAWN_FOR = timedelta(days=1)
+"""How long the file of a log waits for somebody to draw from it."""
 
 
 class LogRefused(Refusal):
@@ -264,9 +271,27 @@ def remove_name(*, name: MaskedName, actor: User, at: datetime) -> None:
 
 @periodic_task("querylogs.unread", every=timedelta(hours=1))
 def delete_unread(at: datetime) -> None:
-    """Close the logs whose time to be read is over."""
+    """Close the logs whose time to be read is over, and delete files from which nobody has drawn within a day."""
     for pk in QueryLog.objects.filter(closed_at=None, expires_at__lte=at).values_list("pk", flat=True):
         close_log(log_id=pk, actor=None, at=at)
+    waiting = Import.objects.filter(kind=KIND, state__in=[ImportState.READY, ImportState.FAULTY])
+    for item in waiting.filter(created_at__lte=at - UNDRAWN_FOR).select_related("created_by"):
+        discard_import(import_id=item.pk, actor=item.created_by, at=at)
+
+
+class LogsOnPermissions:
+    """Queries that wait to be read rest on the permission of their source."""
+
+    def preview(self, source: Source) -> list[Resting]:
+        waiting = OfferedQuery.objects.filter(log__source=source, log__closed_at=None, state=OfferState.WAITING).count()
+        words = plural(waiting, "unread query of a search log", "unread queries of search logs")
+        return [Resting(words, "is deleted" if waiting == 1 else "are deleted")] if waiting else []
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> list[Resting]:
+        told = self.preview(source)
+        for pk in QueryLog.objects.filter(source=source, closed_at=None).values_list("pk", flat=True):
+            close_log(log_id=pk, actor=actor, at=at)
+        return told
 
 
 def _locked(offered_id: int) -> OfferedQuery:

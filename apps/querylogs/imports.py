@@ -18,6 +18,7 @@ from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import TableImportForm, name_after
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, register
+from apps.queries.core.masking import mask
 from apps.queries.models import Source
 from apps.querylogs import actions, rules
 from apps.querylogs.enums import LEAST_PEOPLE, USUAL_PEOPLE, Plan
@@ -27,6 +28,11 @@ from apps.querylogs.presenters import mapping_context
 from apps.querylogs.selectors import is_permitted
 
 USUAL_OFFERED = 200
+
+
+def name_of_log(filename: str) -> str:
+    """The name of a log that nobody has named, without anything that would be masked in it."""
+    return mask(name_after(filename or "Search log")).text[:120]
 
 
 class LogImportForm(TableImportForm):
@@ -68,7 +74,7 @@ class LogImportForm(TableImportForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean()
         if "name" in self.fields:
-            values["name"] = values.get("name") or name_after(self.file_name or "Search log")
+            values["name"] = values.get("name") or name_of_log(self.file_name)
         if "seed" in self.fields and values.get("seed") is None:
             values["seed"] = self.initial.get("seed", secrets.randbelow(9_000) + 1_000)
         return values

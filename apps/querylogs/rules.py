@@ -1,7 +1,7 @@
 """Rules of search logs. Each returns the reason against an action as a sentence, or None."""
 
 from apps.common.text.wording import plural
-from apps.querylogs.enums import PUBLIC_PEOPLE, USUAL_PEOPLE, OfferState
+from apps.querylogs.enums import USUAL_PEOPLE, OfferState
 from apps.querylogs.models import OfferedQuery, QueryLog
 
 UNREAD_DAYS = 14
@@ -62,10 +62,3 @@ def log_undo_refusal(log: QueryLog) -> str | None:
     if not came:
         return None
     return f"{plural(came, 'query has', 'queries have')} come in from it. Retire what is not wanted instead."
-
-
-def public_refusal(people: int) -> str | None:
-    """Why a query of a log stays out of a public release: so many people asked it."""
-    if people >= PUBLIC_PEOPLE:
-        return None
-    return f"asked by fewer than {PUBLIC_PEOPLE} people in its search log"

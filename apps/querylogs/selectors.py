@@ -1,7 +1,7 @@
 """Reads of search logs, scoped to one project."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -16,8 +16,6 @@ from apps.queries.selectors import live_queries, sources_in, valid_permission
 from apps.querylogs.enums import OfferState
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
 
-TRAFFIC = "traffic"
-"""The name in a query's metadata of what its searches tell: a list, one entry for each query of a log that it is."""
 SHOWN_NEAR = 3
 
 
@@ -86,6 +84,14 @@ def tally_of(offered: Iterable[OfferedQuery]) -> Tally:
         waiting=states[OfferState.WAITING],
         expired=states[OfferState.EXPIRED],
     )
+
+
+def clicks_as_run(log: QueryLog) -> Iterator[str]:
+    """What people clicked for the queries that came in, as lines of a TREC run: a hint for pools, never a grade."""
+    for offered in offered_in(log).filter(query__isnull=False):
+        assert offered.query is not None
+        for rank, document in enumerate(offered.clicked, start=1):
+            yield f"{offered.query.outside_id} Q0 {document} {rank} {len(offered.clicked) - rank + 1} clicks\n"
 
 
 class Near(NamedTuple):

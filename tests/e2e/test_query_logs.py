@@ -30,7 +30,9 @@ project = shared(make_room)
 def rows() -> list[list[str]]:
     found = searches(700)
     for person in range(9):
-        found.append([f"brightwater login of user{person}@example.com", f"u{person}", "2026-08-05T10:00:00", "0", "", ""])
+        found.append(
+            [f"brightwater login of user{person}@example.com", f"u{person}", "2026-08-05T10:00:00", "0", "", ""]
+        )
         found.append(["brightwater badge", f"u{person}", "2026-08-05T11:00:00", "3", "", ""])
     return found
 

@@ -63,7 +63,7 @@ def upload(project: Project, content: bytes, *, name: str = "searches.csv", **op
 def draw(item: Import) -> QueryLog:
     applied = imports.confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
     assert not applied.failure, applied.failure
-    return QueryLog.objects.get(project=item.project, created_at=applied.applied_at)
+    return QueryLog.objects.filter(project=item.project, created_at=applied.applied_at).latest("pk")
 
 
 def make_log(project: Project, *, rows: int = 900, **options) -> QueryLog:

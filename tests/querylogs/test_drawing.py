@@ -5,11 +5,12 @@ import json
 import pytest
 
 from apps.accounts.models import Project
+from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.queries.models import Query
 from apps.querylogs.enums import OfferState
 from apps.querylogs.models import OfferedQuery, QueryLog
-from tests.factories import AT, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import make_permission, make_source
 from tests.querylogs.factories import as_csv, draw, make_log, searches, upload
 
@@ -39,8 +40,8 @@ def test_columns_are_known_by_heading_and_value_and_what_is_not_asked_for_is_not
 
 
 UBI = [
-    {"query_id": f"a{n}", "client_id": f"c{n % 7}", "user_query": "key rotation", "timestamp": f"2026-08-04T09:00:0{n % 10}",
-     "query_response_object_ids": ["b1", "b2"] if n else []}
+    {"query_id": f"a{n}", "client_id": f"c{n % 7}", "user_query": "key rotation",
+     "timestamp": f"2026-08-04T09:00:0{n % 10}", "query_response_object_ids": ["b1", "b2"] if n else []}
     for n in range(14)
 ] + [
     {"query_id": f"a{n}", "client_id": f"c{n % 7}", "action_name": "click", "timestamp": "2026-08-04T09:01:00",
@@ -60,9 +61,9 @@ UBI = [
         ("list.json", json.dumps(UBI), 14, 1),
         (
             "server.log.csv",
-            "time,user,search\n[04/Aug/2026:09:00:01 +0000],a,key rotation\n[04/Aug/2026:09:00:02 +0000],b,key rotation\n",
+            "time,user,search\n[04/Aug/2026:09:00:01 +0000],a,key rotation\n[04/Aug/2026:09:00:02 +0000],b,open it\n",
             2,
-            1,
+            2,
         ),
     ],
 )
@@ -80,7 +81,7 @@ def test_clicks_of_events_belong_to_the_query_of_their_search():
 
 
 def test_empty_searches_pasted_texts_and_robots_are_left_out_and_counted():
-    rows = asked("key rotation", 6) + [["", "u1", "", "", "", ""], ["word " * 60, "u2", "", "", "", ""]]
+    rows = [*asked("key rotation", 6), ["", "u1", "", "", "", ""], ["word " * 60, "u2", "", "", "", ""]]
     rows += asked("ping", 1, times=59, start=99) * 9
 
     found = log_of(as_csv(rows))
@@ -153,9 +154,6 @@ def test_the_file_is_gone_once_drawn_and_a_source_was_made():
 
 def refused(project: Project, content: bytes, **options) -> str:
     item = upload(project, content, **options)
-    from apps.corpus.actions import imports
-    from tests.factories import lead_of
-
     after = imports.confirm_import(import_id=item.pk, actor=lead_of(project), at=AT)
     assert after.state == ImportState.FAULTY
     assert not OfferedQuery.objects.exists()

@@ -16,6 +16,7 @@ from apps.corpus.selectors.corpora import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.core.charts import stratum_bounds
 from apps.evaluation.core.robustness import UNNAMED
+from apps.evaluation.core.traffic import drawn_among, traffic_means
 from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.presenters import score_charts as charts
@@ -263,10 +264,28 @@ def strata_context(
         "strata_field": field,
         "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(strata)],
         "strata_figures": charts.strata_figures(strata, names),
+        "traffic": traffic_of(sheets[-1], runs, names),
         "weighting": weighting_of(strata, asked.getlist("share"), names) if len(strata) > 1 else None,
         "small_strata": small,
         "fewest": FEWEST_IN_STRATUM,
     }
+
+
+class Traffic(NamedTuple):
+    """The mean of each run weighted to the traffic of search logs, by name, over so many of the queries."""
+
+    means: list[tuple[str, Summary]]
+    queries: int
+
+
+def traffic_of(sheet: EvaluationSheet, runs: Sequence[Floats], names: Sequence[str]) -> Traffic | None:
+    """None where too few of the queries were drawn from a log, or so few of the sealed ones that a mean would tell."""
+    drawn = drawn_among([query.fields.get("metadata") or {} for query in sheet.queries])
+    rows = np.unique(drawn.rows)
+    sealed = int(np.array(sheet.is_test, dtype=bool)[rows].sum()) if len(rows) else 0
+    if len(rows) < FEWEST_IN_STRATUM or 0 < sealed < FEWEST_IN_STRATUM:
+        return None
+    return Traffic(list(zip(names, traffic_means(drawn, runs), strict=True)), len(rows))
 
 
 def fields_of(queries: Sequence[VersionQuery]) -> dict[str, str]:

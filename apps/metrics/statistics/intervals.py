@@ -8,6 +8,7 @@ covers the truth, and what was tried beside it.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,12 +129,23 @@ def effective_number(weights: Floats) -> float:
     return math.fsum(weights) ** 2 / squares if squares else 0.0
 
 
-def weighted_interval(values: Floats, weights: Floats, confidence: float) -> Interval | None:
+class Draw(NamedTuple):
+    """How queries were drawn: each with its chance, above 0 and at most 1, within its stratum, by number."""
+
+    chances: Floats
+    strata: Ints
+
+
+def weighted_interval(values: Floats, weights: Floats, confidence: float, draw: Draw | None = None) -> Interval | None:
     """The interval of a weighted mean, Σ w x / Σ w, of scores between 0 and 1; equal weights give `mean_interval`.
 
     The queries, each with its weight, are the sample. The variance is that of a ratio of two sums, linearised:
     Σ w² (x − m)² / (Σ w)² (Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.7), and takes
     the place of that of a plain mean, the effective number of weights the place of n. None where that is below 2.
+
+    With a `draw` the population is the one that was drawn from: the scatter within strata counts, and of each query as
+    much of it as its chance leaves open (Hájek's variance; Deville, Variance estimation in surveys with auxiliary
+    information, 1999): Σ n/(n−1) Σ (1 − π)(e − ē)² over the strata, e = w (x − m). None where no stratum has two.
     """
     n = effective_number(weights)
     if n < 2:
@@ -141,8 +153,26 @@ def weighted_interval(values: Floats, weights: Floats, confidence: float) -> Int
     low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
     scaled, parts = (values - low) / (high - low), weights / math.fsum(weights)
     mean = math.fsum(parts * scaled)
+    freedom = math.floor(n + ROUNDING) - 1
     variance = math.fsum((parts * (scaled - mean)) ** 2)
+    if draw is not None:
+        if (freedom := len(values) - _parts(draw.strata)) < 1:
+            return None
+        variance = _drawn_variance(parts * (scaled - mean), draw)
     share = (n * variance + SOFTENING / n) / (n * mean * (1.0 - mean) + SOFTENING)
-    quantile = student_quantile(confidence, math.floor(n + ROUNDING) - 1)
+    quantile = student_quantile(confidence, freedom)
     ends = wilson_at(min(1.0, mean), share * quantile**2)
     return low + ends[0] * (high - low), low + ends[1] * (high - low)
+
+
+def _drawn_variance(residuals: Floats, draw: Draw) -> float:
+    """The variance of a sum of residuals, of a sample drawn within strata. One alone in its stratum adds nothing."""
+    total = 0.0
+    for stratum in np.unique(draw.strata):
+        inside = draw.strata == stratum
+        own, open_share = residuals[inside], 1.0 - draw.chances[inside]
+        if (n := len(own)) < 2 or not (weight := math.fsum(open_share)):
+            continue
+        centre = math.fsum(open_share * own) / weight
+        total += n / (n - 1) * math.fsum(open_share * (own - centre) ** 2)
+    return total

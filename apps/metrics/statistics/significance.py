@@ -25,6 +25,7 @@ from apps.metrics.statistics.bootstrap import (
     resampled_means,
 )
 from apps.metrics.statistics.intervals import (
+    Draw,
     Floats,
     Interval,
     Ints,
@@ -104,18 +105,25 @@ def summaries(
 
 
 def weighted_summaries(
-    values: Floats, weights: Floats, *, confidence: float = DEFAULT_CONFIDENCE, with_interval: bool = True
+    values: Floats,
+    weights: Floats,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    with_interval: bool = True,
+    draw: Draw | None = None,
 ) -> list[Summary]:
     """The mean of each column of a (queries, measures) array weighted by query, with `intervals.weighted_interval`.
 
-    Queries without a value (NaN) or with the weight 0 are left out; n counts the others.
+    Queries without a value (NaN) or with the weight 0 are left out; n counts the others. With a `draw` of the queries
+    the weights are what each stands for divided by its chance: the estimator of Hájek (1971).
     """
     found = []
     for column in values.T:
         has = ~np.isnan(column) & (weights > 0)
         known, theirs = column[has], weights[has]
         mean = math.fsum(known * theirs) / math.fsum(theirs) if len(known) else None
-        interval = weighted_interval(known, theirs, confidence) if with_interval and len(known) else None
+        drawn = None if draw is None else Draw(draw.chances[has], draw.strata[has])
+        interval = weighted_interval(known, theirs, confidence, drawn) if with_interval and len(known) else None
         found.append(Summary(mean, interval, len(known), WEIGHTED_WILSON))
     return found
 

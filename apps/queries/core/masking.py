@@ -1,7 +1,8 @@
 """Finds and masks what tells of a person in a query: addresses, numbers, keys, and the names on a project's list.
 
 Rules alone, without a model. What a rule cannot know, such as a person's name that is on no list, is for the person who
-reads the query. Where a rule is not sure it masks: a masked order number loses less than a stored account number.
+reads the query. Where a rule is not sure it masks: a masked order number loses less than a stored account number. A
+public release has stricter rules of its own, for whole documents, where a wrong find stops a page of numbers.
 """
 
 import re

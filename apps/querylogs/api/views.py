@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -126,6 +127,15 @@ class LogClose(LogView):
         log = selectors.log_in(self.project, pk)
         actions.close_log(log_id=log.pk, actor=self.member.user, at=timezone.now())
         return Response(LogOut(selectors.log_in(self.project, pk)).data)
+
+
+class LogClicks(LogView):
+    """What people clicked for the queries that came in, as a TREC run: a hint for pools, never a grade."""
+
+    @extend_schema(operation_id="query_log_clicks", responses={(200, "text/plain"): str})
+    def get(self, request: Request, slug: str, pk: int) -> HttpResponse:
+        log = selectors.log_in(self.project, pk)
+        return HttpResponse("".join(selectors.clicks_as_run(log)), content_type="text/plain; charset=utf-8")
 
 
 class NameList(LogView):

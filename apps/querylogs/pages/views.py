@@ -38,7 +38,8 @@ def log_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     position = later or waiting.first()
     if position is None:
         tally = selectors.tally_of(selectors.offered_in(log))
-        return render(request, "querylogs/done.html", {"log": log, "tally": tally})
+        has_clicks = next(selectors.clicks_as_run(log), "") != ""
+        return render(request, "querylogs/done.html", {"log": log, "tally": tally, "has_clicks": has_clicks})
     return redirect("querylogs:read", slug=project.slug, pk=log.pk, position=position)
 
 
@@ -72,6 +73,16 @@ def _onward(request: HttpRequest, log: QueryLog, offered: OfferedQuery, step: st
         return redirect("querylogs:read", slug=slug, pk=log.pk, position=offered.position)
     answer = redirect("querylogs:log", slug=slug, pk=log.pk)
     answer["Location"] += f"?after={offered.position}"
+    return answer
+
+
+@require_safe
+@member_view(Role.LEAD)
+def clicks(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """What people clicked, as a run to upload: whoever pools it has these passages judged too."""
+    log = selectors.log_in(project, pk)
+    answer = HttpResponse("".join(selectors.clicks_as_run(log)), content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="clicks-{log.pk}.run"'
     return answer
 
 

@@ -24,6 +24,7 @@ from apps.goldsets.formats.content import (
     TripleRow,
 )
 from apps.goldsets.formats.public.words import NAME, WORD, ForbiddenWords, Found, WordSearch
+from apps.querylogs.enums import PUBLIC_PEOPLE, TRAFFIC
 
 QUERIES, TRIPLES, PASSAGES, PAIRS = "queries", "triples", "passages", "pairs"
 KINDS = (TRIPLES, QUERIES, PAIRS, PASSAGES)
@@ -135,8 +136,14 @@ def _block_stays(row: FrozenBlock, terms: Terms, chosen: Selection) -> tuple[Sta
 
 
 def _query_stays(row: FrozenQuery, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
-    stay = _permitted(row.split, terms.queries.get(row.query_id), terms)
+    stay = _permitted(row.split, terms.queries.get(row.query_id), terms) or _few_asked(row)
     return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text)
+
+
+def _few_asked(row: FrozenQuery) -> tuple[StayReason, str] | None:
+    """Whether fewer people asked it than a public set needs, in the log in which most did."""
+    most = max((one["people"] for one in row.metadata.get(TRAFFIC, [])), default=PUBLIC_PEOPLE)
+    return (StayReason.FEW_ASKED, f"{most} of {PUBLIC_PEOPLE} people") if most < PUBLIC_PEOPLE else None
 
 
 def _triple_stays(row: TripleRow, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:

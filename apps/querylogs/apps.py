@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class QueryLogsConfig(AppConfig):
+    name = "apps.querylogs"
+    label = "querylogs"
+
+    def ready(self) -> None:
+        from apps.common.discovery import later
+        from apps.queries.execution.revoking import rests_on_permissions
+
+        rests_on_permissions(later("apps.querylogs.actions.LogsOnPermissions"))
