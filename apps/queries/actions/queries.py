@@ -240,7 +240,7 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = _locked(query_id)
     QueryRefused.raise_for(rules.retire_refusal(query, reason), code="query_not_retirable")
-    return retired(query, reason.strip(), actor, at)
+    return retire_row(query, reason.strip(), actor, at)
 
 
 @transaction.atomic
@@ -292,7 +292,7 @@ def _locked(query_id: int) -> Query:
     return query
 
 
-def retired(query: Query, reason: str, actor: User, at: datetime) -> Query:
+def retire_row(query: Query, reason: str, actor: User, at: datetime) -> Query:
     query.retired_at, query.retired_reason = at, reason[:200]
     query.save(update_fields=["retired_at", "retired_reason"])
     after = {"reason": query.retired_reason}

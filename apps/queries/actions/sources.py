@@ -15,7 +15,7 @@ from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
-from apps.queries.actions.queries import retired
+from apps.queries.actions.queries import retire_row
 from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.models import Permission, Query, Source
 
@@ -141,7 +141,7 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
         return Revoked([], [], has_another=True)
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
     reason = f"permission of {permission.owner} revoked"
-    retired = [retired(query, reason, actor, at) for query in live]
+    retired = [retire_row(query, reason, actor, at) for query in live]
     return Revoked(retired, retire_resting(source, actor=actor, at=at))
 
 
