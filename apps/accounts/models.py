@@ -110,6 +110,7 @@ def default_policies() -> dict:
         "freeze_strata": "warn",
         "freeze_terms": "off",
         "internal_words": "",
+        "acronyms": "",
         "allowed_public": [],
     }
 

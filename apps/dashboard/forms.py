@@ -8,6 +8,7 @@ from apps.accounts.models import Project, default_policies
 from apps.accounts.rules import deletion_refusal
 from apps.common.web.forms import KaratForm
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
+from apps.queries.core.variants import acronyms_in
 from apps.queries.enums import CheckEffect, QueryCheck
 from apps.triples.core.checks import CAN_WARN
 
@@ -115,6 +116,13 @@ class SettingsForm(KaratForm):
         help_text="One a line: names of products, customers, projects. A public release removes them, or leaves out "
         "what contains them. Names of people, and of sources that are not public, are looked for anyway.",
     )
+    acronyms = forms.CharField(
+        label="Acronyms",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line: TLS = transport layer security. Variants of queries swap the two.",
+    )
     lit_terms = forms.BooleanField(
         label="Highlight the query’s words while judging",
         required=False,
@@ -137,6 +145,14 @@ class SettingsForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         kwargs.setdefault("initial", settings_of(project))
         super().__init__(*args, **kwargs)
+
+    def clean_acronyms(self) -> str:
+        lines: str = self.cleaned_data["acronyms"]
+        try:
+            acronyms_in(lines)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        return lines
 
     @property
     def query_checks(self) -> list[forms.BoundField]:

@@ -61,3 +61,4 @@ class VariantKind(models.TextChoices):
     MARKS = "marks", "no diacritics"
     LOWER = "lower", "lower case"
     TELEGRAPHIC = "short", "telegraphic"
+    ACRONYM = "acronym", "acronym"

@@ -33,7 +33,7 @@ from apps.queries.core.checks import (
     words,
 )
 from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
-from apps.queries.core.variants import degraded
+from apps.queries.core.variants import acronyms_in, degraded
 from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
 from apps.queries.models import FailureReport, Permission, Query, Source
 
@@ -146,16 +146,21 @@ class NewVariant(NamedTuple):
     kind: VariantKind
     text: str
 
+    @property
+    def key(self) -> str:
+        """What a form calls it."""
+        return f"{self.original.pk}-{self.kind}"
+
 
 def new_variants(project: Project, query_ids: Collection[int], kinds: Collection[str], seed: int) -> list[NewVariant]:
     """The variants of these kinds that the queries do not have yet, by query and kind.
 
     Retired queries and variants get none; nor does a query whose degraded wording is its own or another variant's.
     """
+    acronyms = acronyms_in(policy(project, "acronyms"))
     made: defaultdict[str, set[str]] = defaultdict(set)
-    for facts, text in Query.objects.filter(project=project, metadata__has_key=VARIANT_OF).values_list(
-        "metadata", "text"
-    ):
+    variants = Query.objects.filter(project=project, metadata__has_key=VARIANT_OF)
+    for facts, text in variants.values_list("metadata", "text"):
         made[str(facts[VARIANT_OF])] |= {str(facts.get(VARIANT, "")), text}
     originals = live_queries(project).exclude(metadata__has_key=VARIANT_OF)
     found = []
@@ -163,7 +168,8 @@ def new_variants(project: Project, query_ids: Collection[int], kinds: Collection
         for query in originals.filter(pk__in=part):
             has = made[query.outside_id]
             for kind in VariantKind:
-                text = degraded(query.text, kind, seed) if kind in kinds and str(kind.label) not in has else ""
+                is_new = kind in kinds and str(kind.label) not in has
+                text = degraded(query.text, kind, seed, acronyms) if is_new else ""
                 if text and text not in has:
                     found.append(NewVariant(query, kind, text))
                     has.add(text)

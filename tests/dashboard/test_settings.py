@@ -32,6 +32,7 @@ VALUES = {
     "freeze_strata": "warn",
     "freeze_terms": "refuse",
     "internal_words": "Zephyr",
+    "acronyms": "TLS = transport layer security",
     "query_personal": "warn",
     "query_duplicate": "block",
     "query_copied": "list",

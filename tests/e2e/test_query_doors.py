@@ -70,8 +70,10 @@ def test_variants_are_seen_before_they_are_added(page, signed_in, witness):
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="7 new variants")).to_be_visible()
     with turned(page):
-        page.get_by_role("button", name="Add 7 variants").click()
-    expect(page.get_by_text("7 variants were added")).to_be_visible()
+        press(page, "j")
+        page.keyboard.press("Space")
+        press(page, "a")
+    expect(page.get_by_text("6 variants were added")).to_be_visible()
 
     assert Query.objects.filter(metadata__variant="no diacritics").get().text == "Wann offnet die Hutte im Winter"
     assert witness.drain() == []

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.audit.models import Event
 from apps.queries.actions.queries import QueryRefused, add_variants, edit_query, retire_query
-from apps.queries.core.variants import degraded
+from apps.queries.core.variants import acronyms_in, degraded
 from apps.queries.enums import VariantKind
 from apps.queries.models import Query
 from tests.factories import AT, lead_of, make_project
@@ -31,6 +31,29 @@ TEXT = "How often are the TLS keys of the Hütte rotated in 2026?"
 )
 def test_what_people_leave_out_is_left_out_and_nothing_else(kind, text, wording):
     assert degraded(text, kind, 1) == wording
+
+
+@pytest.mark.parametrize(
+    ("text", "wording"),
+    [
+        ("which TLS do we use", "which transport layer security do we use"),
+        ("is Transport Layer Security on", "is TLS on"),
+        ("is TLS, transport layer security, on", "is TLS, TLS, on"),
+        ("TLSA records", ""),
+        ("tls off", ""),
+        ("MFA and TLS", "MFA and transport layer security"),
+    ],
+)
+def test_an_acronym_of_the_list_is_spelled_out_and_the_words_are_shortened(text, wording):
+    acronyms = acronyms_in("TLS = transport layer security\n\nSSO= single sign-on")
+
+    assert degraded(text, "acronym", 1, acronyms) == wording
+
+
+@pytest.mark.parametrize("lines", ["TLS", "= transport", "TLS =", "A = b\nTLS: transport"])
+def test_a_line_that_is_no_acronym_is_named(lines):
+    with pytest.raises(ValueError, match=r"Line [12], “"):
+        acronyms_in(lines)
 
 
 @pytest.mark.parametrize("kind", ["typo", "slip"])
@@ -102,9 +125,11 @@ def test_a_lead_sees_variants_before_they_are_added_and_the_api_adds_them(client
     assert "4 new variants" in shown.text
     assert "who opens the q1 door" in shown.text
     assert Query.objects.count() == 2
-    body = {"which": "ticked", "query": [one.pk], "kinds": ["lower"], "seed": "1", "step": "apply"}
+    keys = [f"{one.pk}-{kind}" for kind in ("lower", "short")]
+    body = {"which": "ticked", "query": [one.pk], "kinds": ["lower", "short"], "seed": "1", "step": "apply"}
+    body |= {"shown": keys, "take": keys[:1]}
     assert "1 variant was added" in client.post(page, body, follow=True).text
-    assert "Nothing to add" in client.post(page, body | {"step": "preview"}).text
+    assert "1 new variant" in client.post(page, body | {"step": "preview"}).text
 
     api = reverse("queries-api:variants", args=[project.slug])
     body = {"query_ids": ["Q1", "Q2"], "kinds": ["lower", "marks"]}

@@ -175,15 +175,23 @@ LIKE_ORIGINAL = ("intent", "description", "source", "difficulty", "domain", "que
 
 @transaction.atomic
 def add_variants(
-    *, project: Project, query_ids: Collection[int], kinds: Collection[str], seed: int, actor: User, at: datetime
+    *,
+    project: Project,
+    query_ids: Collection[int],
+    kinds: Collection[str],
+    seed: int,
+    left_out: Collection[str] = (),
+    actor: User,
+    at: datetime,
 ) -> list[Query]:
-    """Add degraded wordings of queries, made by a seed, and fix the words of their originals.
+    """Add other wordings of queries, made by a seed, but those with the keys `left_out`; fixes the originals' words.
 
     A variant has the source, the strata and, in every version, the grades of its original: nobody judges it.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     QueryRefused.raise_for(rules.variants_refusal(len(query_ids), kinds), code="variants_not_made")
-    new = selectors.new_variants(project, query_ids, kinds, seed)
+    offered = selectors.new_variants(project, query_ids, kinds, seed)
+    new = [variant for variant in offered if variant.key not in left_out]
     taken = set(Query.everything.filter(project=project).values_list("outside_id", flat=True))
     rows = []
     for original, kind, text in new:

@@ -1,12 +1,13 @@
-"""Degraded wordings of a query, made by a seed: typos, keyboard slips, what people leave out when they type in a hurry.
+"""Other wordings of a query: typos and slips by a seed, what people leave out in a hurry, acronyms and what they mean.
 
 The same text, kind and seed give the same variant.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
 from apps.queries.core.checks import small_words, words
 from apps.queries.enums import VariantKind
@@ -14,6 +15,13 @@ from apps.queries.enums import VariantKind
 EVERY = 5
 """One word of so many is mistyped, and one at least."""
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+class Acronym(NamedTuple):
+    short: str
+    long: str
+
+
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _PLACES = {letter: (row, place) for row, letters in enumerate(_ROWS) for place, letter in enumerate(letters)}
 _NEAR = {
@@ -25,10 +33,36 @@ _NEAR = {
 _PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "AE", "đ": "d", "œ": "oe"})
 
 
-def degraded(text: str, kind: str, seed: int) -> str:
-    """The text in this degraded wording; "" where there is nothing to degrade, as in lower case already."""
+def degraded(text: str, kind: str, seed: int, acronyms: Sequence[Acronym] = ()) -> str:
+    """The text in this wording; "" where that changes nothing, as lower case of small letters."""
+    if kind == VariantKind.ACRONYM:
+        return _other_form(text, acronyms)
     found = _MAKERS[VariantKind(kind)](text, Random(f"{seed}\n{kind}\n{text}"))
     return found if found and found != text else ""
+
+
+def acronyms_in(lines: str) -> list[Acronym]:
+    """The acronyms of a list, one a line: "TLS = transport layer security". Raises ValueError with what is wrong."""
+    found = []
+    for number, line in enumerate(lines.splitlines(), start=1):
+        short, sign, long = (part.strip() for part in line.partition("="))
+        if line.strip() and not (short and sign and long):
+            raise ValueError(f"Line {number}, “{line.strip()}”: write it as “TLS = transport layer security”.")
+        if short:
+            found.append(Acronym(short, long))
+    return found
+
+
+def _other_form(text: str, acronyms: Sequence[Acronym]) -> str:
+    """The first acronym of the list that a text has is spelled out; else the first that it spells out is shortened."""
+    for short, long in acronyms:
+        found = re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text)
+        if found and not re.search(rf"(?<!\w){re.escape(long)}(?!\w)", text, re.IGNORECASE):
+            return text[: found.start()] + long + text[found.end() :]
+    for short, long in acronyms:
+        if found := re.search(rf"(?<!\w){re.escape(long)}(?!\w)", text, re.IGNORECASE):
+            return text[: found.start()] + short + text[found.end() :]
+    return ""
 
 
 def _typo(text: str, chance: Random) -> str:

@@ -107,7 +107,7 @@ def _to_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 SOURCES = "Permissions"
 PAGE_SIZE = 50
-SHOWN_VARIANTS = 20
+SHOWN_VARIANTS = 100
 READ_WRITE = ["GET", "HEAD", "POST"]
 
 
@@ -202,9 +202,9 @@ def variants(request: HttpRequest, project: Project) -> HttpResponse:
     is_valid = bool(step) and form.is_valid()
     chosen: dict[str, Any] = form.cleaned_data if is_valid else {"kinds": VariantKind.values, "seed": 1}
     if is_valid and step == "apply":
-        added = queries_actions.add_variants(
-            project=project, query_ids=query_ids, actor=user_of(request), at=timezone.now(), **chosen
-        )
+        left_out = set(request.POST.getlist("shown")) - set(request.POST.getlist("take"))
+        by: dict[str, Any] = {"actor": user_of(request), "at": timezone.now(), "left_out": left_out}
+        added = queries_actions.add_variants(project=project, query_ids=query_ids, **by, **chosen)
         were = plural(len(added), "variant was", "variants were")
         messages.success(request, f"{were} added. They have the grades of their originals, and nobody judges them.")
         return _to_list(request, project)
