@@ -10,7 +10,7 @@ mean        scores as nDCG@10 has them (12 % zeros, 6 % ones, the rest a beta), 
             as AP of a hard set has them (beta, mean 0.15, skewed); scores that are nearly always 0 (P@5 of 0.08; nDCG
             of which nine in ten are 0) or 1 (RR with four in five at the first rank); success for 50, 90 and 97 %
 stratified  the mean when three kinds of queries, of another level each, were sampled apart
-traffic     the mean over all searches of a log of 4,000 queries, of a sample drawn from it, balanced or like the traffic
+traffic     the mean over all searches of a log of 4,000 queries, of a sample from it, balanced or like the traffic
 difference  two runs of which every second query is answered alike, the others drawn anew from a better population; that
             differ on a fifth, a tenth and 3 % of queries, and on three in ten, mostly to one side
 variants    the mean, and a difference of nothing, over queries that are four wordings each of a question

@@ -115,6 +115,11 @@ RIGHTS: dict[str, Rows] = {
         **write(MEMBERS, "report"),
         **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
     },
+    "querylogs": {
+        **read(LEADS, "list log clicks"),
+        **form(LEADS, "names read"),
+        **write(LEADS, "close name-remove"),
+    },
     "retrieval": {
         **read(MEMBERS, "overview runs pool"),
         **read(WATCHERS, "reach results"),
@@ -231,6 +236,11 @@ RIGHTS: dict[str, Rows] = {
         **read_and_write(LEADS, MEMBERS, "failures"),
         **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
     },
+    "querylogs-api": {
+        **read(LEADS, "list log offered clicks"),
+        **form(LEADS, "names"),
+        **write(LEADS, "decide close name-remove"),
+    },
     "retrieval-api": {
         **read(WATCHERS, "pool reach"),
         **read(LEADS, "push"),
@@ -332,7 +342,15 @@ IMPORTS = {
     **write(LEADS, "import-options import-fix import-columns import-confirm import-discard import-undo"),
 }
 """The endpoints that each kind of import has in the API."""
-WITH_IMPORTS = ("corpus-api", "queries-api", "triples-api", "judging-api", "collections-api", "goldsets-api")
+WITH_IMPORTS = (
+    "corpus-api",
+    "queries-api",
+    "querylogs-api",
+    "triples-api",
+    "judging-api",
+    "collections-api",
+    "goldsets-api",
+)
 ENDPOINTS = {
     f"{namespace}:{name}".removeprefix(":"): endpoint
     for table in (RIGHTS, dict.fromkeys(WITH_IMPORTS, IMPORTS))

@@ -54,6 +54,10 @@ RIGHTS: dict[str, dict[str, str]] = {
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
             "queries:edit queries:retire queries:settle queries:decide queries:variants"
         ),
+        "draw queries from a search log; read and keep them": (
+            "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "
+            "querylogs:clicks"
+        ),
     },
     "Systems, runs and pools": {
         "read systems, runs and pools": (

@@ -14,6 +14,7 @@ RENAMED = {
     "queries:new": "queries-api:list",
     "queries:report": "queries-api:failures",
     "queries:source-new": "queries-api:sources",
+    "querylogs:read": "querylogs-api:decide",
     "jobs:cancel": "jobs-api:job-cancel",
     "notifications:open": "notifications-api:read",
     "jobs:retry": "jobs-api:job-retry",

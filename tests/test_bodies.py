@@ -109,6 +109,8 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "source": project.sources.earliest("pk").slug,
         "query_ids": [query_of(project).outside_id],
     },
+    "querylogs-api:decide": lambda project: {"step": "reject", "note": "no search of ours"},
+    "querylogs-api:names": lambda project: {"names": ["Another name"]},
     "retrieval-api:runs": lambda project: {
         "snapshot": digest_of(project),
         "tag": "pushed-again",
@@ -162,7 +164,8 @@ WITHOUT_A_BODY = {
         "notifications-api:read systems-api:drop-loaded review-api:pull "
         "review-api:give-back gates-api:retire-gate gates-api:revoke-badge editions-api:run-again "
         "goldsets-api:slice-offers goldsets-api:retire-training goldsets-api:release goldsets-api:discard "
-        "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo"
+        "goldsets-api:public-sign goldsets-api:public-release review-api:candidate-answer review-api:bulk-undo "
+        "querylogs-api:close querylogs-api:name-remove"
     ),
     "roles": "people-api:roles",
     "grades, which somebody has given": "settings-api:scale",

@@ -26,6 +26,7 @@ LARGER = {
     "retrieval-api:runs": MOST_BYTES_OF_A_RUN,
     "corpus-api:imports": OF_A_FILE,
     "queries-api:imports": OF_A_FILE,
+    "querylogs-api:imports": OF_A_FILE,
     "triples-api:imports": OF_A_FILE,
     "judging-api:imports": OF_A_FILE,
     "goldsets-api:imports": OF_A_FILE,

@@ -39,6 +39,8 @@ from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
 from apps.queries.actions.failures import report_failure
 from apps.queries.models import FailureReport, Permission, Query, Source
+from apps.querylogs.actions import add_names
+from apps.querylogs.models import MaskedName, QueryLog
 from apps.reports.actions import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions.intake import push_run, upload_run
@@ -271,6 +273,10 @@ Things.finders = {
     "queries:import pk": first(Import, kind="queries"),
     "queries:revoke pk": first(Permission, "source__project"),
     "queries:source pk": first(Source),
+    "querylogs pk": first(QueryLog),
+    "querylogs position": 1,
+    "querylogs:import pk": first(Import, kind="log"),
+    "querylogs:name-remove pk": first(MaskedName),
     "reports pk": lambda its: its.evaluations[0].pk,
     "reports:bias pk": first(BiasReport),
     "reports:judge-next pk": lambda its: its.value("reports:bias", "pk"),
@@ -285,6 +291,8 @@ Things.finders = {
     "retrieval:pool pk": first(Pool),
     "retrieval:provenance pk": lambda its: its.value("retrieval:pool", "pk"),
     "retrieval:push pk": first(Job, kind="retrieval.take_file"),
+    "retrieval:reach pk": first(Run),
+    "retrieval:results pk": first(Run),
     "retrieval:run pk": first(Run),
     "retrieval:search-loaded pk": first(LoadedIndex),
     "retrieval:system pk": first(System),
@@ -392,6 +400,26 @@ def _act_on_many(project: Project, lead: User) -> None:
     do_in_bulk(project, BulkKind.DESCRIBE, chosen([triple]), lead=lead, at=timezone.now(), domain="bulk")
 
 
+def _draw_from_a_log(project: Project, lead: User) -> None:
+    """A search log whose queries wait to be read, one that waits to be drawn from, and a name that is masked."""
+    rows = b"".join(b"open the %d. door,u%d\n" % (number % 12, person) for number in range(12) for person in range(6))
+    options = {
+        "name": "Searches",
+        "source": "",
+        "people": 5,
+        "wanted": 10,
+        "plan": "balanced",
+        "seed": 1,
+        "first_row": "",
+    }
+    now = timezone.now()
+    asked: dict[str, Any] = {"project": project, "kind": "log", "options": options, "actor": lead, "at": now}
+    item = start_import(file=SimpleUploadedFile("searches.csv", b"query,user\n" + rows), **asked)
+    confirm_import(import_id=item.pk, actor=lead, at=now)
+    start_import(file=SimpleUploadedFile("more-searches.csv", b"query,user\n" + rows), **asked)
+    add_names(project=project, names=["Brightwater"], actor=lead, at=now)
+
+
 def _start_a_collection(project: Project, lead: User) -> None:
     """A collection that waits for its confirmation."""
     files = {
@@ -448,6 +476,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     words = {"text": "where is the key to the archive", "expected": "", "passage": ""}
     report_failure(project=project, has_consent=True, actor=lead, at=now, **words)
     _start_a_collection(project, lead)
+    _draw_from_a_log(project, lead)
     _add_candidates(project, lead, snapshot)
     _act_on_many(project, lead)
     _propose_a_passage(project, lead)

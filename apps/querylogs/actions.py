@@ -26,10 +26,9 @@ from apps.querylogs import rules
 from apps.querylogs.enums import TRAFFIC, OfferState
 from apps.querylogs.execution.drawing import KIND, Drawn
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
-from apps.querylogs.selectors import traffic_of
+from apps.querylogs.selectors.logs import traffic_of
 from apps.querylogs.workflow import after
 
-MOST_NAME = 120
 UNDRAWN_FOR = timedelta(days=1)
 """How long the file of a log waits for somebody to draw from it."""
 
@@ -247,7 +246,7 @@ def remove_log(*, log_id: int) -> None:
 @transaction.atomic
 def add_names(*, project: Project, names: Iterable[str], actor: User, at: datetime) -> int:
     """Put names on the project's list; those that are there stay. Returns how many are new."""
-    cleaned = dict.fromkeys(name for one in names if (name := " ".join(one.split())[:MOST_NAME]))
+    cleaned = dict.fromkeys(name for one in names if (name := " ".join(one.split())[: rules.MOST_NAME]))
     rows = [
         MaskedName(project=project, name=name, created_by=actor, created_at=at) for name in cleaned if Names([name])
     ]

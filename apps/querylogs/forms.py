@@ -6,7 +6,7 @@ from django import forms
 
 from apps.common.web.forms import KaratForm
 from apps.queries.core.masking import BY_PEOPLE
-from apps.querylogs.actions import MOST_NAME
+from apps.querylogs.rules import MOST_NAME
 
 KEEP, SAME, REJECT, MASK, UNDO = STEPS = ("keep", "same", "reject", "mask", "undo")
 NOTE = 400

@@ -6,6 +6,7 @@ from apps.querylogs.models import OfferedQuery, QueryLog
 
 UNREAD_DAYS = 14
 MOST_OFFERED = 2_000
+MOST_NAME = 120
 
 
 def people_refusal(least: int, *, is_permitted: bool) -> str | None:

@@ -12,9 +12,10 @@ from apps.corpus.models import Import
 from apps.queries.actions.queries import lock_queries
 from apps.queries.actions.sources import revoke_permission
 from apps.queries.models import Query
-from apps.querylogs import actions, selectors
+from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.querylogs.selectors import logs as selectors
 from apps.querylogs.workflow import STEPS, after
 from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import make_permission, make_query, make_source

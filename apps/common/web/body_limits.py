@@ -15,7 +15,7 @@ DISK_RESERVE = 256 * 1024**2
 for people's work."""
 FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 _RUNS = re.compile(r"/api/v1/projects/[^/]+/runs/")
-_IMPORTED = "corpus|queries|collections|triples|judging|versions/training"
+_IMPORTED = "corpus|queries|queries/logs|collections|triples|judging|versions/training"
 _FILES = re.compile(rf"/p/[^/]+/.*|/api/v1/projects/[^/]+/(?:{_IMPORTED})/imports/", re.DOTALL)
 
 

@@ -91,6 +91,17 @@ def mask(text: str, names: Names = NO_NAMES) -> Masked:
     return Masked(plain, kinds) if kinds else Masked(text)
 
 
+def with_masks(text: str) -> list[tuple[str, bool]]:
+    """The text in parts, each with whether it is a mask, without its brackets."""
+    parts, place = list[tuple[str, bool]](), 0
+    for found in MASK.finditer(text):
+        if found.start() > place:
+            parts.append((text[place : found.start()], False))
+        parts.append((found[1], True))
+        place = found.end()
+    return [*parts, (text[place:], False)] if place < len(text) else parts
+
+
 def _folded(text: str) -> Iterator[str]:
     return (match[0].casefold() for match in _WORD.finditer(text))
 

@@ -14,10 +14,12 @@ from apps.accounts.access.api import CorpusAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import PAGING, given_in, newest_first, newest_page_of, oldest_first, page_of
 from apps.common.web.forms import ChoiceField, body_fields, checked
-from apps.querylogs import actions, selectors
+from apps.querylogs import actions
 from apps.querylogs.enums import Band, OfferState, Outcome, Plan
 from apps.querylogs.forms import DecideForm
 from apps.querylogs.models import MaskedName, OfferedQuery, QueryLog
+from apps.querylogs.rules import MOST_NAME
+from apps.querylogs.selectors import logs as selectors
 
 
 class LogOut(serializers.ModelSerializer[QueryLog]):
@@ -70,7 +72,7 @@ class NameOut(serializers.ModelSerializer[MaskedName]):
 
 
 class NamesInput(serializers.Serializer):
-    names = serializers.ListField(child=serializers.CharField(max_length=actions.MOST_NAME), max_length=10_000)
+    names = serializers.ListField(child=serializers.CharField(max_length=MOST_NAME), max_length=10_000)
 
 
 class AddedOut(serializers.Serializer):

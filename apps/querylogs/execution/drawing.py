@@ -1,6 +1,6 @@
 """From the file of a search log to what its page shows, and to the queries that are offered."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -17,12 +17,14 @@ from apps.corpus.selectors.import_kinds import FileToImport, SettledChoice, sett
 from apps.corpus.selectors.search import words_found
 from apps.queries.core.masking import MASK, Names
 from apps.querylogs.core.columns import CLICKS, COUNT, HOW, OBJECT, PERSON, RESULTS, ROLES, TEXT, TIME, Search
-from apps.querylogs.core.sampling import Population, SamplePlan, as_rows, by_wording, draw, plan_sample, population_of
+from apps.querylogs.core.sampling import Floats, Ints, Population, SamplePlan, as_rows, by_wording, draw, plan_sample
 from apps.querylogs.enums import LEAST_PEOPLE, Plan
 from apps.querylogs.execution.reading import (
     FEWEST_CLICKING,
     Codes,
+    Groups,
     Reading,
+    Wording,
     clicked_documents,
     read_log,
     wordings,
@@ -135,10 +137,40 @@ def week_of(seconds: int) -> date | None:
     return day - timedelta(days=day.weekday())
 
 
-def sample_of(figures: Mapping[str, Any], options: Mapping[str, Any]) -> SamplePlan:
-    """The sample that the choices would give, from the figures of the preview."""
-    population = population_of(figures["rows"], options["people"], LEAST_PEOPLE)
-    return plan_sample(population, options["wanted"], Plan(options["plan"]))
+class Sampled(NamedTuple):
+    """The queries drawn: their places among the groups of the reading, each with its chance, stratum and words."""
+
+    plan: SamplePlan
+    places: Ints
+    chances: Floats
+    strata: Ints
+    words: dict[int, Wording]
+
+
+def drawn_from(
+    reading: Reading,
+    again: LogTable,
+    columns: Sequence[str],
+    codes: Codes,
+    *,
+    least: int,
+    wanted: int,
+    plan: Plan,
+    seed: int,
+) -> Sampled:
+    """Draw from a log that was read with these codes; `again` is the same log, for the words of its queries."""
+    groups = reading.groups
+    asked = np.flatnonzero(groups.people >= least)
+    population = Population(groups.searches[asked], groups.outcomes[asked], np.ones(len(asked), np.int64))
+    sample = plan_sample(population, wanted, plan)
+    own = groups.codes[asked].tolist()
+    words = wordings(again, columns, codes, own)
+    order = []
+    for number, stratum in enumerate(sample.strata):
+        inside = np.flatnonzero(sample.memberships == number)
+        order.append(inside[by_wording([words[own[at]].text for at in inside], stratum.places, seed)])
+    drawn = draw(sample.chances, sample.memberships, order, seed)
+    return Sampled(sample, asked[drawn], sample.chances[drawn], sample.memberships[drawn], words)
 
 
 def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Drawn:
@@ -147,50 +179,53 @@ def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Draw
     The same file, options and list of names draw the same queries.
     """
     options, opened = file.options, _opened(file)
-    if TEXT not in opened.columns:
+    columns = opened.columns
+    if TEXT not in columns:
         raise file.source.error(None, "", "", "Choose the column of the queries.")
     codes = Codes(names_of(file.project))
-    reading = read_log(opened.table, opened.columns, codes, progress)
-    groups = reading.groups
-    asked = np.flatnonzero(groups.people >= options["people"])
-    population = Population(groups.searches[asked], groups.outcomes[asked], np.ones(len(asked), np.int64))
-    plan = plan_sample(population, options["wanted"], Plan(options["plan"]))
-    words = wordings(_opened(file).table, opened.columns, codes, groups.codes[asked].tolist())
-    texts = [words[code].text for code in groups.codes[asked].tolist()]
-    order = []
-    for number, stratum in enumerate(plan.strata):
-        inside = np.flatnonzero(plan.memberships == number)
-        order.append(inside[by_wording([texts[at] for at in inside], stratum.places, options["seed"])])
-    drawn = draw(plan.chances, plan.memberships, order, options["seed"])
-    doubts = _doubts(file.project, [texts[at] for at in drawn.tolist()])
-    documents = _known_documents(file.project) if OBJECT in opened.columns else set()
-    least = FEWEST_CLICKING if PERSON in opened.columns else 1
-    clicked = clicked_documents(reading, asked[drawn], codes, documents, least=least)
-    offered = []
-    for position, (at, by_clicks, unknown) in enumerate(zip(drawn.tolist(), clicked, doubts, strict=True), start=1):
-        place = int(asked[at])
-        wording, stratum = words[int(groups.codes[place])], plan.strata[int(plan.memberships[at])]
-        offered.append(
-            OfferedQuery(
-                position=position,
-                text=wording.text,
-                masks=list(wording.masks),
-                spellings=wording.spellings,
-                band=stratum.band,
-                outcome=stratum.outcome,
-                searches=int(groups.searches[place]),
-                people=int(groups.people[place]),
-                nothing=int(groups.nothing[place]),
-                again=int(groups.again[place]),
-                clicks=int(groups.clicks[place]),
-                clicked=[document for document, _ in by_clicks],
-                doubts=unknown,
-                first_week=week_of(int(groups.first[place])),
-                last_week=week_of(int(groups.last[place])),
-                chance=float(plan.chances[at]),
-            )
+    reading = read_log(opened.table, columns, codes, progress)
+    sample = drawn_from(
+        reading,
+        _opened(file).table,
+        columns,
+        codes,
+        least=options["people"],
+        wanted=options["wanted"],
+        plan=Plan(options["plan"]),
+        seed=options["seed"],
+    )
+    found = [sample.words[code] for code in reading.groups.codes[sample.places].tolist()]
+    doubts = _doubts(file.project, [wording.text for wording in found])
+    documents = _known_documents(file.project) if OBJECT in columns else set()
+    least = FEWEST_CLICKING if PERSON in columns else 1
+    clicked = clicked_documents(reading, sample.places, codes, documents, least=least)
+    offered = [
+        OfferedQuery(
+            position=number + 1,
+            text=wording.text,
+            masks=list(wording.masks),
+            spellings=wording.spellings,
+            doubts=doubts[number],
+            clicked=[document for document, _ in by_clicks],
+            chance=float(sample.chances[number]),
+            **_stratum(sample, number),
+            **_counted(reading.groups, int(sample.places[number])),
         )
-    return Drawn(offered, _counts(reading, opened.columns) | {"strata": strata_json(plan)})
+        for number, (wording, by_clicks) in enumerate(zip(found, clicked, strict=True))
+    ]
+    return Drawn(offered, _counts(reading, columns) | {"strata": strata_json(sample.plan)})
+
+
+def _stratum(sample: Sampled, number: int) -> dict[str, Any]:
+    stratum = sample.plan.strata[int(sample.strata[number])]
+    return {"band": stratum.band, "outcome": stratum.outcome}
+
+
+def _counted(groups: Groups, place: int) -> dict[str, Any]:
+    """What is counted of a query, by the names of its fields."""
+    names = ("searches", "people", "nothing", "again", "clicks")
+    weeks = {"first_week": week_of(int(groups.first[place])), "last_week": week_of(int(groups.last[place]))}
+    return {name: int(getattr(groups, name)[place]) for name in names} | weeks
 
 
 def _doubts(project: Project, texts: Sequence[str]) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Reads a search log: masks each query, counts searches and people, and keeps nothing of who searched.
 
-A pass keeps some sixty bytes a row, whatever the row holds: codes of query, person and search by a key that ends with
+A pass keeps some 150 bytes a row, whatever the row holds: codes of query, person and search by a key that ends with
 the import, the time, and what came of it. The words are read in a second pass, of queries that enough people asked.
 """
 

@@ -11,11 +11,12 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Refusal
 from apps.common.text.wording import plural
-from apps.querylogs import actions, selectors
+from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
 from apps.querylogs.forms import MASK, UNDO, DecideForm, NamesForm
 from apps.querylogs.models import OfferedQuery, QueryLog
 from apps.querylogs.presenters import reading_context
+from apps.querylogs.selectors import logs as selectors
 
 READ_WRITE = ["GET", "HEAD", "POST"]
 
