@@ -422,9 +422,10 @@ class FailureDecision(CorpusAPIView):
 
     @extend_schema(operation_id="failures_decide", request=FailureDecisionInput, responses=FailureSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
+        report_id = selectors.report_in(self.project, pk).pk
         given = given_in(request.data, FailureDecisionInput)
         by: dict[str, Any] = {
-            "report_id": selectors.report_in(self.project, pk).pk,
+            "report_id": report_id,
             "actor": self.member.user,
             "at": timezone.now(),
         }
