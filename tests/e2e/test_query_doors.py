@@ -65,7 +65,7 @@ def test_variants_are_seen_before_they_are_added(page, signed_in, witness):
         page.get_by_role("button", name="Variants of selected").click()
     expect(page.get_by_role("heading", name="9 new variants")).to_be_visible()
     looking.looks_well(page, "query-variants")
-    page.get_by_label("keyboard slip").uncheck()
+    page.get_by_label("keyboard slip", exact=True).uncheck()
     with turned(page):
         page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="7 new variants")).to_be_visible()
