@@ -219,7 +219,7 @@ TAKEN: dict[str, set[str]] = {
     "judging:give-back": {"person"},
     "notifications:read-all": {"kind"},
     "queries:settle": {"query", "which"},
-    "queries:variants": {"query", "which", "shown", "take"},
+    "queries:variants": {"query", "which", "take"},
     "review:remind": {"triple", "one"},
     "triples:save-new": {*BenchForm.base_fields, "block"},
 }

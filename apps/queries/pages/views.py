@@ -202,7 +202,8 @@ def variants(request: HttpRequest, project: Project) -> HttpResponse:
     is_valid = bool(step) and form.is_valid()
     chosen: dict[str, Any] = form.cleaned_data if is_valid else {"kinds": VariantKind.values, "seed": 1}
     if is_valid and step == "apply":
-        left_out = set(request.POST.getlist("shown")) - set(request.POST.getlist("take"))
+        seen = selectors.new_variants(project, query_ids, **chosen)[:SHOWN_VARIANTS]
+        left_out = {variant.key for variant in seen} - set(request.POST.getlist("take"))
         by: dict[str, Any] = {"actor": user_of(request), "at": timezone.now(), "left_out": left_out}
         added = queries_actions.add_variants(project=project, query_ids=query_ids, **by, **chosen)
         were = plural(len(added), "variant was", "variants were")
