@@ -1,7 +1,8 @@
 """Actions on sources and the permissions under which they may be used."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from django.db import transaction
 from django.urls import reverse
@@ -16,7 +17,6 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.actions.queries import retire_row
-from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.models import Permission, Query, Source
 
 
@@ -105,6 +105,41 @@ def grant_permission(
     return permission
 
 
+class Resting(NamedTuple):
+    """So many things of a kind, in words such as "12 accepted Q&As", and what happens to them: "are retired"."""
+
+    words: str
+    fate: str
+
+
+class RestsOn(Protocol):
+    """Tells what rests on a source, and does what has to be done once the source may not be used any more."""
+
+    def preview(self, source: Source) -> Sequence[Resting]: ...
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> Sequence[Resting]:
+        """Returns what it did, to be told beside the queries."""
+
+
+_resting: list[Callable[[], RestsOn]] = []
+
+
+def rests_on_permissions(what: Callable[[], RestsOn]) -> None:
+    """Register a class of those that tell and act."""
+    if what not in _resting:
+        _resting.append(what)
+
+
+def resting_on(source: Source) -> list[Resting]:
+    """What rests on the source beside its queries, in the order of registration."""
+    return [row for what in _resting for row in what().preview(source)]
+
+
+def retire_resting(source: Source, *, actor: User, at: datetime) -> list[Resting]:
+    """What was done to all that rests on the source, in the order of registration."""
+    return [row for what in _resting for row in what().act(source, actor=actor, at=at)]
+
+
 class Revoked(NamedTuple):
     """What a revocation did: the queries it retired, and what else rested on the source."""
 
@@ -125,7 +160,7 @@ class Revoked(NamedTuple):
 @transaction.atomic
 def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> Revoked:
     """Revoke a permission. If the source has no other valid one, its live queries are retired, and what else rests on
-    it follows: see `execution.revoking`. Returns all that was done.
+    it follows: what apps above this one registered with `rests_on_permissions`. Returns all that was done.
     """
     permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
     SourceRefused.raise_for(rules.revoke_refusal(permission, reason), code="permission_not_revocable")

@@ -20,9 +20,9 @@ from apps.queries import rules, selectors
 from apps.queries.actions import failures as failures_actions
 from apps.queries.actions import queries as queries_actions
 from apps.queries.actions import sources as sources_actions
+from apps.queries.actions.sources import resting_on
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import ReportState, VariantKind
-from apps.queries.execution.revoking import resting_on
 from apps.queries.forms import (
     BulkForm,
     FailureForm,
