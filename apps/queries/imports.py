@@ -25,7 +25,7 @@ from apps.corpus.execution import document_reading
 from apps.corpus.forms import PASTED, TableImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
@@ -156,7 +156,7 @@ class QueryImport(ImportKind):
         if table:
             refuse_unsettled(table.view, file.source)
         _add_doubled(table, errors)
-        plan = actions.import_queries(
+        plan = queries_actions.import_queries(
             project=file.project,
             rows=table.rows if table else _rows(file, errors),
             file=file.source,

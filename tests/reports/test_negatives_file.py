@@ -18,7 +18,7 @@ from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import VersionState
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.selectors import negatives
 from apps.reports.selectors.negatives import NegativesProposal

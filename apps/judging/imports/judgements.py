@@ -39,7 +39,7 @@ from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, 
 from apps.judging.formats.recognition import AUTO, TABLE, TOOLS, recognise
 from apps.judging.imports.previews import GRADED, HERE, NEW, plan_of_draft, raters_notes, standing_messages
 from apps.judging.models import Round
-from apps.queries.actions import import_queries
+from apps.queries.actions.queries import import_queries
 from apps.queries.formats.records import QueryRow
 
 CHOICES = {
