@@ -17,6 +17,7 @@ from apps.accounts.actions.invitations import create_setup_link, invite
 from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
 from apps.judging.actions.guidelines import publish_guideline
+from apps.querylogs.actions import close_log
 from tests.agreement.factories import answer_items, make_calibration
 from tests.e2e import looking, world
 from tests.e2e.worlds import shared
@@ -25,6 +26,7 @@ from tests.goldsets.factories import make_bench, make_version
 from tests.goldsets.test_training import question, train
 from tests.judging.factories import grade_texts, judge_all, make_round, people_of
 from tests.judging.same import carry, judged, make_same_pool
+from tests.querylogs.factories import make_log
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -59,6 +61,7 @@ NO_PAGES = {
     "retrieval:passages-csv",
     "retrieval:queries-csv",
     "retrieval:results",
+    "querylogs:clicks",
     "triples:block",
     "triples:find",
     "triples:hits",
@@ -73,6 +76,8 @@ OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:p
 # first runs miss nothing, and none is scored by text: tests below, the stories of triples, of candidates, of misses and
 # of scores by text make them.
 NOT_IN_THE_DEMO = {
+    "querylogs:log",
+    "querylogs:read",
     "evaluation:misses",
     "evaluation:not-located",
     "evaluation:returned",
@@ -237,6 +242,12 @@ def test_what_no_link_of_the_demo_leads_to_is_clean(transactional_db, crawler, s
     signed_in(lead)
     crawler.look_at(f"/p/{round_.project.slug}/judging/guideline/2/changes/")
 
+    log = make_log(round_.project)
+    address = f"/p/{round_.project.slug}/queries/logs/{log.pk}/"
+    crawler.look_at(f"{address}1/")
+    close_log(log_id=log.pk, actor=lead, at=AT)
+    crawler.look_at(address)
+
     made = make_calibration(items=2, confirmed=1, flagged=1)
     signed_in(made.subject)
     home = f"/p/{made.project.slug}/agreement/calibration/1/"
@@ -252,5 +263,7 @@ def test_what_no_link_of_the_demo_leads_to_is_clean(transactional_db, crawler, s
         "judging:carry",
         "judging:round",
         "judging:guideline-changes",
+        "querylogs:log",
+        "querylogs:read",
     }
     assert met | {"accounts:login", "calibration:calibration", "calibration:item"} <= set(crawler.seen)
