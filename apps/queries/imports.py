@@ -8,7 +8,6 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
-from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
@@ -134,7 +133,7 @@ class QueryImport(ImportKind):
     undone = "The queries that it added are removed."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
-        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         if doubt := _doubt(file):
             plan = ImportPlan([])
             show_readings(plan, doubt.question, [_reading(file, form, doubt) for form in doubt.forms], file.source)
@@ -148,7 +147,7 @@ class QueryImport(ImportKind):
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
-        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         if doubt := _doubt(file):
             ways = " or ".join(doubt.forms)
             raise InputErrors([file.source.error(None, "", "", f"{doubt.question} Name the format, {ways}.")])

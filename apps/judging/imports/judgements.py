@@ -203,6 +203,7 @@ class JudgementImport(ImportKind):
     undone = "Its grades count nowhere. They stay on record."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        file = file.in_utf8()
         if _format(file) in TABLES:
             return _table_plan(file, _table(file))
         draft = _draft(file, for_later=True)
@@ -214,6 +215,7 @@ class JudgementImport(ImportKind):
 
     @contextmanager
     def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedJudgements | None]:
+        file = file.in_utf8()
         if _format(file) in TABLES:
             yield None
             return
@@ -232,6 +234,7 @@ class JudgementImport(ImportKind):
     def apply(
         self, file: FileToImport, *, actor: User, at: datetime, prepared: PreparedJudgements | None = None
     ) -> ImportPlan:
+        file = file.in_utf8()
         if prepared is None and _format(file) in TABLES:
             return _apply_table(file, actor=actor, at=at)
         draft = prepared.draft if prepared else _draft(file)
