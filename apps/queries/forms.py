@@ -9,6 +9,7 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import parse_facets, stored_facets
 from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
@@ -47,17 +48,35 @@ class QueryForm(KaratForm):
         help_text="Queries about the same thing or time; dev and test never share a group.",
     )
     tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
+    facets = forms.CharField(
+        label="Subtopics",
+        required=False,
+        max_length=8_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One a line, at most 12. Judges say which of them a passage answers. Ids are 1, 2, 3 unless each line"
+        " begins with one: access = Who may enter.",
+    )
 
     def __init__(self, *args: Any, project: Project, query: Query | None = None, **kwargs: Any) -> None:
         if query is not None:
             given = {name: getattr(query, name) for name in self.base_fields if name != "tags"}
-            kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags)})
+            lines = "\n".join(f"{facet['id']} = {facet['words']}" for facet in query.facets)
+            kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags), "facets": lines})
         super().__init__(*args, **kwargs)
         offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         if query is not None and query.locked_at is not None:
             for name in WORDS:
                 self.fields[name].disabled = True
                 self.fields[name].help_text = "Cannot be changed: this query was used in a run."
+        if query is not None and query.facets_locked_at is not None:
+            self.fields["facets"].disabled = True
+            self.fields["facets"].help_text = "Cannot be changed: passages were judged by them."
+
+    def clean_facets(self) -> list[dict[str, str]]:
+        try:
+            return stored_facets(parse_facets(self.cleaned_data["facets"], are_lines=True))
+        except ValueError as fault:
+            raise forms.ValidationError(f"{fault}.") from None
 
     def clean_tags(self) -> list[str]:
         return list(_tags(self.cleaned_data["tags"]))

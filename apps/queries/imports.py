@@ -104,8 +104,9 @@ class QueryImport(ImportKind):
         ),
         FormatExample(
             "CSV",
-            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
-            " and tags are optional. What is missing from the file stays as it is.",
+            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type,"
+            " group, tags and facets (subtopics: 1=words; 2=words) are optional. What is missing from the file stays"
+            " as it is.",
             'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
         ),
         FormatExample(
@@ -116,7 +117,7 @@ class QueryImport(ImportKind):
         FormatExample("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
         FormatExample(
             "TREC topics",
-            "The title is the query, the narrative its intent.",
+            "The title is the query, the narrative its intent, each subtopic of the Web Track a subtopic.",
             "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
         ),
         FormatExample(

@@ -70,7 +70,8 @@ class CuratedQueries(models.Manager["Query"]):
 
 
 class Query(models.Model):
-    """An information need. Its words are fixed from the first run or grade on (`locked_at`).
+    """An information need. Its words are fixed from the first run or grade on (`locked_at`), and its subtopics from the
+    first judgement that names them (`facets_locked_at`).
 
     `objects` are the queries that people curate, for lists, counts and choices. `everything` has the asked questions
     of Q&As too, which systems answer as well: for runs, and wherever an outside id must be free.
@@ -89,6 +90,8 @@ class Query(models.Model):
     group_key = models.CharField(max_length=120, blank=True, help_text="Entity or time group; a split keeps it whole.")
     tags = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    facets = models.JSONField(default=list, blank=True, help_text="Its subtopics in order: id and words of each.")
+    facets_locked_at = models.DateTimeField(null=True, help_text="When a judgement first named its subtopics.")
     remarks = models.JSONField(
         default=dict, blank=True, help_text="What the checks found and nobody has settled: a sentence by check."
     )

@@ -23,6 +23,11 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
         return (
             f"The text of {query.outside_id} cannot be changed: it was used in a run. Retire it and add another query."
         )
+    if query.facets_locked_at is not None and changes.get("facets", query.facets) != query.facets:
+        return (
+            f"The subtopics of {query.outside_id} cannot be changed: passages were judged by them. Retire it and add"
+            " another query."
+        )
     return None
 
 

@@ -27,6 +27,12 @@ class FrozenQuery(NamedTuple):
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     split: str = ""
+    facets: tuple[dict[str, str], ...] = ()
+
+    @property
+    def facet_ids(self) -> list[str]:
+        """The ids of its subtopics, in order."""
+        return [facet["id"] for facet in self.facets]
 
 
 class FrozenBlock(NamedTuple):
@@ -45,7 +51,10 @@ class FrozenBlock(NamedTuple):
 
 
 class GradeRow(NamedTuple):
-    """One resolved grade. An unjudged pair has no row; grade 0 has one. `position` is the block's in the snapshot."""
+    """One resolved grade. An unjudged pair has no row; grade 0 has one. `position` is the block's in the snapshot.
+
+    `facets` are the subtopics that the block answers, by id; None where nobody was asked for them.
+    """
 
     query_id: str
     block_id: str
@@ -55,6 +64,7 @@ class GradeRow(NamedTuple):
     judges: int = 1
     query_text: str = ""
     block_title: str = ""
+    facets: tuple[str, ...] | None = None
     position: int = 0
 
 

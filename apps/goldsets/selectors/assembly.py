@@ -133,6 +133,7 @@ class JudgedPair(NamedTuple):
     resolution: str
     judges: int
     key: PairKey
+    facets: list[str] | None = None
 
     @property
     def text(self) -> TextKey:
@@ -311,7 +312,8 @@ def _gather_pairs(gathered: Gathered, queries: Mapping[int, Query], losses: Loss
         if pair.grade is None:
             gathered.unresolved.append(OpenPair(query, place.outside_id, pair, text))
         else:
-            pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key))
+            facets = pair.facets if query.facets else None
+            pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key, facets))
     derived = _give_to_variants(gathered, queries)
     for key in ruled_out:
         del settled[key]

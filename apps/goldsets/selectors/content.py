@@ -240,12 +240,13 @@ def _grades_of(queries: list[HeldQuery]) -> Iterator[GradeRow]:
     """The grades of these queries, in their order and that of the snapshot."""
     numbered = {query.pk: number for number, query in enumerate(queries)}
     rows = VersionGrade.objects.filter(query__in=numbered).values_list(
-        "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title"
+        "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title", "facets"
     )
     for row in sorted(rows, key=lambda row: (numbered[row[0]], row[1])):
-        pk, position, block_id, grade, resolution, judges, title = row
-        query = queries[numbered[pk]].frozen
-        yield GradeRow(query.query_id, block_id, grade, query.split, resolution, judges, query.text, title, position)
+        pk, position, block_id, grade, resolution, judges, title, facets = row
+        query, chosen = queries[numbered[pk]].frozen, None if facets is None else tuple(facets)
+        facts = (query.split, resolution, judges, query.text, title, chosen, position)
+        yield GradeRow(query.query_id, block_id, grade, *facts)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:
@@ -295,9 +296,10 @@ def query_fields(query: Query) -> dict[str, Any]:
         group=query.group_key,
         metadata=query.metadata,
     )._asdict()
-    for name in ("query_id", "text", "split"):
+    for name in ("query_id", "text", "split", "facets"):
         del fields[name]
-    return fields | {"tags": query.tags}  # as they are stored, so that unchanged ones are equal to those
+    facets = {"facets": query.facets} if query.facets else {}
+    return fields | {"tags": query.tags} | facets  # as they are stored, so that unchanged ones are equal to those
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:

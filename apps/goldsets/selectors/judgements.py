@@ -39,7 +39,7 @@ def queries_held(version: Version) -> Iterator[HeldQuery]:
     rows = VersionQuery.objects.filter(version=version).annotate(n=CountOf(grades)).order_by(bytewise("outside_id"))
     columns = ("pk", "query_id", "query__source", "n", "outside_id", "text", "split", "fields")
     for pk, query, source, n, outside_id, text, split, fields in rows.values_list(*columns).iterator(chunk_size=CHUNK):
-        values = {**fields, "tags": tuple(fields.get("tags", ()))}
+        values = {**fields, "tags": tuple(fields.get("tags", ())), "facets": tuple(fields.get("facets", ()))}
         yield HeldQuery(pk, query, source, n, FrozenQuery(query_id=outside_id, text=text, split=split, **values))
 
 

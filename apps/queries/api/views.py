@@ -20,6 +20,7 @@ from apps.queries import selectors
 from apps.queries.actions import failures as failures_actions
 from apps.queries.actions import queries as queries_actions
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import LONGEST_WORDS, parse_facets, stored_facets
 from apps.queries.enums import Difficulty, QueryCheck, ReportState, VariantKind
 from apps.queries.models import FailureReport, Query, Source
 from apps.queries.rules import MOST_AT_ONCE
@@ -28,6 +29,13 @@ COLUMNS = {"query_id": "outside_id", "group": "group_key"}
 """The columns behind fields that have another name in the API."""
 LONGEST_TEXT = 4_000
 LONGEST_TAGS = 1_000
+
+
+class FacetSerializer(serializers.Serializer):
+    """A subtopic of a query."""
+
+    id = serializers.CharField(max_length=20, help_text="Letters, digits, hyphens, dots and underscores; not 0.")
+    words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
 class QuerySerializer(serializers.ModelSerializer[Query]):
@@ -40,6 +48,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
     difficulty = ChoiceField(choices=["", *Difficulty.values], read_only=True)
+    facets = FacetSerializer(many=True, read_only=True, help_text="Its subtopics in order.")
     remarks = serializers.DictField(child=serializers.CharField(), read_only=True)
 
     class Meta:
@@ -58,8 +67,10 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
             "group",
             "tags",
             "metadata",
+            "facets",
             "remarks",
             "locked_at",
+            "facets_locked_at",
             "retired_at",
             "retired_reason",
         )
@@ -102,6 +113,19 @@ class TagsField(serializers.ListField):
         return tags
 
 
+class FacetsField(serializers.ListField):
+    """Subtopics, as they are stored."""
+
+    child = FacetSerializer()
+
+    def to_internal_value(self, data: Any) -> list[dict[str, str]]:
+        given = super().to_internal_value(data)
+        try:
+            return stored_facets(parse_facets([dict(one) for one in given]))
+        except ValueError as fault:
+            raise serializers.ValidationError(f"{fault}.") from None
+
+
 class StrataInput(serializers.Serializer):
     """What queries are told apart by. `source` is the slug of one, null: not known."""
 
@@ -129,6 +153,7 @@ class QueryInput(StrataInput):
         required=False, allow_blank=True, max_length=200, help_text="A short name shown in lists."
     )
     tags = TagsField(required=False)
+    facets = FacetsField(required=False, help_text="Its subtopics in order, at most 12: id and words of each.")
 
 
 class NewQueryInput(QueryInput):

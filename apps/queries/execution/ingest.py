@@ -17,6 +17,7 @@ from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import rules
 from apps.queries.core.checks import Remark
+from apps.queries.core.naming import stored_facets
 from apps.queries.enums import CheckEffect
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
@@ -60,6 +61,12 @@ def remove_added(item: Import) -> None:
     added_by(item).delete()
 
 
+def lock_facets(query_ids: Iterable[int], *, at: datetime) -> None:
+    """Fix the subtopics of those of these queries that have some, in the caller's transaction, with their grades."""
+    for part in chunks(query_ids, CHUNK):
+        Query.objects.filter(pk__in=part, facets_locked_at=None).exclude(facets=[]).update(facets_locked_at=at)
+
+
 CHUNK = 500
 WORDS = ["new", "changed", "unchanged"]
 EDITABLE = (
@@ -74,6 +81,7 @@ EDITABLE = (
     "group_key",
     "tags",
     "metadata",
+    "facets",
 )
 FIELDS = tuple("source_id" if name == "source" else name for name in EDITABLE)
 WRITES = (*FIELDS, "remarks")
@@ -145,6 +153,7 @@ class QueryComparison:
     def _values(self, row: QueryRow) -> dict:
         """The row's values by field of the model, without the fields that the file does not contain."""
         values = row._asdict() | {"tags": None if row.tags is None else list(row.tags)}
+        values["facets"] = None if row.facets is None else stored_facets(row.facets)
         if row.source:
             if row.source not in self.sources:
                 known = ", ".join(sorted(self.sources)) or "none yet"

@@ -137,7 +137,8 @@ def _block_stays(row: FrozenBlock, terms: Terms, chosen: Selection) -> tuple[Sta
 
 def _query_stays(row: FrozenQuery, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
     stay = _permitted(row.split, terms.queries.get(row.query_id), terms) or _few_asked(row)
-    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text)
+    facets = [text for facet in row.facets for text in facet.values()]
+    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text, *facets)
 
 
 def _few_asked(row: FrozenQuery) -> tuple[StayReason, str] | None:
@@ -228,7 +229,8 @@ class PublicContent:
     def grades(self, split: str | None = None) -> Iterator[GradeRow]:
         for row in self.content.grades(split):
             if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
-                yield GradeRow(row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges)
+                named = row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges
+                yield GradeRow(*named, facets=row.facets)
 
     def triples(self) -> Iterator[TripleRow]:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
@@ -254,6 +256,7 @@ class PublicContent:
             domain=self._clean(row.domain),
             query_type=self._clean(row.query_type),
             split=row.split,
+            facets=row.facets,
         )
 
     def block(self, row: FrozenBlock) -> FrozenBlock:
