@@ -1,6 +1,7 @@
 """The checks of a query at every door, and what the bench compares by the same measures: words and their likeness."""
 
 import math
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
 from apps.common.text.words import STOP_WORDS, content_words, plain_words, words
-from apps.queries.core.masking import NO_NAMES, Names, mask
+from apps.queries.core.masking import LINK, NO_NAMES, Names, mask
 from apps.queries.enums import QueryCheck
 
 MOST_COMPARED = 100
@@ -332,13 +333,21 @@ def check_query(texts: Mapping[str, str], beside: ComparedWith, effects: Mapping
     ]
 
 
+_WITH_MORE = re.compile(r"(?:://|www\.)\S*[?#=&@%]")
+"""A link with more than the address of a page: a token may be in it."""
+
+
 def _personal(texts: Mapping[str, str], names: Names) -> tuple[str, str]:
-    """The first field that has personal data, and the sentence; "" for none."""
-    found = {field: kinds for field, text in texts.items() if (kinds := mask(text, names).found)}
+    """The first field that has personal data, and the sentence; "" for none. The address of a page tells of nobody."""
+    found = {field: kinds for field, text in texts.items() if (kinds := _telling(text, names))}
     if not found:
         return "text", ""
     every = ", ".join(dict.fromkeys(kind for kinds in found.values() for kind in kinds))
     return next(iter(found)), f"It may contain personal data: {every}."
+
+
+def _telling(text: str, names: Names) -> list[str]:
+    return [kind for kind in mask(text, names).found if kind != LINK or _WITH_MORE.search(text)]
 
 
 def _near(text: str, beside: ComparedWith) -> str:

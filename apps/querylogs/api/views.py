@@ -82,7 +82,13 @@ class NamesAddedOut(serializers.Serializer):
 class LogView(CorpusAPIView):
     """Search logs are for leads: their queries are not in the project yet."""
 
-    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+
+class LogStep(CorpusAPIView):
+    """A step of a lead on a search log."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
 
 
 class QueryLogList(LogView):
@@ -111,7 +117,7 @@ class OfferedList(LogView):
         return oldest_first(request, selectors.offered_in(selectors.log_in(self.project, pk)), OfferedOut)
 
 
-class OfferedStep(LogView):
+class OfferedStep(LogStep):
     """Keeps an offered query, rejects it, says that it is the same as another, masks words of it, or undoes that."""
 
     @extend_schema(operation_id="query_log_decide", request=OfferedStepInput, responses=OfferedOut)
@@ -123,7 +129,7 @@ class OfferedStep(LogView):
         return Response(OfferedOut(selectors.one_offered(log, position)).data)
 
 
-class LogClose(LogView):
+class LogClose(LogStep):
     """Ends the reading of a log: what nobody has read is deleted."""
 
     @extend_schema(operation_id="query_log_close", request=None, responses=QueryLogOut)
@@ -145,6 +151,8 @@ class LogClicks(LogView):
 class NameList(LogView):
     """The names that every search log of the project has masked; adds some."""
 
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+
     @extend_schema(operation_id="masked_names", parameters=PAGING, responses=page_of("MaskedNamePage", MaskedNameOut))
     def get(self, request: Request, slug: str) -> Response:
         return oldest_first(request, selectors.names_in(self.project), MaskedNameOut)
@@ -156,7 +164,7 @@ class NameList(LogView):
         return Response({"added": added})
 
 
-class NameRemove(LogView):
+class NameRemove(LogStep):
     """Takes a name off the list."""
 
     @extend_schema(operation_id="masked_names_remove", request=None, responses={204: None})
