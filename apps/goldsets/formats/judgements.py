@@ -7,7 +7,7 @@ block. Where judges settled differences, what they answered after seeing each ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -32,6 +32,8 @@ COLUMNS = {
     "guideline": WHOLE,
     "split": TEXT,
 }
+FACETS = "facets"
+"""The last column of a version with subtopics, and of no other."""
 _CELLS = attrgetter(*("pass_number" if name == "pass" else name for name in COLUMNS))
 
 
@@ -40,9 +42,10 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     answers = content.judgements()
     if answers is None:
         return
-    packed, second = SecondFile(COLUMNS), list[JudgementRow]()
-    rows = packed.passing(map(_values, _with_second(in_order(answers, _key), second)))
-    yield "judgements/judgements.csv", _lines(rows)
+    columns = COLUMNS | ({FACETS: TEXT} if any(query.facets for query in content.queries()) else {})
+    packed, second = SecondFile(columns), list[JudgementRow]()
+    values = (_values(row, columns) for row in _with_second(in_order(answers, _key), second))
+    yield "judgements/judgements.csv", _lines(packed.passing(values), columns)
     yield "judgements/judgements.parquet", packed.pieces()
     if second:
         yield "judgements/reconciled.csv", _second_lines(second)
@@ -73,15 +76,16 @@ def _key(row: JudgementRow) -> tuple[str | int, ...]:
     return row.query_id, row.block_id, row.round, row.annotator, row.pass_number
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+def _lines(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> Iterator[bytes]:
     line = line_writer()
-    yield line(COLUMNS).encode()
+    yield line(columns).encode()
     for values in rows:
         yield line([safe_cell(cell) if type(cell) is str else cell for cell in values.values()]).encode()
 
 
-def _values(row: JudgementRow) -> dict[str, Any]:
-    return dict(zip(COLUMNS, _CELLS(row), strict=True))
+def _values(row: JudgementRow, columns: Collection[str]) -> dict[str, Any]:
+    values = dict(zip(COLUMNS, _CELLS(row), strict=True))
+    return values | {FACETS: row.facets} if FACETS in columns else values
 
 
 GRADE_COLUMNS = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
