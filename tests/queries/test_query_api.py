@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from apps.audit.models import Event
-from apps.queries.actions import Question, ask_questions, lock_queries, retire_query
+from apps.queries.actions.queries import Question, ask_questions, lock_queries, retire_query
 from apps.queries.api.views import COLUMNS, NewQueryInput
 from apps.queries.forms import NewQueryForm
 from apps.queries.models import Query

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from apps.cli.score.triples import entries_in, facts_in, kinds_in, question_of, with_texts
 from apps.common.errors import InputError
-from apps.common.files.csvsafe import restore_cell
+from apps.common.files.csvsafe import BYTE_ORDER_MARK, restore_cell
 from apps.common.files.tabular import TableFile
 from apps.gates.core.rule import GateRule, sample
 from apps.goldsets.core.splits import originals_of
@@ -329,7 +329,8 @@ def _from_csv(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
     name = "csv/judgements.csv"
     queries: dict[str, ReleasedQuery] = {}
     grades = []
-    for number, row in enumerate(csv.DictReader(io.StringIO(files.text(name), newline="")), 2):
+    table = io.StringIO(files.text(name).removeprefix(BYTE_ORDER_MARK), newline="")
+    for number, row in enumerate(csv.DictReader(table), 2):
         try:
             query_id, text, block_id = (restore_cell(row[key]) for key in ("query_id", "query_text", "doc_id"))
             grade, split = row["grade"], row["split"]

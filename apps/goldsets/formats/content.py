@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -51,7 +51,7 @@ class FrozenBlock(NamedTuple):
 
 
 class GradeRow(NamedTuple):
-    """One resolved grade. An unjudged pair has no row; grade 0 has one.
+    """One resolved grade. An unjudged pair has no row; grade 0 has one. `position` is the block's in the snapshot.
 
     `facets` are the subtopics that the block answers, by id; None where nobody was asked for them.
     """
@@ -65,6 +65,25 @@ class GradeRow(NamedTuple):
     query_text: str = ""
     block_title: str = ""
     facets: tuple[str, ...] | None = None
+    position: int = 0
+
+
+class Feature(NamedTuple):
+    """A run whose scores are a feature of graded pairs: its tag, its system, and the digest of its rankings."""
+
+    run: str
+    system: str
+    digest: str
+
+
+class Scores(Protocol):
+    """What runs scored for graded pairs."""
+
+    @property
+    def features(self) -> Sequence[Feature]: ...
+
+    def beside(self, grades: Iterable[GradeRow]) -> Iterator[tuple[GradeRow, Sequence[float]]]:
+        """Grades in the order of ids, each with the score of every feature."""
 
 
 class JudgementRow(NamedTuple):
@@ -154,6 +173,9 @@ class Content(Protocol):
         None where the reader may not see single answers.
         """
 
+    def scores(self) -> Scores | None:
+        """What runs scored; None where no form has it, and for a reader who may not see it."""
+
     def slices(self) -> Iterator[SliceRow]:
         """The slices that go along with the version; none where nobody asked for them."""
 
@@ -202,6 +224,7 @@ class VersionPart:
     left_out: LeftOut = NOTHING
     names: bool = True
     answers: bool = True
+    run_scores: Scores | None = None
     slices_now: Callable[[], Iterator[SliceRow]] = no_slices
 
     def queries(self) -> Iterator[FrozenQuery]:
@@ -224,6 +247,9 @@ class VersionPart:
     def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
         rows = self.whole.judgements(noted=noted) if self.answers else None
         return None if rows is None else (row for row in rows if self._has(row))
+
+    def scores(self) -> Scores | None:
+        return self.run_scores
 
     def slices(self) -> Iterator[SliceRow]:
         return self.slices_now()

@@ -1,14 +1,17 @@
-"""Qrels with their queries, as TREC and BEIR have them. Only judged pairs are written.
+"""Qrels with their queries, as TREC and BEIR have them, or with features, as LETOR has them. Only judged pairs are
+written.
 
 TREC: qrels of four columns, also by subtopic, and topics with tags. BEIR: corpus.jsonl, queries.jsonl and for each
-split a qrels file with a heading line.
+split a qrels file with a heading line. LETOR: for each split lines of SVMlight, whose features are the scores of runs.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -84,12 +87,12 @@ def _plain(outside_id: str, what: str) -> str:
     """The id, if readers return it unchanged: white space separates columns, `#` begins a comment."""
     if SPACE.search(outside_id):
         raise Unwritable(
-            f"The {what} id {outside_id!r} contains white space, which separates the columns of a TREC file. "
+            f"The {what} id {outside_id!r} contains white space, which separates the columns of a TREC or LETOR file. "
             "Export JSONL, CSV or BEIR, or import with ids without it."
         )
     if not outside_id or outside_id.startswith("#"):
         raise Unwritable(
-            f"The {what} id {outside_id!r} would be read as a comment in a TREC file. "
+            f"The {what} id {outside_id!r} would be read as a comment in a TREC or LETOR file. "
             "Export JSONL, CSV or BEIR, or import with other ids."
         )
     return outside_id
@@ -147,3 +150,39 @@ def _beir_qrel(row: GradeRow) -> bytes:
                 "Export JSONL or CSV."
             )
     return f"{row.query_id}\t{row.block_id}\t{row.grade}\n".encode()
+
+
+MISSING = (
+    "A pair that a run did not return has the lowest score that the run gave for the query; where it returned nothing "
+    "for the query, all of its pairs have 0."
+)
+
+
+def letor_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """No file at all without runs. The numbers of queries go on from split to split, so that files can be joined."""
+    scores = content.scores()
+    if scores is None:
+        return
+    in_split: dict[str, list[str]] = {}
+    for query in content.queries():
+        in_split.setdefault(query.split, []).append(query.query_id)
+    splits = sorted(in_split)
+    qids = {query: number for number, query in enumerate(chain.from_iterable(in_split[one] for one in splits), 1)}
+    with ExitStack() as stack:
+        apart: dict[str, IO[bytes]] = {split: stack.enter_context(TemporaryFile()) for split in splits}
+        for row, values in scores.beside(in_order(content.grades(), lambda r: (r.query_id, r.block_id))):
+            apart[row.split].write(_letor(row, qids[row.query_id], values))
+        facts = {
+            "lines": "grade qid:N feature:score … # query_id doc_id",
+            "missing": MISSING,
+            "features": [{"feature": number, **each._asdict()} for number, each in enumerate(scores.features, 1)],
+        }
+        yield "letor/features.json", iter([json.dumps(facts, ensure_ascii=False, indent=1).encode() + b"\n"])
+        for split, lines in apart.items():
+            yield f"letor/{split or 'all'}.txt", _pieces(lines)
+
+
+def _letor(row: GradeRow, qid: int, scores: Sequence[float]) -> bytes:
+    features = "".join(f" {number}:{score!r}" for number, score in enumerate(scores, 1))
+    pair = f"{_plain(row.query_id, 'query')} {_plain(row.block_id, 'block')}"
+    return f"{row.grade} qid:{qid}{features} # {pair}\n".encode()

@@ -6,14 +6,13 @@ before.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.goldsets.enums import (
@@ -336,12 +335,6 @@ def losses_by_cure(losses: Iterable[Loss]) -> list[list[Loss]]:
 
 
 def losses_as_csv(losses: Iterable[Any]) -> str:
-    """All losses as a file; cells that a spreadsheet would execute are made safe."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for loss in losses:
-        grade = "" if loss.grade is None else loss.grade
-        row = [loss.kind, loss.query_name, loss.block_name, grade, loss.reason, loss.sentence, loss.cure]
-        writer.writerow([safe_cell(str(cell)) for cell in row])
-    return file.getvalue()
+    """All losses as a file."""
+    cells = attrgetter("kind", "query_name", "block_name", "grade", "reason", "sentence", "cure")
+    return "".join(csv_lines([COLUMNS, *map(cells, losses)]))

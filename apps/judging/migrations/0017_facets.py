@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("judging", "0016_second_grades"),
-        ("queries", "0003_facets"),
+        ("queries", "0004_facets"),
         ("retrieval", "0003_usage"),
     ]
 

@@ -1,4 +1,4 @@
-"""Ids for queries that come without one, the words by which two queries are the same, and the names of subtopics."""
+"""Ids for queries without one, words by which two are the same, names of subtopics, what is noted of a variant."""
 
 import json
 import re
@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from apps.common.text.words import plain_words
 
+VARIANT_OF, VARIANT, VARIANT_SEED = "variant_of", "variant", "variant_seed"
+"""In the metadata of a variant: the outside id of the original query, the kind, and of one that was made here the seed.
+One with a seed has the grades of its original."""
 _NUMBERED = re.compile(r"Q([0-9]{1,9})\Z")
 
 

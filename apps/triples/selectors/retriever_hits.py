@@ -17,12 +17,12 @@ from apps.corpus.core.near_duplicates import near, signature
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
 from apps.corpus.selectors.search import search_blocks
+from apps.queries.core.checks import content_words, singular, words
 from apps.queries.models import Query
 from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built
 from apps.retrieval.selectors.runs import stored_tops
 from apps.retrieval.selectors.systems import indexed_in, indexing_job
 from apps.triples.core.checks import SAME_TEXT, OtherBlock
-from apps.triples.core.tokens import content_words, singular, words
 from apps.triples.models import CANDIDATE, Triple
 from apps.triples.selectors.triples import asked_with
 

@@ -213,7 +213,8 @@ def _count_emptied(
 
 @dataclass(frozen=True)
 class PublicContent:
-    """The rows of a version that go out, each made anew from the allowed fields. No single judgements, no slices."""
+    """The rows of a version that go out, each made anew from the allowed fields, without single judgements, runs
+    and slices."""
 
     content: Content
     terms: Terms
@@ -235,6 +236,9 @@ class PublicContent:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
 
     def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
+        return None
+
+    def scores(self) -> None:
         return None
 
     def slices(self) -> Iterator[SliceRow]:

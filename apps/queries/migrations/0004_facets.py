@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
     """A query may have subtopics; they are fixed by the first judgement that names them."""
 
     dependencies = [
-        ("queries", "0002_triggers"),
+        ("queries", "0003_checks"),
     ]
 
     operations = [
