@@ -28,14 +28,18 @@ from benchmarks.lists import start
 from benchmarks.many_grades import chunks, judge, places_of, queries_of
 
 PAIRS_A_QUERY = 500
-FORMS = ("jsonl", "csv", "trec", "beir", "parquet", "huggingface", "judgements")
+FORMS = (
+    "jsonl", "csv", "xlsx", "relevance", "notes", "trec", "beir", "parquet", "huggingface", "letor", "judgements"
+)  # fmt: skip
+RUNS = 3
 GRADES = "SELECT query_id, block_id, grade, resolution, judges FROM goldsets_versiongrade"
 JUDGEMENTS = (
     "SELECT entry_id, annotator_id, pass_number, grade, cant_judge, note, given_at, active_ms, away_ms, round_id, "
     "guideline_id FROM judging_judgement"
 )
-REFERENCES = {form: JUDGEMENTS if form in ("csv", "judgements") else GRADES for form in FORMS}
-"""The flat CSV has the notes of judges, so it reads their judgements too."""
+WITH_NOTES = ("csv", "xlsx", "notes", "judgements")
+REFERENCES = {form: JUDGEMENTS if form in WITH_NOTES else GRADES for form in FORMS}
+"""Tables with the notes of judges read their judgements too. Lines for learning to rank also read the runs."""
 
 
 class Measured(NamedTuple):
@@ -87,13 +91,15 @@ def _print_row(form: str, few: list[Measured], pairs: list[tuple[float, Measured
 def _measure(version: Any, form: str, splits: list[str], folder: Path) -> Measured:
     from apps.goldsets.formats.folder import write_folder
     from apps.goldsets.selectors.content import VersionContent, part_of
+    from apps.retrieval.models import Run
 
+    runs = list(Run.objects.select_related("system").order_by("tag")) if form == "letor" else []
     with tempfile.TemporaryDirectory(dir=folder) as out:
         before = _memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
         begun = time.perf_counter()
         whole = VersionContent(version, every_answer=form == "judgements")
-        manifest = write_folder(part_of(whole, splits=splits), Path(out), formats=[form], facts={})
+        manifest = write_folder(part_of(whole, splits=splits, runs=runs), Path(out), formats=[form], facts={})
         seconds = time.perf_counter() - begun
     return Measured(seconds, sum(entry["bytes"] for entry in manifest["files"]), _memory("VmHWM") - before)
 
@@ -126,6 +132,7 @@ def _version(judgements: int, share: int) -> Any:
     for chunk in chunks(product(queries, places)):
         judge(bench, [(query.query_id, place) for query, place in chunk])
         _grade(version, chunk)
+    _rank(bench, [query.query_id for query in queries], places)
     version.frozen_at, version.digest = AT, "benchmark"
     return version
 
@@ -144,6 +151,25 @@ def _queries(bench: Any, version: Any, count: int, share: int) -> list[Any]:
         )
         for n, query in enumerate(queries_of(bench, count))
     )
+
+
+def _rank(bench: Any, queries: list[int], places: list[Any]) -> None:
+    """Runs that return nine of ten passages for every query."""
+    from apps.retrieval.core.ranking import pack
+    from apps.retrieval.models import Ranking, Run
+    from tests.factories import AT
+    from tests.retrieval.factories import make_system
+
+    system = make_system(bench.project)
+    for n in range(RUNS):
+        run = Run.objects.create(
+            project=bench.project, system=system, snapshot=places[0].snapshot, tag=f"run{n}", depth=len(places),
+            created_by=bench.lead, created_at=AT,
+        )  # fmt: skip
+        found = [place.position for place in places if place.position % 10 != n]
+        packed = pack(found, [float(len(found) - rank) for rank in range(len(found))])
+        rankings = (Ranking(run=run, query_id=query, packed=packed, length=len(found)) for query in queries)
+        Ranking.objects.bulk_create(rankings, batch_size=500)
 
 
 def _grade(version: Any, pairs: list[tuple[Any, Any]]) -> None:

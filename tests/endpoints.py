@@ -110,9 +110,10 @@ RIGHTS: dict[str, Rows] = {
         **write(LEADS, "freeze redact import-fix import-columns import-confirm import-discard import-undo"),
     },
     "queries": {
-        **read(MEMBERS, "list balance sources source query"),
+        **read(MEMBERS, "list balance failures sources source query"),
         **form(LEADS, "new edit"),
-        **write(LEADS, "change source-new source-edit grant revoke retire"),
+        **write(MEMBERS, "report"),
+        **write(LEADS, "change settle variants decide source-new source-edit grant revoke retire"),
     },
     "querylogs": {
         **read(LEADS, "list log clicks"),
@@ -232,7 +233,8 @@ RIGHTS: dict[str, Rows] = {
     "queries-api": {
         **read(MEMBERS, "query source-detail"),
         **read_and_write(MEMBERS, LEADS, "list sources"),
-        **write(LEADS, "source change edit retire source-edit grant revoke"),
+        **read_and_write(LEADS, MEMBERS, "failures"),
+        **write(LEADS, "source change settle variants decide edit retire source-edit grant revoke"),
     },
     "querylogs-api": {
         **read(LEADS, "list log offered clicks"),

@@ -40,6 +40,7 @@ RIGHTS: dict[str, dict[str, str]] = {
         "read queries, their sources and balance": (
             "queries:list queries:balance queries:sources queries:source queries:query"
         ),
+        "report searches that went wrong": "queries:failures queries:report",
         "import documents and queries; freeze a snapshot; redact a passage": (
             "corpus:freeze corpus:redact corpus:imports corpus:import-new corpus:import corpus:import-options "
             "corpus:import-fix corpus:import-columns corpus:import-confirm corpus:import-discard corpus:import-undo "
@@ -49,9 +50,9 @@ RIGHTS: dict[str, dict[str, str]] = {
             "editions:import editions:take-import editions:decide editions:snapshot editions:take-snapshot "
             "editions:run-again"
         ),
-        "add, edit and retire queries; record sources and permissions": (
+        "add, edit and retire queries; make variants; settle remarks; decide failed searches; record sources": (
             "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke "
-            "queries:edit queries:retire"
+            "queries:edit queries:retire queries:settle queries:decide queries:variants"
         ),
         "draw queries from a search log; read and keep them": (
             "querylogs:list querylogs:log querylogs:read querylogs:close querylogs:names querylogs:name-remove "

@@ -12,6 +12,7 @@ RENAMED = {
     "dashboard:archive": "settings-api:archive",
     "dashboard:bring-back": "settings-api:bring-back",
     "queries:new": "queries-api:list",
+    "queries:report": "queries-api:failures",
     "queries:source-new": "queries-api:sources",
     "querylogs:read": "querylogs-api:decide",
     "jobs:cancel": "jobs-api:job-cancel",

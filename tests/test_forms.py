@@ -218,6 +218,8 @@ TAKEN: dict[str, set[str]] = {
     "goldsets:draw-slice": {"quarter", "size"},
     "judging:give-back": {"person"},
     "notifications:read-all": {"kind"},
+    "queries:settle": {"query", "which"},
+    "queries:variants": {"query", "which", "take"},
     "review:remind": {"triple", "one"},
     "triples:save-new": {*BenchForm.base_fields, "block"},
 }

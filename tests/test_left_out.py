@@ -55,6 +55,7 @@ CHANGES: dict[str, Callable[[Project], Body]] = {
         "query_type": "how",
         "source": project.sources.latest("pk").slug,
         "tags": ["night"],
+        "facets": [{"id": "1", "words": "Who rotates them"}],
     },
     "queries-api:source-edit": lambda project: {"name": "Interviews", "kind": "interview", "target_share": 0.125},
     "systems-api:pace": lambda project: {

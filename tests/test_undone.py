@@ -26,7 +26,7 @@ from apps.judging.enums import RoundState
 from apps.judging.models import Judgement, KnownAnswer, Round, Seat
 from apps.judging.pages import planning
 from apps.judging.selectors.rejudging import known_pairs
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.retrieval.actions.pools import choose_pairs
 from tests.editions.versions import release_without_stale
 from tests.endpoints import ENDPOINTS

@@ -37,7 +37,8 @@ from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.metrics.expected.rules import TEXT
-from apps.queries.models import Permission, Query, Source
+from apps.queries.actions.failures import report_failure
+from apps.queries.models import FailureReport, Permission, Query, Source
 from apps.querylogs.actions import add_names
 from apps.querylogs.models import MaskedName, QueryLog
 from apps.reports.actions import request_report
@@ -267,6 +268,7 @@ Things.finders = {
     "judging:import pk": latest(Import, kind="judgements"),
     "notifications pk": first(Notification),
     "queries pk": first(Query),
+    "queries:decide pk": first(FailureReport),
     "queries:grant pk": first(Source),
     "queries:import pk": first(Import, kind="queries"),
     "queries:revoke pk": first(Permission, "source__project"),
@@ -471,6 +473,8 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     file = SimpleUploadedFile("queries.csv", b"query_id,text\nQ901,who opens the archive\n")
     options = {"format": "csv", "ids": "file", "source": ""}
     start_import(project=project, kind="queries", file=file, options=options, actor=lead, at=now)
+    words = {"text": "where is the key to the archive", "expected": "", "passage": ""}
+    report_failure(project=project, has_consent=True, actor=lead, at=now, **words)
     _start_a_collection(project, lead)
     _draw_from_a_log(project, lead)
     _add_candidates(project, lead, snapshot)

@@ -91,6 +91,11 @@ def default_policies() -> dict:
         "source_targets": {},
         "lit_terms": True,
         "blocking_checks": [],
+        "query_personal": "block",
+        "query_duplicate": "warn",
+        "query_copied": "warn",
+        "query_stop_words": "warn",
+        "query_language": "warn",
         "review_assignment": "load",
         "review_lease_hours": 48,
         "review_guideline": "",
@@ -105,6 +110,7 @@ def default_policies() -> dict:
         "freeze_strata": "warn",
         "freeze_terms": "off",
         "internal_words": "",
+        "acronyms": "",
         "allowed_public": [],
     }
 

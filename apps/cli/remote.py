@@ -32,6 +32,9 @@ def add_parser(subparsers: Any) -> None:
     pull.add_argument("--out", metavar="FILE", type=Path, required=True, help="the zip; replaced when it is there")
     pull.add_argument("--form", metavar="FORM", default="jsonl", help="jsonl (default), trec, beir and so on, or all")
     pull.add_argument("--split", choices=["dev", "test"], help="one split only; default: what the token may have")
+    pull.add_argument(
+        "--run", metavar="TAG", action="append", default=[], dest="run_tags", help="of letor: a run as feature"
+    )
     pull.set_defaults(run=partial(_reported, "pull", _pull))
 
     push = subparsers.add_parser(
@@ -99,7 +102,7 @@ def _mistakes(error: KaratError) -> list[str]:
 
 
 def _pull(client: Client, args: argparse.Namespace) -> None:
-    path = client.pull(args.version, args.out, form=args.form, split=args.split)
+    path = client.pull(args.version, args.out, form=args.form, split=args.split, runs=args.run_tags)
     print(f"{args.version} is in {path}.")
 
 

@@ -8,6 +8,8 @@ from apps.accounts.models import Project, default_policies
 from apps.accounts.rules import deletion_refusal
 from apps.common.web.forms import KaratForm
 from apps.goldsets.enums import CheckLevel, LeadCheckKind
+from apps.queries.core.variants import acronyms_in
+from apps.queries.enums import CheckEffect, QueryCheck
 from apps.triples.core.checks import CAN_WARN
 
 MOST_GRADES = 6
@@ -27,13 +29,13 @@ class SettingsForm(KaratForm):
         label="Longest copied run",
         min_value=2,
         max_value=50,
-        help_text="How many words in a row a question may copy from its passage before the author is warned.",
+        help_text="How many words in a row a question or a query may copy from a passage before it is warned of.",
     )
     near_duplicate_limit = forms.FloatField(
-        label="Near-duplicate questions",
+        label="Near-duplicate questions and queries",
         min_value=0.5,
         max_value=1,
-        help_text="Warn the author when a similar question exists: 0.5 is loosely similar, 1 the same words.",
+        help_text="Warn when a similar question or query exists: 0.5 is loosely similar, 1 the same words.",
     )
     blocking_checks = forms.MultipleChoiceField(
         label="Checks that block submission",
@@ -114,6 +116,13 @@ class SettingsForm(KaratForm):
         help_text="One a line: names of products, customers, projects. A public release removes them, or leaves out "
         "what contains them. Names of people, and of sources that are not public, are looked for anyway.",
     )
+    acronyms = forms.CharField(
+        label="Acronyms",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line: TLS = transport layer security. Variants of queries swap the two.",
+    )
     lit_terms = forms.BooleanField(
         label="Highlight the query’s words while judging",
         required=False,
@@ -126,6 +135,9 @@ class SettingsForm(KaratForm):
         help_text="For small teams. Such a decision is marked on pages and in exports: by a lead who also judged it.",
     )
 
+    query_personal, query_duplicate, query_copied, query_stop_words, query_language = (
+        forms.ChoiceField(label=check.label, choices=CheckEffect.choices) for check in QueryCheck
+    )
     freeze_relevant, freeze_confusers, freeze_strata, freeze_terms = (
         forms.ChoiceField(label=kind.label, choices=CheckLevel.choices) for kind in LeadCheckKind
     )
@@ -133,6 +145,18 @@ class SettingsForm(KaratForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         kwargs.setdefault("initial", settings_of(project))
         super().__init__(*args, **kwargs)
+
+    def clean_acronyms(self) -> str:
+        lines: str = self.cleaned_data["acronyms"]
+        try:
+            acronyms_in(lines)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        return lines
+
+    @property
+    def query_checks(self) -> list[forms.BoundField]:
+        return [self[f"query_{check}"] for check in QueryCheck]
 
     @property
     def freeze_checks(self) -> list[forms.BoundField]:

@@ -15,7 +15,7 @@ from apps.gates.core.rule import FAIL, MEAN, WARN
 from apps.gates.enums import Tier
 from apps.gates.formats import LONGEST_FILE
 from apps.gates.models import Gate
-from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
+from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal, newest_of
 from apps.gates.selectors import rule_of, slices_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
@@ -128,7 +128,7 @@ class GateForm(KaratForm):
         system = system_in(project, values["system"])
         places = {
             "name": name_refusal(self.gold_set, system, rule),
-            "figure": measure_refusal(rule),
+            "figure": measure_refusal(rule, newest_of(self.gold_set)),
             "baseline": baseline_refusal(rule, baseline),
         }
         for place, reason in places.items():

@@ -1,12 +1,13 @@
 """Reasons why a system cannot have a gate, or None."""
 
 from apps.evaluation.enums import STRATA
-from apps.evaluation.rules import SPLITS, small_test_words, version_measures
+from apps.evaluation.rules import SPLITS, grades_refusal, small_test_words, version_measures
 from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
 from apps.goldsets.enums import Split
-from apps.goldsets.models import GoldSet
+from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.versions import scorable_versions
+from apps.metrics.measures.entries import FACETS
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run, System
@@ -21,7 +22,7 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
     if rule.slice is not None and rule.slice.is_named and split == Split.TEST:
         return "Slices have dev questions only: test stays sealed. Choose dev, or both."
     is_named = rule.slice is not None and rule.slice.is_named
-    newest = scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
+    newest = newest_of(gold_set)
     if newest and not is_named and (few := small_test_words(newest, split, rule.hit)):
         return few
     if rule.slice is not None and not rule.slice.is_named and rule.slice.field not in STRATA:
@@ -30,7 +31,7 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
         return reason
     if in_use.count() >= MOST_GATES:
         return f"A gold set has at most {MOST_GATES} gates. Retire one first."
-    return measure_refusal(rule) or baseline_refusal(rule, baseline)
+    return measure_refusal(rule, newest) or baseline_refusal(rule, baseline)
 
 
 def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | None:
@@ -39,14 +40,22 @@ def name_refusal(gold_set: GoldSet, system: System, rule: GateRule) -> str | Non
     return f"{system.name} has a gate called {rule.name} here. Change its threshold on its page, or retire it first."
 
 
-def measure_refusal(rule: GateRule) -> str | None:
+def measure_refusal(rule: GateRule, newest: Version | None) -> str | None:
+    """Why no version can be measured so, or why the newest lacks the subtopics for it."""
     if rule.measure is None:
         return None
     try:
         version_measures(rule.figure, rule.hit)
     except MeasureError as fault:
         return str(fault)
-    return None
+    if newest is None or FACETS not in rule.measure.entry.needs:
+        return None
+    return grades_refusal([rule.measure], newest)
+
+
+def newest_of(gold_set: GoldSet) -> Version | None:
+    """The version against which a new gate is checked; None before the first."""
+    return scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
 
 
 def baseline_refusal(rule: GateRule, baseline: Run | None) -> str | None:

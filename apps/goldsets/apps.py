@@ -12,7 +12,7 @@ class GoldsetsConfig(AppConfig):
         from apps.goldsets.selectors.slices import disputed_in, finds_for
         from apps.jobs.selectors.notification_lines import ToldTogether, told_together
         from apps.judging.selectors.propagation import add_dependent_check
-        from apps.queries.execution.revoking import rests_on_permissions
+        from apps.queries.actions.sources import rests_on_permissions
         from apps.retrieval.selectors.question_sets import QuestionSets, offered_sets
         from apps.triples.selectors.imported import rests_on_accepted
 

@@ -87,12 +87,12 @@ class TrainingImport(ImportKind):
         return "training manifests"
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
-        plan, entries = _plan(file)
+        plan, entries = _plan(file.in_utf8())
         progress(len(entries))
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
-        plan, entries = _plan(file)
+        plan, entries = _plan(file.in_utf8())
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
         if not plan.changes_nothing:

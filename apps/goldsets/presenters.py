@@ -1,10 +1,11 @@
 """What pages and the API of versions share: panels of apps above, downloads, and steps of public releases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpResponse
 from django.utils import timezone
 
@@ -25,12 +26,12 @@ from apps.goldsets.actions.versions import log_export
 from apps.goldsets.enums import PublicState, Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.execution.publishing import labels_of, stored_zip
-from apps.goldsets.formats.folder import CHOICES
-from apps.goldsets.formats.losses import LOSSES
+from apps.goldsets.formats.folder import ALL, CHOICES, FORMS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.public import PREVIEWED, PreviewRecord, live_release, preview_record
+from apps.retrieval.models import Run
 
 
 def prepare_public(version: Version, order: Order, *, actor: User, at: datetime) -> PublicRelease:
@@ -82,30 +83,25 @@ def public_zip_response(release: PublicRelease, member: Member, *, at: datetime)
     return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
 
 
-FORM_WORDS = (
-    ("all", "Everything", "All formats below, and the manifest"),
-    ("jsonl", "JSONL", "Q&As, queries, judgements and corpus, one object per line"),
-    ("csv", "CSV", "One row per judged pair, for spreadsheets"),
-    ("trec", "TREC", "Qrels and topics for trec_eval"),
-    ("beir", "BEIR", "Corpus, queries and qrels by split"),
-    ("parquet", "Parquet", "The tables of JSONL, for pandas and data warehouses"),
-    ("huggingface", "Hugging Face", "A folder with a data card for datasets.load_dataset"),
-    ("rag", "RAG evaluation", "Question, contexts and ground truth of each Q&A, JSONL"),
-    ("ragas", "ragas", "The same with the field names of ragas"),
-    ("yaml", "YAML", "Q&As, to read and edit by hand"),
-    ("judgements", "Single judgements", "Each person's grade, time and note, under a pseudonym"),
-)
-
-
 def offered_forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
-    """The files that this person may have, each with what it loses."""
-    hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
-    lost = {form: loss.words for form, loss in LOSSES.items()}
-    return [(*words, lost.get(words[0], "")) for words in FORM_WORDS if words[0] not in hidden]
+    """The files that this person may have, by name, with words, and what they lose; without those of chosen runs."""
+    hidden = {exporting.EVERY_ANSWER} if rules.answers_refusal(member, version) else set()
+    forms = [
+        (name, form.title, form.about, form.loss)
+        for name, form in FORMS.items()
+        if name not in hidden and not form.has_scores
+    ]
+    return [(ALL, "Everything", "All formats below, and the manifest", ""), *forms]
+
+
+def offered_runs(version: Version, member: Member) -> QuerySet[Run]:
+    """The runs whose scores can be features, by tag; `is_usual` marks those that are taken unasked."""
+    runs = exporting.scoring_runs(version)
+    return runs.none() if rules.runs_refusal(member) else runs
 
 
 def export_response(
-    version: Version, *, member: Member, form: str, split: str, with_slices: bool = False
+    version: Version, *, member: Member, form: str, split: str, runs: Sequence[str] = (), with_slices: bool = False
 ) -> FileResponse:
     """The zip file of a version. Leads get both splits unless they choose one; everybody else gets dev."""
     if reason := rules.export_refusal(version):
@@ -120,8 +116,11 @@ def export_response(
     if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
         raise Forbidden(reason, code="test_is_sealed")
     answers_refusal = rules.answers_refusal(member, version)
-    if form == "judgements" and answers_refusal:
+    if form == exporting.EVERY_ANSWER and answers_refusal:
         raise Forbidden(answers_refusal, code="answers_hidden")
+    found = exporting.runs_for(version, [form], runs)
+    if found and (reason := rules.scores_refusal(member, version, splits)):
+        raise Forbidden(reason, code="results_hidden")
     at = timezone.now()
     stream = exporting.zipped(
         version,
@@ -130,6 +129,7 @@ def export_response(
         revoked=versions.revoked_sources(version, at=at),
         names=member.is_lead,
         answers=answers_refusal is None,
+        runs=found,
         with_slices=with_slices,
     )
     log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
@@ -26,6 +27,7 @@ from apps.goldsets.selectors.public import has_opened, live_release, other_leads
 from apps.jobs.enums import JobState
 from apps.judging.models import Round
 from apps.judging.selectors.rounds import open_rounds_of
+from apps.retrieval.selectors.blinding import hidden_queries
 
 OF_CHANGES = {"numbered", "changelog"}
 OF_GRADES = {"disagreements", "checks"}
@@ -159,6 +161,20 @@ def answers_refusal(member: Member, version: Version) -> str | None:
     if not member.is_lead:
         return "Single judgements are for leads. The other files have the grades."
     return rounds_refusal(member, version.rounds.all())
+
+
+def runs_refusal(member: Member) -> str | None:
+    if not member.roles & {Role.LEAD, Role.VIEWER}:
+        return "Only leads and viewers can download the scores of runs."
+    return None
+
+
+def scores_refusal(member: Member, version: Version, splits: Collection[str]) -> str | None:
+    """Why the person may not have what runs scored for the queries of these splits."""
+    if reason := runs_refusal(member):
+        return reason
+    queries = version.queries.filter(split__in=splits).values_list("query", flat=True)
+    return next(iter(hidden_queries(member.user, version.snapshot, queries).values()), None)
 
 
 def sealed_refusal(member: Member) -> str | None:

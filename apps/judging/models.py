@@ -239,6 +239,9 @@ class Judgement(models.Model):
     cant_judge = models.CharField(max_length=20, choices=CantJudgeReason.choices, blank=True)
     note = models.TextField(blank=True)
     spans = models.JSONField(default=list, help_text="[start, end] in code points of the block's text.")
+    facets = models.JSONField(
+        null=True, help_text="Ids of the query's subtopics that the block answers. Empty: they were not asked."
+    )
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
     active_ms = models.PositiveIntegerField(null=True)
     away_ms = models.PositiveIntegerField(null=True)
@@ -327,6 +330,7 @@ class Adjudication(models.Model):
     decided_by = models.CharField(
         max_length=16, choices=DecidedBy.choices, default=DecidedBy.LEAD, db_default=DecidedBy.LEAD
     )
+    facets = models.JSONField(null=True, help_text="Ids of subtopics. Empty: those of at least half of the judges.")
     supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
     given_at = models.DateTimeField()
 
@@ -355,6 +359,7 @@ class HeldDecision(models.Model):
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     grade = models.SmallIntegerField(null=True, help_text="Empty: the pair can't be judged at all.")
     answers = models.CharField(max_length=64, help_text="A digest of the answers that the lead saw.")
+    facets = models.JSONField(null=True, help_text="Ids of subtopics, as those of a decision.")
     held_at = models.DateTimeField()
 
     class Meta:

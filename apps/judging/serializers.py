@@ -7,6 +7,14 @@ from rest_framework import serializers
 from apps.common.web.forms import ChoiceField, KeyField
 from apps.judging.core.resolution import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
+from apps.queries.core.naming import MOST_FACETS
+
+
+class FacetIds(serializers.ListField):
+    """Ids of subtopics of a query."""
+
+    child = serializers.CharField(max_length=20)
+    max_length = MOST_FACETS
 
 
 class JudgementInput(serializers.Serializer):
@@ -18,6 +26,13 @@ class JudgementInput(serializers.Serializer):
     note = serializers.CharField(required=False, allow_blank=True, max_length=10_000, default="")
     spans = serializers.JSONField(
         required=False, default=None, help_text="[[start, end], …] in code points of the text."
+    )
+    facets = FacetIds(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Ids of the query's subtopics that the block answers, an empty list for none of them. Left out: not"
+        " asked.",
     )
     active_ms = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=MOST_TIME_MS
@@ -41,6 +56,7 @@ def answer_in(values: dict[str, Any]) -> Answer:
         active_ms=values["active_ms"],
         away_ms=values["away_ms"],
         is_again=values["again"],
+        facets=values["facets"],
     )
 
 
@@ -53,6 +69,7 @@ class JudgementOut(serializers.Serializer):
     cant_judge = serializers.CharField()
     note = serializers.CharField()
     spans = serializers.JSONField()
+    facets = FacetIds(allow_null=True)
     supersedes = serializers.IntegerField(source="supersedes_id", allow_null=True)
     given_at = serializers.DateTimeField()
 
@@ -107,11 +124,17 @@ class ReturnedOut(serializers.Serializer):
     returned = serializers.IntegerField(help_text="How many pairs are free for others again.")
 
 
+class FacetOut(serializers.Serializer):
+    id = serializers.CharField()
+    words = serializers.CharField()
+
+
 class QueryOut(serializers.Serializer):
     id = serializers.CharField(source="outside_id")
     text = serializers.CharField()
     intent = serializers.CharField()
     description = serializers.CharField()
+    facets = FacetOut(many=True, help_text="The subtopics that a judgement may name.")
 
 
 class BlockOut(serializers.Serializer):

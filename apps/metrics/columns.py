@@ -6,7 +6,7 @@ score, their ids decide (descending), and only those ids are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -190,6 +190,29 @@ def judged_columns(rows: Iterable[tuple[str, str, int]], blocks: Vocabulary) -> 
         block.append(block_id)
         grade.append(value)
     return Judged(tuple(queries), _ints(query), blocks.numbers_of(block), _ints(grade))
+
+
+def facets_in(rows: Iterable[tuple[int, Sequence[str], Collection[str], int, int]]) -> Facets | None:
+    """The facets of judged pairs: query, the facets of the query, those that the block answers, block, grade.
+
+    A facet that the block does not answer has grade 0 there. The same facet id of two queries is one facet. None where
+    there is none.
+    """
+    names: dict[str, int] = {}
+    found = [
+        (query, names.setdefault(facet, len(names)), block, grade if facet in answered else min(grade, 0))
+        for query, facets, answered, block, grade in rows
+        for facet in facets
+    ]
+    return Facets(*np.array(found, dtype=np.int64).T) if found else None
+
+
+def facets_among(facets: Facets | None, query: Ints, block: Ints) -> Facets | None:
+    """The rows of these judged pairs."""
+    if facets is None:
+        return None
+    kept = np.isin(pair_keys(facets.query, facets.block), pair_keys(query, block))
+    return Facets(*(column[kept] for column in facets))
 
 
 def faceted_columns(rows: Iterable[tuple[str, str, str, int]], blocks: Vocabulary) -> Judged:

@@ -9,10 +9,11 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty, PermissionScope, SourceKind
+from apps.queries.core.naming import parse_facets, stored_facets
+from apps.queries.enums import Difficulty, PermissionScope, QueryCheck, SourceKind, VariantKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
-from apps.queries.selectors import NO_SOURCE, STATES, QueryFilters, choices_in
+from apps.queries.selectors import ANY_REMARK, NO_SOURCE, STATES, QueryFilters, choices_in
 
 ANY = ("", "any")
 ALIKE = ("difficulty", "query_type", "domain", "group_key")
@@ -47,17 +48,35 @@ class QueryForm(KaratForm):
         help_text="Queries about the same thing or time; dev and test never share a group.",
     )
     tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
+    facets = forms.CharField(
+        label="Subtopics",
+        required=False,
+        max_length=8_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One a line, at most 12. Judges say which of them a passage answers. Ids are 1, 2, 3 unless each line"
+        " begins with one: access = Who may enter.",
+    )
 
     def __init__(self, *args: Any, project: Project, query: Query | None = None, **kwargs: Any) -> None:
         if query is not None:
             given = {name: getattr(query, name) for name in self.base_fields if name != "tags"}
-            kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags)})
+            lines = "\n".join(f"{facet['id']} = {facet['words']}" for facet in query.facets)
+            kwargs.setdefault("initial", given | {"tags": ", ".join(query.tags), "facets": lines})
         super().__init__(*args, **kwargs)
         offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         if query is not None and query.locked_at is not None:
             for name in WORDS:
                 self.fields[name].disabled = True
                 self.fields[name].help_text = "Cannot be changed: this query was used in a run."
+        if query is not None and query.facets_locked_at is not None:
+            self.fields["facets"].disabled = True
+            self.fields["facets"].help_text = "Cannot be changed: passages were judged by them."
+
+    def clean_facets(self) -> list[dict[str, str]]:
+        try:
+            return stored_facets(parse_facets(self.cleaned_data["facets"], are_lines=True))
+        except ValueError as fault:
+            raise forms.ValidationError(f"{fault}.") from None
 
     def clean_tags(self) -> list[str]:
         return list(_tags(self.cleaned_data["tags"]))
@@ -103,6 +122,15 @@ class BulkForm(KaratForm):
         return BulkChange(source | cleared, _tags(values["add_tags"]), _tags(values["remove_tags"]))
 
 
+class VariantsForm(KaratForm):
+    kinds = forms.MultipleChoiceField(
+        choices=VariantKind.choices, initial=VariantKind.values, widget=forms.CheckboxSelectMultiple()
+    )
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed makes the same variants again."
+    )
+
+
 class NewQueryForm(QueryForm):
     outside_id = forms.RegexField(
         r"^\S+$",
@@ -112,6 +140,31 @@ class NewQueryForm(QueryForm):
         error_messages={"invalid": "An id cannot contain spaces."},
     )
     field_order = ["outside_id", "text", "intent"]
+
+
+class FailureForm(KaratForm):
+    """A search that went wrong. The API takes the same fields."""
+
+    text = forms.CharField(
+        label="What did you search for?", max_length=4_000, widget=forms.Textarea(attrs={"rows": 2, "class": "serif"})
+    )
+    expected = forms.CharField(
+        label="What should have been found?",
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="In your words. If the query is taken, judges read it beside the query.",
+    )
+    passage = forms.CharField(
+        label="Id of a passage that answers",
+        required=False,
+        max_length=200,
+        help_text="If you know it. It is a hint for the lead and never counts as a grade.",
+    )
+    has_consent = forms.BooleanField(
+        label="The project may keep this query and test search with it",
+        help_text="Mail addresses, numbers of people and the like are masked before it is stored.",
+    )
 
 
 class SourceForm(KaratForm):
@@ -166,6 +219,7 @@ class FilterForm(KaratForm):
     query_type = forms.ChoiceField(label="Type", required=False)
     difficulty = forms.ChoiceField(required=False, choices=[ANY, *Difficulty.choices])
     domain = forms.ChoiceField(required=False)
+    remarks = forms.ChoiceField(required=False, choices=[("", "all"), (ANY_REMARK, "any remark"), *QueryCheck.choices])
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,4 +239,5 @@ class FilterForm(KaratForm):
             difficulty=values.get("difficulty", ""),
             domain=values.get("domain", ""),
             query_type=values.get("query_type", ""),
+            remarks=values.get("remarks", ""),
         )

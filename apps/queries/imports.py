@@ -8,7 +8,6 @@ from django.urls import reverse
 
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
-from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
@@ -26,7 +25,7 @@ from apps.corpus.execution import document_reading
 from apps.corpus.forms import PASTED, TableImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FileToImport, FormatExample, ImportKind, Progress, SampleFile, register
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.execution import ingest
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
@@ -105,8 +104,9 @@ class QueryImport(ImportKind):
         ),
         FormatExample(
             "CSV",
-            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
-            " and tags are optional. What is missing from the file stays as it is.",
+            "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type,"
+            " group, tags and facets (subtopics: 1=words; 2=words) are optional. What is missing from the file stays"
+            " as it is.",
             'query_id,text,source,difficulty,tags\nQ001,how often are keys rotated,search-log,easy,"keys; policy"',
         ),
         FormatExample(
@@ -117,7 +117,7 @@ class QueryImport(ImportKind):
         FormatExample("BEIR queries.jsonl", "", '{"_id": "Q001", "text": "how often are keys rotated"}'),
         FormatExample(
             "TREC topics",
-            "The title is the query, the narrative its intent.",
+            "The title is the query, the narrative its intent, each subtopic of the Web Track a subtopic.",
             "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
         ),
         FormatExample(
@@ -134,7 +134,7 @@ class QueryImport(ImportKind):
     undone = "The queries that it added are removed."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
-        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         if doubt := _doubt(file):
             plan = ImportPlan([])
             show_readings(plan, doubt.question, [_reading(file, form, doubt) for form in doubt.forms], file.source)
@@ -148,7 +148,7 @@ class QueryImport(ImportKind):
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
-        file, errors = file._replace(source=in_utf8(file.source)), ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         if doubt := _doubt(file):
             ways = " or ".join(doubt.forms)
             raise InputErrors([file.source.error(None, "", "", f"{doubt.question} Name the format, {ways}.")])
@@ -156,7 +156,7 @@ class QueryImport(ImportKind):
         if table:
             refuse_unsettled(table.view, file.source)
         _add_doubled(table, errors)
-        plan = actions.import_queries(
+        plan = queries_actions.import_queries(
             project=file.project,
             rows=table.rows if table else _rows(file, errors),
             file=file.source,

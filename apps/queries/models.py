@@ -3,7 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
-from apps.queries.enums import Difficulty, PermissionScope, SourceKind
+from apps.queries.enums import Difficulty, PermissionScope, ReportState, SourceKind
 
 
 class Source(models.Model):
@@ -70,7 +70,8 @@ class CuratedQueries(models.Manager["Query"]):
 
 
 class Query(models.Model):
-    """An information need. Its words are fixed from the first run or grade on (`locked_at`).
+    """An information need. Its words are fixed from the first run or grade on (`locked_at`), and its subtopics from the
+    first judgement that names them (`facets_locked_at`).
 
     `objects` are the queries that people curate, for lists, counts and choices. `everything` has the asked questions
     of Q&As too, which systems answer as well: for runs, and wherever an outside id must be free.
@@ -89,6 +90,11 @@ class Query(models.Model):
     group_key = models.CharField(max_length=120, blank=True, help_text="Entity or time group; a split keeps it whole.")
     tags = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    facets = models.JSONField(default=list, blank=True, help_text="Its subtopics in order: id and words of each.")
+    facets_locked_at = models.DateTimeField(null=True, help_text="When a judgement first named its subtopics.")
+    remarks = models.JSONField(
+        default=dict, blank=True, help_text="What the checks found and nobody has settled: a sentence by check."
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     locked_at = models.DateTimeField(null=True)
@@ -111,3 +117,42 @@ class Query(models.Model):
 
     def __str__(self) -> str:
         return self.outside_id
+
+
+IS_DECIDED = Q(decided_at__isnull=False, decided_by__isnull=False)
+
+
+class FailureReport(models.Model):
+    """A search that went wrong, as somebody reported it, with masks for what tells of a person.
+
+    It becomes a query when a lead takes it; of a rejected one the words are deleted.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="failure_reports")
+    text = models.TextField(blank=True, help_text="What was searched for.")
+    expected = models.TextField(blank=True, help_text="What should have been found, in words.")
+    passage = models.CharField(max_length=200, blank=True, help_text="Outside id of a passage that answers.")
+    remarks = models.JSONField(default=dict, help_text="What the checks found: a sentence by check.")
+    has_consent = models.BooleanField(help_text="The reporter lets the project keep the query.")
+    reported_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    reported_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=ReportState.choices, default=ReportState.OPEN)
+    query = models.OneToOneField(Query, models.PROTECT, null=True, related_name="failure_report")
+    reason = models.CharField(max_length=400, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="failure_report_has_consent", condition=Q(has_consent=True)),
+            models.CheckConstraint(
+                name="failure_report_state_goes_with_its_values",
+                condition=Q(state=ReportState.OPEN, query=None, decided_at=None, decided_by=None) & ~Q(text="")
+                | Q(state=ReportState.TAKEN, query__isnull=False) & IS_DECIDED
+                | Q(state=ReportState.REJECTED, query=None, text="", expected="") & IS_DECIDED,
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "state", "reported_at"])]
+
+    def __str__(self) -> str:
+        return f"report {self.pk}"

@@ -1,11 +1,13 @@
 """Rules about queries and sources. Each returns the reason against an action as a sentence, or None."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from apps.accounts.models import Project
 from apps.common.text.wording import plural
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.models import Permission, Query
+from apps.queries.core.checks import Remark
+from apps.queries.enums import ReportState
+from apps.queries.models import FailureReport, Permission, Query
 
 MOST_AT_ONCE = 5_000
 QUERY_GONE = "This query is no longer here: its import was undone meanwhile. Go back to the list of queries."
@@ -21,7 +23,33 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
         return (
             f"The text of {query.outside_id} cannot be changed: it was used in a run. Retire it and add another query."
         )
+    if query.facets_locked_at is not None and changes.get("facets", query.facets) != query.facets:
+        return (
+            f"The subtopics of {query.outside_id} cannot be changed: passages were judged by them. Retire it and add"
+            " another query."
+        )
     return None
+
+
+def blocked_reason(remark: Remark) -> str:
+    """What is wrong with a query that a check keeps out, and what to do."""
+    return f"{remark.sentence} Change it, or let a lead change this check in the settings."
+
+
+def report_refusal(*, text: str, has_consent: bool) -> str | None:
+    """Why this cannot be reported as a search that went wrong."""
+    if not has_consent:
+        return "Nothing is kept without your consent. Agree that the project keeps the query, or do not report it."
+    if not text.strip():
+        return "Say what you searched for."
+    return None
+
+
+def decide_refusal(report: FailureReport) -> str | None:
+    """Why nobody can take or reject this report."""
+    if report.state == ReportState.OPEN:
+        return None
+    return f"This report was {report.get_state_display()} already, by {report.decided_by}."
 
 
 def taken_refusal(taken: Query) -> str:
@@ -60,6 +88,17 @@ def gone_refusal(number: int) -> str | None:
         return None
     gone = plural(number, "query is", "queries are")
     return f"{gone} no longer here: the import was undone meanwhile. Load the page again and choose anew."
+
+
+def variants_refusal(number: int, kinds: Collection[str]) -> str | None:
+    """Why no variants of these kinds of so many queries can be made."""
+    if not number:
+        return "Select queries first, or take all that match the filter."
+    if not kinds:
+        return "Choose at least one kind."
+    if number > MOST_AT_ONCE:
+        return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} get variants at once. Filter the list first."
+    return None
 
 
 def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | None:

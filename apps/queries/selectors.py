@@ -1,18 +1,41 @@
-"""Reads of queries and sources, all scoped to one project: another project's object does not exist."""
+"""Reads of queries and sources, all scoped to one project, and the checks of queries that come into it."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, IntegerField, Max, Prefetch, Q, QuerySet, When
+from django.db import connection
+from django.db.models import Case, Count, Func, IntegerField, Max, Prefetch, Q, QuerySet, When
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import policy
 from apps.common.database.bulk import chunks
+from apps.common.text.words import words
+from apps.corpus.models import SnapshotBlock
+from apps.corpus.selectors.search import latest_snapshots, search_latest
 from apps.queries.core.bulk_changes import BulkChange, BulkPreview, preview
-from apps.queries.core.naming import QueryNames
-from apps.queries.models import Permission, Query, Source
+from apps.queries.core.checks import (
+    MOST_COMPARED,
+    ComparedWith,
+    LikeIndex,
+    Other,
+    Passage,
+    Remark,
+    RunIndex,
+    check_query,
+    language_of,
+    probe_words,
+    usual_languages,
+)
+from apps.queries.core.naming import VARIANT, VARIANT_OF, QueryNames
+from apps.queries.core.variants import acronyms_in, degraded
+from apps.queries.enums import CheckEffect, QueryCheck, VariantKind
+from apps.queries.models import FailureReport, Permission, Query, Source
 
 STRATA = {
     "source": "Source",
@@ -23,7 +46,10 @@ STRATA = {
 
 
 class QueryFilters(NamedTuple):
-    """The filters of a list of queries. `source` is a slug or NO_SOURCE, `state` one of STATES."""
+    """The filters of a list of queries. `source` is a slug or NO_SOURCE, `state` one of STATES.
+
+    `remarks` is a `QueryCheck` with an open remark, or ANY_REMARK.
+    """
 
     text: str = ""
     state: str = "live"
@@ -31,8 +57,11 @@ class QueryFilters(NamedTuple):
     difficulty: str = ""
     domain: str = ""
     query_type: str = ""
+    remarks: str = ""
 
 
+ANY_REMARK = "any"
+"""The filter value for queries with an open remark of any check."""
 NO_SOURCE = "~"
 """The filter value for queries without a source; no slug contains this sign."""
 
@@ -89,6 +118,10 @@ def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]
     for name in ("difficulty", "domain", "query_type"):
         if value := getattr(filters, name):
             queries = queries.filter(**{name: value})
+    if filters.remarks == ANY_REMARK:
+        queries = queries.exclude(remarks={})
+    elif filters.remarks:
+        queries = queries.filter(remarks__has_key=filters.remarks)
     if filters.text:
         words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
         queries = queries.filter(words | Q(label__icontains=filters.text))
@@ -106,6 +139,43 @@ def preview_of(project: Project, query_ids: Iterable[int], change: BulkChange) -
     return preview(rows, change)
 
 
+class NewVariant(NamedTuple):
+    """A variant that could be added to an original query."""
+
+    original: Query
+    kind: VariantKind
+    text: str
+
+    @property
+    def key(self) -> str:
+        """What a form calls it."""
+        return f"{self.original.pk}-{self.kind}"
+
+
+def new_variants(project: Project, query_ids: Collection[int], kinds: Collection[str], seed: int) -> list[NewVariant]:
+    """The variants of these kinds that the queries do not have yet, by query and kind.
+
+    Retired queries and variants get none; nor does a query whose degraded wording is its own or another variant's.
+    """
+    acronyms = acronyms_in(policy(project, "acronyms"))
+    made: defaultdict[str, set[str]] = defaultdict(set)
+    variants = Query.objects.filter(project=project, metadata__has_key=VARIANT_OF)
+    for facts, text in variants.values_list("metadata", "text"):
+        made[str(facts[VARIANT_OF])] |= {str(facts.get(VARIANT, "")), text}
+    originals = live_queries(project).exclude(metadata__has_key=VARIANT_OF)
+    found = []
+    for part in chunks(sorted(query_ids), 500):
+        for query in originals.filter(pk__in=part):
+            has = made[query.outside_id]
+            for kind in VariantKind:
+                is_new = kind in kinds and str(kind.label) not in has
+                text = degraded(query.text, kind, seed, acronyms) if is_new else ""
+                if text and text not in has:
+                    found.append(NewVariant(query, kind, text))
+                    has.add(text)
+    return found
+
+
 def choices_in(project: Project) -> dict[str, list[str]]:
     """The existing domains and types, for the filter's lists."""
     live = Query.objects.filter(project=project)
@@ -113,6 +183,19 @@ def choices_in(project: Project) -> dict[str, list[str]]:
         name: list(live.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
         for name in ("domain", "query_type")
     }
+
+
+def reports_in(project: Project) -> QuerySet[FailureReport]:
+    """Reports of searches that went wrong, oldest first."""
+    reports = FailureReport.objects.filter(project=project).select_related("reported_by", "decided_by", "query")
+    return reports.order_by("reported_at", "pk")
+
+
+def report_in(project: Project, pk: int) -> FailureReport:
+    try:
+        return reports_in(project).get(pk=pk)
+    except FailureReport.DoesNotExist:
+        raise Http404("No such report.") from None
 
 
 def sources_in(project: Project) -> QuerySet[Source]:
@@ -217,3 +300,141 @@ def triples_by_source(project: Project) -> Counter[int | None]:
     for counts in _counts_of_triples:
         total.update(counts(project))
     return total
+
+
+SHORT = 3
+
+
+def worded_like(rows: QuerySet[Any], column: str, text: str, limit: float, *, then: str) -> QuerySet[Any]:
+    """The rows whose column may be as similar to a text as `limit`: at most `MOST_COMPARED`, likely ones first.
+
+    Every text that is so similar has at least one of the `probe_words`, so the database searches for those and returns
+    the rows with most of them. SQLite folds the case of a to z in a search; on PostgreSQL a word is searched in small
+    letters, whatever its first letter, and in capitals, because folding would cost more than the search. This may miss
+    near duplicates beyond that number, when more texts share words; and a text that writes every probe in capitals of
+    another script, or in mixed case (“GitHub”).
+    """
+    probes = [_contains(column, word) for word in probe_words(text, limit)]
+    if not probes:
+        return rows.none()
+    shared = Func(*map(_one_if, probes), template="(%(expressions)s)", arg_joiner=" + ", output_field=IntegerField())
+    return rows.filter(reduce(or_, probes)).order_by(shared.desc(), then)[:MOST_COMPARED]
+
+
+def _contains(column: str, word: str) -> Q:
+    stem = _stem(word)
+    small = Q(**{f"{column}__contains": stem[1:] if len(stem) > SHORT else stem})
+    return small if connection.vendor == "sqlite" else small | Q(**{f"{column}__contains": stem.upper()})
+
+
+def _one_if(condition: Q) -> Case:
+    return Case(When(condition, then=1), default=0, output_field=IntegerField())
+
+
+def _stem(word: str) -> str:
+    """The longest part of a word that all its spellings share: no hyphen, no apostrophe, no plural."""
+    longest = max(re.findall(r"\w+", word), key=len)
+    return longest[:-1] if longest.endswith("y") and len(longest) > 3 else longest
+
+
+WRITTEN = ("text", "intent", "description", "label")
+"""What people write in a query: searched for personal data."""
+LANGUAGES_OF = 500
+"""So many of the newest queries say which languages are usual."""
+MOST_WORDS = 5_000_000
+MOST_HITS = 10
+
+
+class QueryGate:
+    """The checks of a project, for one query, or for those of a file.
+
+    For one the database is searched. For many (`is_import`) queries and passages are read once, at the first query that
+    needs them, so that the work grows with the file and not with its square; at most `MOST_WORDS` words of passages are
+    read, and `note` says so.
+    """
+
+    def __init__(self, project: Project, *, is_import: bool = False) -> None:
+        self.project = project
+        self.effects = {str(check): str(policy(project, f"query_{check}")) for check in QueryCheck}
+        self._run_limit = int(policy(project, "copied_run_limit"))
+        self._like_limit = float(policy(project, "near_duplicate_limit"))
+        self._is_import = is_import
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """Count the languages of queries that come in together."""
+        self._languages.update(map(language_of, texts))
+
+    def remarks(self, query_id: str, written: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Remark]:
+        """What the checks find in the words of a query; only what is new of `written` has to be given.
+
+        A variant repeats its original, and is not compared with other queries.
+        """
+        text = written.get("text", "")
+        if not text or metadata.get(VARIANT_OF):
+            return check_query(written, ComparedWith(), {QueryCheck.PERSONAL: self.effects[QueryCheck.PERSONAL]})
+        beside = ComparedWith(
+            others=[other for other in self._others(text) if other.ref != query_id],
+            passages=self._passages(text),
+            languages=usual_languages(self._languages),
+            run_limit=self._run_limit,
+            like_limit=self._like_limit,
+        )
+        remarks = check_query(written, beside, self.effects)
+        if self._is_import:
+            self._index.add(Other(query_id, text))
+        return remarks
+
+    @property
+    def note(self) -> str:
+        """What was not compared, as a sentence; "" for nothing."""
+        runs = self.__dict__.get("_runs")
+        if runs is None or not runs.unread:
+            return ""
+        return f"Copied words were looked for in the first {runs.read:,} of {runs.read + runs.unread:,} passages."
+
+    @cached_property
+    def _languages(self) -> Counter[str]:
+        newest = live_queries(self.project).order_by("-pk").values_list("text", flat=True)
+        return Counter(map(language_of, newest[:LANGUAGES_OF]))
+
+    def _others(self, text: str) -> Sequence[Other]:
+        if self._is_import:
+            return self._index.like(text, self._like_limit)
+        same = self._originals.filter(text__iexact=text).order_by("outside_id")[:2]
+        like = worded_like(self._originals, "text", text, self._like_limit, then="outside_id")
+        return [Other(*row) for rows in (same, like) for row in rows.values_list("outside_id", "text")]
+
+    @property
+    def _originals(self) -> Any:
+        return live_queries(self.project).exclude(metadata__has_key=VARIANT_OF)
+
+    @cached_property
+    def _index(self) -> LikeIndex:
+        rows = self._originals.values_list("outside_id", "text")
+        return LikeIndex(Other(*row) for row in rows.iterator())
+
+    def _passages(self, text: str) -> Sequence[Passage]:
+        if len(words(text)) <= self._run_limit:
+            return []
+        if self._is_import:
+            return self._runs.holding(text)
+        hits = search_latest(self.project, text, limit=MOST_HITS)
+        return [Passage(hit.block.outside_id, hit.version.text) for hit in hits]
+
+    @cached_property
+    def _runs(self) -> RunIndex:
+        entries = SnapshotBlock.objects.filter(snapshot__in=latest_snapshots(self.project)).order_by("pk")
+        rows = entries.values_list("block__outside_id", "version__text").iterator()
+        return RunIndex((Passage(*row) for row in rows), self._run_limit + 1, most_words=MOST_WORDS)
+
+
+def blocked(remarks: Iterable[Remark]) -> Remark | None:
+    """The first that keeps its query out."""
+    return next((remark for remark in remarks if remark.effect == CheckEffect.BLOCK), None)
+
+
+def open_remarks(query: Query | None, changed: Collection[str], remarks: Iterable[Remark]) -> dict[str, str]:
+    """The remarks that a query has from now on, by check: those on words that have not changed stay."""
+    lapsed = set(QueryCheck) if "text" in changed else {QueryCheck.PERSONAL} if set(WRITTEN) & set(changed) else set()
+    kept = {check: told for check, told in (query.remarks if query else {}).items() if check not in lapsed}
+    return kept | {remark.check: remark.sentence for remark in remarks}

@@ -16,10 +16,10 @@ from apps.corpus.actions.imports import discard_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
 from apps.jobs.execution.periodic import periodic_task
-from apps.queries.actions import create_query, create_source, edit_query
+from apps.queries.actions.queries import create_query, edit_query
+from apps.queries.actions.sources import Resting, create_source
 from apps.queries.core.masking import BY_PEOPLE, MASK, Names
 from apps.queries.enums import SourceKind
-from apps.queries.execution.revoking import Resting
 from apps.queries.models import Query, Source
 from apps.queries.selectors import names_in
 from apps.querylogs import rules

@@ -7,6 +7,6 @@ class QueryLogsConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.common.discovery import later
-        from apps.queries.execution.revoking import rests_on_permissions
+        from apps.queries.actions.sources import rests_on_permissions
 
         rests_on_permissions(later("apps.querylogs.actions.LogsOnPermissions"))

@@ -7,6 +7,7 @@ from apps.agreement.selectors.agreement import rounds_refusal
 from apps.common.errors import Refusal
 from apps.evaluation.rules import request_refusal, results_refusal, unpublished_refusal
 from apps.goldsets.models import Version
+from apps.metrics.measures.entries import FACETS
 from apps.metrics.measures.registry import parse_measure
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.models import BiasReport, Report
@@ -36,6 +37,10 @@ def stability_refusal(version: Version, split: str, runs: Sequence[Run], measure
         return f"A stability report compares at most {MOST_RUNS} runs. Choose fewer."
     if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
         return f"{about_judging[0]} measures how much was judged, not the grades. Choose other measures."
+    if of_facets := [name for name in measures if FACETS in parse_measure(name).entry.needs]:
+        return (
+            f"{of_facets[0]} counts subtopics, which are the same under every person’s grades. Choose other measures."
+        )
     return _runs_refusal(version, split, runs)
 
 

@@ -9,7 +9,7 @@ class ReviewConfig(AppConfig):
         from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
         from apps.corpus.presenters import on_import_page
-        from apps.queries.execution.revoking import rests_on_permissions
+        from apps.queries.actions.sources import rests_on_permissions
         from apps.retrieval.selectors.blinding import query_checks
         from apps.review.selectors import reviews
         from apps.triples.selectors.imported import rests_on_accepted

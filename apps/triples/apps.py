@@ -8,7 +8,7 @@ class TriplesConfig(AppConfig):
     def ready(self) -> None:
         from apps.common.discovery import later
         from apps.corpus.execution.freezing import after_freezing
-        from apps.queries.execution.revoking import rests_on_permissions
+        from apps.queries.actions.sources import rests_on_permissions
         from apps.queries.selectors import count_triples_with
         from apps.retrieval.selectors.question_sets import names_of_queries
 

@@ -132,7 +132,7 @@ class TripleImport(ImportKind):
     undone = "What it made is withdrawn."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
-        errors = ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         table, contexts = _table(file), _contexts(file)
         rows = table.rows if table else _rows(file, errors, contexts)
         plan = plan_entries(_comparison(file, errors), rows, progress)
@@ -143,7 +143,7 @@ class TripleImport(ImportKind):
         return plan
 
     def apply(self, file: FileToImport, *, actor: User, at: datetime, prepared: None = None) -> ImportPlan:
-        errors = ErrorList()
+        file, errors = file.in_utf8(), ErrorList()
         table, contexts = _table(file), _contexts(file)
         if table:
             refuse_unsettled(table.view, file.source)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import User
 from apps.audit.actions import record, record_all
 from apps.common.errors import IllegalStep
-from apps.queries.actions import Question, ask_questions
+from apps.queries.actions.queries import Question, ask_questions
 from apps.triples.enums import UNDONE_IN_BULK, State, Step
 from apps.triples.models import AskedRevision, Triple
 

@@ -1,3 +1,5 @@
+import { chosenIn, facetsIn } from "./judging-facets.js";
+
 // The pairs this page knows, in the order to grade them: those graded here can be opened again, the next ones are preloaded.
 
 const KEPT = 60;
@@ -11,10 +13,12 @@ function pairFrom(template) {
 export function makePair({ seat, query, group, given, reason = "", note = "", spans, lead, read }) {
   const doc = read.find((node) => node.matches?.("[data-doc]")) ?? null;
   const pair = { seat: Number(seat), query, group: group || query, lead, read, doc, fold: null, answer: given || null, reason, note, spans: spans ? JSON.parse(spans) : [] };
-  return { ...pair, sentKey: pair.answer ? answerKey(pair) : null };
+  const box = facetsIn(lead);
+  const asked = { ...pair, box, draft: null, facets: box ? chosenIn(box) : [] };
+  return { ...asked, sentKey: asked.answer ? answerKey(asked) : null };
 }
 
-export const answerKey = ({ answer, reason, note, spans }) => JSON.stringify([answer, reason, note, spans]);
+export const answerKey = ({ answer, reason, note, spans, facets }) => JSON.stringify([answer, reason, note, spans, facets]);
 
 export class PairQueue {
   all = [];

@@ -4,6 +4,7 @@ import { paint } from "./blocktext.js";
 import { Clock, showPace } from "./judging-clock.js";
 import { showCounts, showFailing, showRefused } from "./judging-counts.js";
 import { bestOf, selected, toggle } from "./judging-evidence.js";
+import { facetsWith, onLayoutChange, showFacets, takeFacetsBack, waitingGrade } from "./judging-facets.js";
 import { foldOf } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
 import { PairQueue, fetchPairs, makePair, answerKey } from "./judging-pairs.js";
@@ -65,8 +66,10 @@ function show(wanted) {
   return undefined;
 }
 
-function showAnswer({ answer, reason }) {
-  for (const key of form.querySelectorAll("button[name], .reasons > summary")) {
+function showAnswer(pair) {
+  const { reason } = pair;
+  const answer = pair.draft === null ? pair.answer : String(pair.draft);
+  for (const key of form.querySelectorAll("button[name=grade], button[name=cant_judge], .reasons > summary")) {
     const isChosen = key.name === "grade" ? answer === key.value : answer === "x" && (!key.name || key.value === reason);
     key.toggleAttribute("aria-pressed", false);
     if (isChosen) key.setAttribute("aria-pressed", "true");
@@ -115,6 +118,11 @@ function unsentPairs() {
 }
 
 function showState() {
+  showStateOfAll();
+  showFacets(current);
+}
+
+function showStateOfAll() {
   const unsent = outbox.entries;
   const waiting = unsentPairs();
   const isAgain = current === null || current.answer !== null;
@@ -155,10 +163,24 @@ function next(after = current) {
   if (current !== null || !isShareDone()) refill();
 }
 
+// With subtopics a grade waits for them, and for enter.
+function choose(grade) {
+  if (!current?.box || grade < 1) return give({ grade, cant_judge: "" });
+  current.draft = grade;
+  document.activeElement?.closest("button[name=grade]")?.blur(); // else enter would press it again
+  showAnswer(current);
+  showState();
+  at("says").textContent = `Grade ${grade}. Which subtopics does the passage answer? Enter sends.`;
+  return undefined;
+}
+
 function give({ grade, cant_judge: reason }) {
   if (current === null) return;
   const pair = current;
   const isAgain = pair.answer !== null;
+  const facets = facetsWith(pair, grade);
+  pair.facets = facets ?? [];
+  takeFacetsBack(pair);
   pair.note = note.value;
   pair.answer = grade === null ? "x" : String(grade);
   pair.reason = reason;
@@ -168,13 +190,18 @@ function give({ grade, cant_judge: reason }) {
   step = history.length;
   const key = answerKey(pair);
   // The same grade again is no new judgement.
-  if (key !== pair.sentKey) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, grade, cant_judge: reason, ...clock.read(), again: isAgain });
+  if (key !== pair.sentKey) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, facets, grade, cant_judge: reason, ...clock.read(), again: isAgain });
   pair.sentKey = key;
   next(pair);
 }
 
 // Back to the previous grade, any number of times; grades from before this page are loaded from the server.
 async function undo() {
+  if (takeFacetsBack(current)) {
+    showAnswer(current);
+    showState();
+    return;
+  }
   if (step === 0) await fetchEarlier();
   if (step === 0) {
     at("says").textContent = "There is no earlier grade to undo.";
@@ -223,7 +250,8 @@ form.addEventListener("submit", (event) => {
   if (!button?.name || button.getAttribute("aria-disabled") === "true") return;
   const reason = sight.refusal(event);
   if (reason) showMissed(button, reason);
-  else if (button.name === "grade") give({ grade: Number(button.value), cant_judge: "" });
+  else if (button.name === "grade") choose(Number(button.value));
+  else if (button.name === "send") give({ grade: waitingGrade(current), cant_judge: "" });
   else give({ grade: null, cant_judge: button.value });
 });
 
@@ -234,6 +262,7 @@ form.addEventListener("key-held", ({ target }) => {
 
 const ACTS = {
   undo,
+  "undo-grade": undo,
   mark: markEvidence,
   whole: () => current?.fold.show(!current.fold.isOpen),
   fold: () => current?.fold.show(!current.fold.isOpen),
@@ -248,6 +277,9 @@ const ACTS = {
     note.focus();
   },
 };
+
+document.addEventListener("change", ({ target }) => target.name === "facets" && showState());
+onLayoutChange(() => showFacets(current));
 
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-reasons]")) at("reasons").open = false;
@@ -298,11 +330,13 @@ function takeBack(refused) {
 }
 
 // Another tab of this browser graded a pair that is loaded here too.
-function graded({ seat, grade, cant_judge: reason, query }) {
+function graded({ seat, grade, cant_judge: reason, facets, query }) {
   const pair = queue.find(seat);
   if (!pair) return;
   pair.answer = grade === null ? "x" : String(grade);
   pair.reason = reason;
+  pair.facets = facets ?? [];
+  takeFacetsBack(pair);
   if (pair !== current) return;
   next(pair);
   at("says").textContent = `The pair of ${query} was graded in another tab. Here is the next one.`;

@@ -23,7 +23,7 @@ from apps.judging.enums import ErrorType
 from apps.judging.models import Round
 from apps.judging.selectors.deciding import adjudicable
 from apps.judging.selectors.rounds import entry_in
-from apps.queries.actions import create_source, grant_permission
+from apps.queries.actions.sources import create_source, grant_permission
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.retrieval.models import Pool
 from tests.factories import lead_of

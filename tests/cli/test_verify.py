@@ -25,13 +25,13 @@ def _run(*words: str) -> int:
 
 def test_exit_codes_and_output(export, capsys):
     assert _run(str(export)) == 0
-    assert capsys.readouterr().out.startswith("Intact: 28 files, ")
+    assert capsys.readouterr().out.startswith("Intact: 33 files, ")
 
     (export / "beir/queries.jsonl").write_text("")
     assert _run(str(export), "--format", "json") == 1
     assert json.loads(capsys.readouterr().out) == {
         "intact": False,
-        "files": 28,
+        "files": 33,
         "faults": ["beir/queries.jsonl differs from the manifest."],
         "signed_by": None,
     }

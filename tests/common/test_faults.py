@@ -24,4 +24,4 @@ def test_a_shown_value_is_one_short_printable_line():
 def test_the_download_has_its_columns_and_no_formula():
     rows = [as_row(fault("=cmd.csv", 2, "id", "-1", "is bad"))]
 
-    assert errors_as_csv(rows) == "file,line,field,value,message\n'=cmd.csv,2,id,'-1,is bad\n"
+    assert errors_as_csv(rows) == "\ufefffile,line,field,value,message\n'=cmd.csv,2,id,'-1,is bad\n"

@@ -32,6 +32,12 @@ VALUES = {
     "freeze_strata": "warn",
     "freeze_terms": "refuse",
     "internal_words": "Zephyr",
+    "acronyms": "TLS = transport layer security",
+    "query_personal": "warn",
+    "query_duplicate": "block",
+    "query_copied": "list",
+    "query_stop_words": "warn",
+    "query_language": "list",
 }
 POLICIES = {name: value if isinstance(value, list) else str(value) for name, value in VALUES.items()}
 """As a browser sends them."""

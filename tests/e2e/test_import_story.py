@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from apps.corpus.models import Block, Corpus, Import
 from apps.judging.models import Round
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.queries.models import Query
 from apps.triples.enums import State
 from apps.triples.models import Triple

@@ -1,5 +1,8 @@
 """A version in a real browser: from a draft that something blocks to a release, its items and its files."""
 
+import json
+import zipfile
+
 import pytest
 from django.urls import reverse
 
@@ -17,6 +20,7 @@ from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_source
 from tests.judging.factories import make_pool
+from tests.retrieval.factories import import_lines, trec
 from tests.triples.factories import make_snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,6 +34,9 @@ def make_busy_project() -> tuple[Project, Round]:
     Query.objects.filter(project=project).update(source=source)
     round_ = make_noisy_round(project, pool=pool, share=0.5)
     make_reviewed(project, both=6, one=2, none=1)
+    queries = Query.objects.filter(project=project).values_list("outside_id", flat=True)
+    for tag in ("lexical-2026-05", "dense"):
+        import_lines(project, snapshot, trec([(query, "access", 1.5) for query in queries], tag=tag), tag=tag)
     return project, round_
 
 
@@ -78,7 +85,13 @@ def test_a_version_from_draft_to_release(page, busy, signed_in, witness):
     with page.expect_download() as download:
         page.get_by_role("link", name="TREC, dev and test").click()
     assert download.value.suggested_filename == "handbook-v1-trec.zip"
-    looking.clean(page, "version")
+    page.get_by_text("Learning to rank").click()
+    page.get_by_role("checkbox", name="dense").check()
+    looking.looks_well(page, "version")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="dev", exact=True).click()
+    with zipfile.ZipFile(download.value.path()) as files:
+        assert [one["run"] for one in json.loads(files.read("letor/features.json"))["features"]] == ["dense"]
     with turned(page):
         page.get_by_role("link", name="See test items").click()
     page.get_by_text("This view is logged.").wait_for()

@@ -10,7 +10,7 @@ from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.editions.actions import apply
 from apps.judging.models import Guideline, Round, Seat
-from apps.queries.actions import retire_query
+from apps.queries.actions.queries import retire_query
 from apps.queries.models import Query
 from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages

@@ -164,7 +164,7 @@ def test_a_comparison_is_exported_with_its_rule(client, version, pair):
     project = version.gold_set.project
     client.force_login(lead_of(project))
     url = reverse("evaluation:export", args=[project.slug, pair[0].pk, pair[1].pk])
-    rows = client.get(url).content.decode().splitlines()
+    rows = client.get(url).content.decode("utf-8-sig").splitlines()
     assert rows[0] == "query,split,measure,baseline,candidate,difference,hit"
     assert len(rows) == 1 + 3 * 3
     assert rows[1].endswith(",block")

@@ -33,7 +33,9 @@ def told(module_rows):
     client.force_login(lead_of(project))
     args = [project.slug, *(one.pk for one in pair)]
     api = f"/api/v1/projects/{project.slug}/evaluation"
-    rows = list(csv.DictReader(client.get(reverse("evaluation:export", args=args)).content.decode().splitlines()))
+    rows = list(
+        csv.DictReader(client.get(reverse("evaluation:export", args=args)).content.decode("utf-8-sig").splitlines())
+    )
     return {
         "page": client.get(reverse("evaluation:compare", args=args)).content.decode(),
         "api": [{one["measure"]: one for one in client.get(f"{api}/{e.pk}/").json()["scores"]} for e in pair],

@@ -10,13 +10,12 @@ from tests.evaluation.factories import ask, make_scene
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nDCG@10 alpha_nDCG@10", "alpha_nDCG@10 needs the facets of queries"),
         ("ILD(by='type')@5", r"ILD\(by='type'\)@5 needs attributes of blocks, from a file"),
         ("TD_nDCG(rate=0.1)", r"TD_nDCG\(rate=0.1\) needs the times of blocks and of queries, from a file each"),
     ],
 )
 def test_a_version_is_not_scored_with_measures_of_what_it_does_not_contain(text, said):
-    with pytest.raises(MeasureError, match=f"{said}.*A version contains grades only; `karat score` reads the rest"):
+    with pytest.raises(MeasureError, match=f"{said}.*A version contains grades and subtopics only; `karat score`"):
         version_measures(text)
 
 

@@ -336,7 +336,7 @@ def test_a_retired_gate_decides_nothing_more_and_keeps_its_results(scene):
         ({"at_least": None}, {}, "one of at_least, at_most and no_worse_than"),
         ({"slice": {"field": "colour", "value": "red"}}, {}, "not colour"),
         ({"slice": "canary"}, {"split": "test"}, "Slices have dev questions only"),
-        ({"figure": "alpha_nDCG@10"}, {}, "needs the facets"),
+        ({"figure": "alpha_nDCG@10"}, {}, "counts subtopics, and no grade of"),
         ({"at_least": None, "no_worse_than": "baseline"}, {}, "Choose the run"),
         ({}, {"baseline": "base"}, "has a baseline"),
         ({}, {"split": "train"}, "no split called train"),

@@ -117,7 +117,7 @@ def test_a_lead_creates_a_gate_and_sees_it_checked_against_earlier_scores(client
     [
         ({"name": "Old"}, "name", "has a gate called Old here"),
         ({"figure": "nDGC@10"}, "figure", "is not a measure Karat knows"),
-        ({"figure": "alpha_nDCG@10"}, "figure", "needs the facets of queries"),
+        ({"figure": "alpha_nDCG@10"}, "figure", "counts subtopics, and no grade of"),
         ({"figure": "latency_p95"}, "kind", "Lower is better for latency_p95: choose “at most the threshold”."),
         ({"figure": "latency_p95", "kind": "no_worse_than", "bound": ""}, "kind", "has no paired difference"),
         ({"figure": "cost", "kind": "at_most", "on": "interval"}, "on", "cost has no interval"),

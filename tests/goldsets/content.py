@@ -1,16 +1,19 @@
 """A small version as plain rows, for the writers' tests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from apps.corpus.core.passage_ids import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
 from apps.goldsets.formats.content import (
     Content,
     ExpectedBlock,
+    Feature,
     FrozenBlock,
     FrozenQuery,
     GradeRow,
     JudgementRow,
+    Scores,
     SliceRow,
     TripleRow,
 )
@@ -26,6 +29,7 @@ class ListContent:
     triple_rows: list[TripleRow] = field(default_factory=list)
     judgement_rows: list[JudgementRow] | None = field(default_factory=list)
     slice_rows: list[SliceRow] = field(default_factory=list)
+    run_scores: Scores | None = None
 
     def queries(self) -> Iterator[FrozenQuery]:
         return iter(self.query_rows)
@@ -44,8 +48,21 @@ class ListContent:
             return None
         return (row for row in self.judgement_rows if row.note or not noted)
 
+    def scores(self) -> Scores | None:
+        return self.run_scores
+
     def slices(self) -> Iterator[SliceRow]:
         return iter(self.slice_rows)
+
+
+class ListScores(NamedTuple):
+    """Scores from a list for each pair."""
+
+    features: list[Feature]
+    of_pairs: dict[tuple[str, str], list[float]]
+
+    def beside(self, grades: Iterable[GradeRow]) -> Iterator[tuple[GradeRow, list[float]]]:
+        return ((row, self.of_pairs[row.query_id, row.block_id]) for row in grades)
 
 
 SMALL = ListContent(
@@ -86,6 +103,10 @@ SMALL = ListContent(
         JudgementRow("Q02", "b1", 1, "person 1", 1, None, "unreadable", split="test"),
         JudgementRow("Q02", "b1", 1, "person 2", 1, 1, split="test"),
     ],
+    run_scores=ListScores(
+        [Feature("bm25 of May", "BM25", "5d41"), Feature("dense", "Dense", "9a0c")],
+        {("Q01", "b1"): [2.5, 0.25], ("Q01", "b2"): [1e-05, -3.0], ("Q02", "b1"): [0.0, 0.5]},
+    ),
 )
 
 

@@ -15,9 +15,10 @@ from apps.goldsets.models import GoldSet, Version
 from apps.judging.models import Round, Seat
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Query, Source
-from apps.retrieval.models import Pool
+from apps.retrieval.models import Pool, PoolRun, Run
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_pool, make_round, people_of
+from tests.retrieval.factories import import_lines, trec
 from tests.review.factories import make_accepted
 from tests.triples.factories import TEXTS, make_snapshot
 
@@ -96,6 +97,27 @@ def make_bench_of(project: Project, snapshot: Snapshot, queries: int, grade: int
     round_ = make_round(project, pool=pool, annotators=1, overlap=0.0)
     judge_all(round_, people_of(round_)[0], lambda seat: grade)
     return Bench(project, snapshot, pool, round_, make_source(project))
+
+
+DENSE = {"0": {"access": -1.5, "backups": -2.0}}
+LEXICAL = {"0": {"rotation": 9.25, "access": 3.0}, "1": {"backups": 1.0}}
+
+
+def make_ranked_bench(**runs: Mapping[str, Mapping[str, float]]) -> Bench:
+    """A bench whose pool took the first run, each by the scores of each query's number."""
+    bench = make_bench(queries=2, triples=0)
+    names = sorted(bench.pool.pool_queries.values_list("query__outside_id", flat=True))
+    made = [
+        make_uploaded_run(bench, tag, {names[int(query)]: scores for query, scores in by_query.items()})
+        for tag, by_query in runs.items()
+    ]
+    PoolRun.objects.create(pool=bench.pool, run=made[0])
+    return bench
+
+
+def make_uploaded_run(bench: Bench, tag: str, rankings: Mapping[str, Mapping[str, float]]) -> Run:
+    rows = [(query, block, score) for query, scores in rankings.items() for block, score in scores.items()]
+    return import_lines(bench.project, bench.snapshot, trec(rows), tag=tag).run
 
 
 def make_gold_set(project: Project, name: str = "Handbook") -> GoldSet:

@@ -1,4 +1,5 @@
 import io
+import json
 import zipfile
 
 import pytest
@@ -7,7 +8,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.goldsets.enums import VersionState
 from tests.factories import lead_of, make_member
-from tests.goldsets.factories import make_bench, make_version
+from tests.goldsets.factories import DENSE, LEXICAL, make_bench, make_ranked_bench, make_version
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,18 @@ def test_export_of_test_is_refused_to_a_viewer_as_a_problem(client):
     assert answer.status_code == 403
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == "test_is_sealed"
+
+
+def test_runs_are_named_again_and_again_and_an_unknown_one_is_a_problem(client):
+    version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL, dense=DENSE), test_share=0.0)
+    client.force_login(lead_of(version.gold_set.project))
+
+    both = client.get(url("export", version), {"format": "letor", "run": ["lexical", "dense"]})
+    wrong = client.get(url("export", version), {"format": "letor", "run": "sparse"})
+
+    facts = zipfile.ZipFile(io.BytesIO(b"".join(both.streaming_content))).read("letor/features.json")
+    assert [feature["run"] for feature in json.loads(facts)["features"]] == ["dense", "lexical"]
+    assert (wrong.status_code, wrong.json()["code"]) == (400, "unknown_run")
 
 
 @pytest.mark.parametrize("name", ["version", "export"])

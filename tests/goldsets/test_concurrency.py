@@ -16,7 +16,7 @@ from apps.goldsets.models import TrainingEntry, Version
 from apps.judging.actions.adjudication import adjudicate
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Seat
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.triples.actions.triples import retire_triple
 from apps.triples.enums import RetireReason, State
 from tests.factories import AT

@@ -9,7 +9,7 @@ from apps.config.commandline import main as karat
 from apps.goldsets.actions.slices import make_rotating_slice
 from apps.goldsets.enums import VersionState
 from tests.factories import AT
-from tests.goldsets.factories import make_bench, make_version
+from tests.goldsets.factories import DENSE, LEXICAL, make_bench, make_ranked_bench, make_version
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ def test_export_twice_gives_the_same_bytes_which_karat_verify_finds_intact(tmp_p
 
     assert f"{tmp_path / 'one' / 'trec' / 'qrels.txt'}\n" in capsys.readouterr().out
     assert karat(["verify", str(tmp_path / "one")]) == 0
-    assert capsys.readouterr().out.startswith("Intact: 28 files")
+    assert capsys.readouterr().out.startswith("Intact: 33 files")
     one, two = (
         {p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
         for name in ("one", "two")
@@ -44,6 +44,17 @@ def test_slices_come_along_when_they_are_asked_for(tmp_path, capsys):
     assert not (tmp_path / "plain/slices.json").exists()
     assert f"{tmp_path / 'sliced/slices.json'}\n" in capsys.readouterr().out
     assert karat(["verify", str(tmp_path / "sliced")]) == 0
+
+
+def test_runs_are_named_for_their_scores(tmp_path, capsys):
+    bench = make_ranked_bench(lexical=LEXICAL, dense=DENSE)
+    make_version(VersionState.RELEASED, bench, test_share=0.0)
+
+    run("--project", bench.project.slug, "--format", "letor", "--run", "dense", "--out", str(tmp_path / "one"))
+
+    assert (tmp_path / "one/letor/dev.txt").read_text().startswith("2 qid:1 1:-1.5 # ")
+    with pytest.raises(CommandError, match="sparse is no complete run"):
+        run("--project", bench.project.slug, "--format", "letor", "--run", "sparse", "--out", str(tmp_path / "two"))
 
 
 def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path, bench):

@@ -31,7 +31,15 @@ from apps.metrics.files.trec_rows import read_qrel_rows
 from apps.queries.models import Permission, Query
 from apps.triples.models import Triple
 from tests.factories import AT
-from tests.goldsets.factories import make_bench, make_source, make_version
+from tests.goldsets.factories import (
+    DENSE,
+    LEXICAL,
+    make_bench,
+    make_ranked_bench,
+    make_source,
+    make_uploaded_run,
+    make_version,
+)
 from tests.goldsets.reading import as_text
 from tests.judging.factories import decide, judge_all, make_round, people_of
 from tests.retrieval.factories import make_queries
@@ -277,6 +285,69 @@ def test_one_split_has_the_judgements_of_its_queries_only():
     assert {row["query_id"] for row in judged(version, splits=["dev"])} == dev
     people = {(row["query_id"], row["block_id"], row["annotator"]) for row in judged(version, splits=["dev"])}
     assert people <= {(row["query_id"], row["block_id"], row["annotator"]) for row in judged(version)}
+
+
+# Scores of runs
+
+
+def features_of(version, *tags, splits=("dev", "test")) -> dict[tuple[str, str], list[float]]:
+    """The scores of each pair in the lines for learners, by the place of its query."""
+    runs = exporting.runs_for(version, ["letor"], tags)
+    files = members(packed(version, formats=["letor"], runs=runs, splits=splits))
+    lines = [line for name, text in files.items() if name.endswith(".txt") for line in text.splitlines()]
+    queries = sorted({line.split()[-2] for line in lines})
+    return {
+        (str(queries.index(line.split()[-2])), line.split()[-1]): [
+            float(part.partition(":")[2]) for part in line.partition(" #")[0].split()[2:]
+        ]
+        for line in lines
+    }
+
+
+def test_a_pair_has_the_scores_of_the_runs_by_tag_and_the_lowest_of_a_run_that_did_not_return_it():
+    version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL, dense=DENSE), test_share=0.0)
+
+    assert features_of(version, "lexical", "dense") == {
+        ("0", "access"): [-1.5, 3.0],
+        ("0", "backups"): [-2.0, 3.0],
+        ("0", "rotation"): [-2.0, 9.25],
+        ("1", "access"): [0.0, 1.0],
+        ("1", "backups"): [0.0, 1.0],
+        ("1", "rotation"): [0.0, 1.0],
+    }
+
+
+def test_unasked_the_runs_are_those_that_were_pooled_and_the_manifest_names_them():
+    version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL, dense=DENSE), test_share=0.0)
+
+    assert set(map(len, features_of(version).values())) == {1}
+    (run,) = runs = exporting.runs_for(version, ["letor"], [])
+    manifest = json.loads(members(packed(version, formats=["letor"], runs=runs))["manifest.json"])
+    assert manifest["export"]["features"] == [{"run": "lexical", "system": "lexical", "digest": run.digest}]
+
+
+def test_a_later_run_changes_no_byte_of_the_lines_for_learners():
+    bench = make_ranked_bench(lexical=LEXICAL)
+    version = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    before = packed(version, formats=["letor"], runs=exporting.runs_for(version, ["letor"], []))
+
+    make_uploaded_run(bench, "dense", {bench.pool.pool_queries.first().query.outside_id: {"access": 1.0}})
+
+    assert packed(version, formats=["letor"], runs=exporting.runs_for(version, ["letor"], [])) == before
+
+
+def test_runs_that_cannot_be_features_are_refused_in_words():
+    version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL))
+    bare = make_version(VersionState.RELEASED, make_bench(queries=1, triples=0))
+
+    for of, formats, tags, words in (
+        (version, ["letor"], ["lexical", "sparse"], "sparse is no complete run .* There are: lexical"),
+        (version, ["csv"], ["lexical"], "Only the form letor has scores of runs"),
+        (bare, ["letor"], [], "No run on the snapshot of .* was pooled for it"),
+    ):
+        with pytest.raises(Refusal, match=words):
+            exporting.runs_for(of, formats, tags)
+    assert exporting.runs_for(version, ["all"], []) == []
 
 
 # Out and in again

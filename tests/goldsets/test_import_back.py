@@ -18,6 +18,7 @@ from apps.corpus.selectors.import_kinds import FileToImport, kind_named
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.judging.actions.rounds import close_round
+from apps.judging.imports.judgements import named_choice
 from apps.judging.selectors.pairs import resolved_grades
 from apps.queries.models import Query
 from apps.triples.models import Triple
@@ -59,7 +60,8 @@ def source_of(path) -> TableFile:
 
 
 def options_of(kind: str, bench) -> dict:
-    return OPTIONS[kind] | ({"snapshot": str(bench.snapshot.pk)} if kind == "judgements" else {})
+    options = OPTIONS[kind]
+    return options | {"snapshot": str(bench.snapshot.pk)} | named_choice(options) if kind == "judgements" else options
 
 
 def file_of(kind: str, path, bench) -> FileToImport:
@@ -123,6 +125,11 @@ def test_triples_are_read_back_as_drafts_that_say_the_same(bench, export, name):
         "trec/qrels.txt",
         "parquet/judgements.parquet",
         "csv/judgements.csv",
+        "xlsx/judgements.xlsx",
+        "relevance/judgements.csv",
+        "relevance/judgements.parquet",
+        "notes/judgements.csv",
+        "notes/judgements.xlsx",
         "beir/qrels/*.tsv",
         "huggingface/default/*.parquet",
     ],

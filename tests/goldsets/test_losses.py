@@ -412,7 +412,7 @@ def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make
     text = client.get(page(version)).content.decode()
     file = client.get(f"{page(version)}?format=csv")
 
-    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode())))
+    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig"))))
     assert "21 judged pairs" in text
     assert len(rows) == 21
     assert rows[0] == {

@@ -21,7 +21,8 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import questions_for_slices
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Judgement
-from apps.queries.actions import change_queries, edit_query, edit_source, grant_permission, retire_query
+from apps.queries.actions.queries import change_queries, edit_query, retire_query
+from apps.queries.actions.sources import edit_source, grant_permission
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Query

@@ -6,7 +6,7 @@ from django.http import Http404
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.questions import VersionQuestion, questions_of
-from apps.queries.actions import retire_query
+from apps.queries.actions.queries import retire_query
 from apps.queries.models import Query
 from apps.retrieval.selectors.question_sets import question_set, question_sets
 from tests.factories import AT, make_project

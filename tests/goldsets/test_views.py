@@ -1,4 +1,5 @@
 import io
+import json
 import zipfile
 
 import pytest
@@ -20,7 +21,17 @@ from apps.queries.models import Permission
 from apps.reports.presenters.version_reports.questions import basis_facts
 from tests.evaluation.factories import make_scene
 from tests.factories import AT, lead_of, make_member
-from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
+from tests.goldsets.factories import (
+    DENSE,
+    LEXICAL,
+    draft,
+    make_bench,
+    make_bench_of,
+    make_gold_set,
+    make_ranked_bench,
+    make_version,
+    write_by_machine,
+)
 from tests.goldsets.reading import as_text
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import make_disputed, make_in_review
@@ -313,6 +324,44 @@ def test_unknown_forms_and_splits_are_refused_in_words(client, bench):
     assert wrong.status_code == 400
     assert "“exe” is no form" in wrong.content.decode()
     assert client.get(url("export", version), {"split": "train"}).status_code == 400
+
+
+# Learning to rank
+
+
+def test_a_lead_ticks_runs_and_gets_their_scores_as_features(client):
+    version = make_version(VersionState.RELEASED, make_ranked_bench(lexical=LEXICAL, dense=DENSE), test_share=0.0)
+    at_home(client, version)
+
+    page = client.get(url("version", version)).text
+    chosen = archive(client.get(url("export", version), {"format": "letor", "run": ["dense", "lexical"]}))
+    usual = archive(client.get(url("export", version), {"format": "letor"}))
+
+    assert '<input type="checkbox" name="run" value="lexical" checked>' in page
+    assert '<input type="checkbox" name="run" value="dense">' in page
+    told = [json.loads(each.read("letor/features.json"))["features"] for each in (chosen, usual)]
+    assert [[feature["run"] for feature in features] for features in told] == [["dense", "lexical"], ["lexical"]]
+
+
+def test_scores_of_runs_are_for_leads_and_viewers_and_for_nobody_who_judges_the_queries(client):
+    bench = make_ranked_bench(lexical=LEXICAL)
+    version = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    judge = bench.round.annotators.first().annotator
+    Membership.objects.create(project=bench.project, user=judge, role=Role.LEAD, granted_at=AT)
+
+    got = {}
+    for name, user in (
+        ("viewer", make_member(bench.project, Role.VIEWER)),
+        ("annotator", make_member(bench.project, Role.ANNOTATOR)),
+        ("lead who judges", judge),
+    ):
+        client.force_login(user)
+        answer = client.get(url("export", version), {"format": "letor"})
+        got[name] = (answer.status_code, 'name="run"' in client.get(url("version", version)).text)
+        assert "letor" not in str(archive(client.get(url("export", version), {"format": "all"})).namelist())
+
+    assert got == {"viewer": (200, True), "annotator": (403, False), "lead who judges": (403, True)}
+    assert "the ranks of all its queries are hidden from you" in answer.text
 
 
 # Differences

@@ -17,7 +17,7 @@ from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.execution.sweep import close_abandoned
 from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors import jobs
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.review.actions.reminding import escalate
 from apps.triples.models import Triple
 from tests.agreement.factories import make_calibration, make_past

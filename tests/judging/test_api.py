@@ -50,7 +50,7 @@ def test_pairs_contain_query_and_block_without_provenance(client, round_, mara):
     (pair,) = get_pairs(client, round_, n=1).json()["pairs"]
 
     assert set(pair) == {"seat", "query", "block"}
-    assert set(pair["query"]) == {"id", "text", "intent", "description"}
+    assert set(pair["query"]) == {"id", "text", "intent", "description", "facets"}
     assert set(pair["block"]) == {
         "id", "document", "title", "section", "page_start", "page_end", "text", "digest",
     }  # fmt: skip

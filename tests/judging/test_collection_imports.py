@@ -127,7 +127,7 @@ def test_every_mistake_has_its_file_and_the_list_can_be_downloaded(client, proje
     assert told(item) == [("qrels/test.tsv", 3, "query_id", "q9"), ("qrels/train.tsv", 2, "doc_id", "d9")]
     assert [group["file"] for group in item.plan["error_groups"]] == ["qrels/test.tsv", "qrels/train.tsv"]
     rows = client.get(reverse("corpus:import-errors", args=[project.slug, item.pk])).text.splitlines()
-    assert rows[0] == "file,line,field,value,message"
+    assert rows[0] == "\ufefffile,line,field,value,message"
     assert rows[2].startswith("qrels/train.tsv,2,doc_id,d9,")
 
 

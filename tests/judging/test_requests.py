@@ -85,7 +85,7 @@ def test_a_grade_is_answered_in_ones_own_time_zone(client, round_, mara):
     assert given.pop("given_at").endswith("+05:30")
     assert given == {
         "id": Judgement.objects.get().pk, "seat": seat, "grade": 2, "cant_judge": "", "note": "Says it.", "spans": [],
-        "supersedes": None,
+        "facets": None, "supersedes": None,
     }  # fmt: skip
 
 

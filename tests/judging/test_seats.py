@@ -11,7 +11,7 @@ from apps.judging.actions.seats import claim_query_seats, claim_seats, release_s
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
 from apps.judging.selectors.progress import known_rounds
-from apps.queries.actions import retire_query
+from apps.queries.actions.queries import retire_query
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, own_progress, people_of
 

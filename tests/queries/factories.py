@@ -7,7 +7,8 @@ from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
+from apps.queries.actions import sources as sources_actions
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.formats import read_queries
 from apps.queries.models import Permission, Query, Source
@@ -20,7 +21,7 @@ def make_query(project: Project | None = None, *, outside_id: str = "", **fields
     project = project or make_project()
     number = next(_numbers)
     fields.setdefault("text", f"how are keys rotated {number}")
-    return actions.create_query(
+    return queries_actions.create_query(
         project=project, outside_id=outside_id or f"Q{number:03}", actor=lead_of(project), at=AT, **fields
     )
 
@@ -29,20 +30,20 @@ def make_source(project: Project | None = None, **fields) -> Source:
     project = project or make_project()
     fields.setdefault("name", f"Search log {next(_numbers)}")
     fields.setdefault("kind", SourceKind.QUERY_LOG)
-    return actions.create_source(project=project, actor=lead_of(project), at=AT, **fields)
+    return sources_actions.create_source(project=project, actor=lead_of(project), at=AT, **fields)
 
 
 def make_permission(source: Source, **fields) -> Permission:
     fields.setdefault("owner", "Data office")
     fields.setdefault("scope", PermissionScope.INTERNAL)
-    return actions.grant_permission(source_id=source.pk, actor=lead_of(source.project), at=AT, **fields)
+    return sources_actions.grant_permission(source_id=source.pk, actor=lead_of(source.project), at=AT, **fields)
 
 
 def import_csv(project: Project, text: str, **options) -> ImportPlan:
     """Import queries from CSV text; `default_source` as the action takes it."""
     errors = ErrorList()
     file = File("queries.csv", io.BytesIO(text.encode()))
-    return actions.import_queries(
+    return queries_actions.import_queries(
         project=project,
         rows=read_queries(file, errors, format="csv"),
         file=file,

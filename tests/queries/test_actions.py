@@ -5,7 +5,8 @@ from django.db import DatabaseError, connection, transaction
 
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
+from apps.queries.actions import sources as sources_actions
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query
@@ -17,11 +18,11 @@ pytestmark = pytest.mark.django_db
 
 
 def lock(query: Query) -> None:
-    actions.lock_queries([query.pk], at=AT)
+    queries_actions.lock_queries([query.pk], at=AT)
 
 
 def edit(query: Query, **changes) -> Query:
-    return actions.edit_query(query_id=query.pk, actor=lead_of(query.project), at=AT, **changes)
+    return queries_actions.edit_query(query_id=query.pk, actor=lead_of(query.project), at=AT, **changes)
 
 
 def test_edit_query_records_what_changed():
@@ -36,7 +37,7 @@ def test_edit_query_records_what_changed():
 
 def set_source(project, queries, source):
     ids, change = [query.pk for query in queries], BulkChange({"source": source})
-    return actions.change_queries(project=project, query_ids=ids, change=change, actor=lead_of(project), at=AT)
+    return queries_actions.change_queries(project=project, query_ids=ids, change=change, actor=lead_of(project), at=AT)
 
 
 def test_a_change_of_many_records_each_and_passes_over_retired_queries_and_those_of_other_projects():
@@ -45,7 +46,7 @@ def test_a_change_of_many_records_each_and_passes_over_retired_queries_and_those
     first, second, third = make_query(project), make_query(project, source=old), make_query(project, source=new)
     lock(first)
     retired, foreign = make_query(project), make_query()
-    actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
+    queries_actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
 
     assert set_source(project, [first, second, third, retired, foreign], new) == 2
 
@@ -61,10 +62,10 @@ def test_a_change_of_many_refuses_a_source_of_another_project_and_too_many(monke
     project = make_project()
     queries = [make_query(project), make_query(project)]
 
-    with pytest.raises(actions.QueryRefused, match="belongs to another project"):
+    with pytest.raises(queries_actions.QueryRefused, match="belongs to another project"):
         set_source(project, queries, make_source())
     monkeypatch.setattr("apps.queries.rules.MOST_AT_ONCE", 1)
-    with pytest.raises(actions.QueryRefused, match="Filter the list first"):
+    with pytest.raises(queries_actions.QueryRefused, match="Filter the list first"):
         set_source(project, queries, make_source(project))
 
 
@@ -82,7 +83,7 @@ def test_lock_queries_keeps_the_first_time():
     query = make_query()
     lock(query)
 
-    count = actions.lock_queries([query.pk], at=AT + timedelta(days=1))
+    count = queries_actions.lock_queries([query.pk], at=AT + timedelta(days=1))
 
     query.refresh_from_db()
     assert (count, query.locked_at) == (0, AT)
@@ -192,19 +193,19 @@ def test_retiring_a_query_and_revoking_a_permission_need_a_reason_and_happen_onc
     lead, other_lead = lead_of(query.project), lead_of(permission.source.project)
 
     def retire(reason):
-        actions.retire_query(query_id=query.pk, reason=reason, actor=lead, at=AT)
+        queries_actions.retire_query(query_id=query.pk, reason=reason, actor=lead, at=AT)
 
     def revoke(reason):
-        actions.revoke_permission(permission_id=permission.pk, reason=reason, actor=other_lead, at=AT)
+        sources_actions.revoke_permission(permission_id=permission.pk, reason=reason, actor=other_lead, at=AT)
 
     for act, refusal, done in (
-        (retire, actions.QueryRefused, "already retired"),
-        (revoke, actions.SourceRefused, "already revoked"),
+        (retire, queries_actions.QueryRefused, "already retired"),
+        (revoke, sources_actions.SourceRefused, "already revoked"),
     ):
         with pytest.raises(refusal, match="needs a reason"):
             act(" ")
         act("asked back")
         with pytest.raises(refusal, match=done):
             act("again")
-    with pytest.raises(actions.QueryRefused, match="is retired"):
+    with pytest.raises(queries_actions.QueryRefused, match="is retired"):
         edit(query, label="x")

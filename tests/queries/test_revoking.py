@@ -10,9 +10,8 @@ from apps.goldsets.enums import PublicState
 from apps.goldsets.selectors.public import no_longer_public
 from apps.jobs.models import Notification
 from apps.judging.actions.seats import claim_seats
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import resting_on, revoke_permission
 from apps.queries.enums import PermissionScope
-from apps.queries.execution.revoking import resting_on
 from apps.queries.models import Query
 from apps.review.actions.rounds import SubmitRefused
 from apps.review.actions.submitting import submit_triple

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import request_pool
 from apps.retrieval.actions.runs import request_run
@@ -71,11 +71,13 @@ def make_a_run(project, query, snapshot):
 
 
 def edit(project, query, snapshot):
-    return lambda: actions.edit_query(query_id=query.pk, actor=lead_of(project), at=AT, intent="Wants the rule.")
+    return lambda: queries_actions.edit_query(
+        query_id=query.pk, actor=lead_of(project), at=AT, intent="Wants the rule."
+    )
 
 
 def retire(project, query, snapshot):
-    return lambda: actions.retire_query(query_id=query.pk, reason="Not asked.", actor=lead_of(project), at=AT)
+    return lambda: queries_actions.retire_query(query_id=query.pk, reason="Not asked.", actor=lead_of(project), at=AT)
 
 
 def draft(project, query, snapshot):

@@ -10,7 +10,7 @@ from apps.audit.models import Event
 from apps.corpus.actions import imports
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.models import Query
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_project
@@ -79,7 +79,9 @@ def test_queries_that_were_used_stay(client):
 
 def edit(project):
     query = Query.objects.get(text="first")
-    actions.edit_query(query_id=query.pk, actor=lead_of(project), at=AT + timedelta(minutes=5), intent="Wants it.")
+    queries_actions.edit_query(
+        query_id=query.pk, actor=lead_of(project), at=AT + timedelta(minutes=5), intent="Wants it."
+    )
 
 
 def ask(project):
@@ -117,10 +119,16 @@ def test_the_page_says_until_when_and_undoes(client):
 
 
 def test_every_table_that_names_a_query_locks_its_words_or_is_asked_about():
-    """Runs, pools, rounds and versions lock the words of their queries; think of each new table."""
+    """Runs, pools, rounds and versions lock the words of their queries; think of each new table.
+
+    A report names the query that taking it made, which no import did; marking an offered query as the same as another
+    is an edit of that one.
+    """
     assert tables_that_name(Query) == {
         "goldsets.VersionQuery",
         "judging.Seat",
+        "queries.FailureReport",
+        "querylogs.OfferedQuery",
         "retrieval.PoolEntry",
         "retrieval.PoolQuery",
         "retrieval.Ranking",

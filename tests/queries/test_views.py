@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.corpus.models import Import
-from apps.queries import actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.models import Permission, Query, Source
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.queries.factories import make_permission, make_query, make_source
@@ -67,8 +67,8 @@ def test_the_list_is_narrowed_by_what_it_offers_and_nothing_else(client, params,
     make_query(project, outside_id="Q1", text="keys", domain="security")
     used = make_query(project, outside_id="Q2", text="backups", difficulty="hard")
     retired = make_query(project, outside_id="Q3", text="visitors")
-    actions.lock_queries([used.pk], at=AT)
-    actions.retire_query(query_id=retired.pk, reason="old", actor=lead_of(project), at=AT)
+    queries_actions.lock_queries([used.pk], at=AT)
+    queries_actions.retire_query(query_id=retired.pk, reason="old", actor=lead_of(project), at=AT)
 
     answer = page(signed_in(client, project, Role.VIEWER), "list", project.slug, **params)
 
@@ -126,7 +126,7 @@ def test_a_source_of_another_project_cannot_be_chosen(client):
 def test_editing_a_used_query_keeps_its_text(client):
     query = make_query(text="words")
     project = query.project
-    actions.lock_queries([query.pk], at=AT)
+    queries_actions.lock_queries([query.pk], at=AT)
     edit = reverse("queries:edit", args=[project.slug, query.pk])
 
     shown = signed_in(client, project).get(edit)
@@ -209,7 +209,7 @@ def test_the_preview_counts_what_stays_as_it_is(client):
     make_query(project, domain="doors")
     make_query(project)
     retired = make_query(project)
-    actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
+    queries_actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
     signed_in(client, project)
 
     seen = press(client, project, "all", params={"state": "all"}, step="preview", domain="doors")

@@ -11,7 +11,7 @@ from apps.queries.models import Query
 from apps.querylogs.enums import OfferState
 from apps.querylogs.models import OfferedQuery, QueryLog
 from tests.factories import AT, lead_of, make_project
-from tests.queries.factories import make_permission, make_source
+from tests.queries.factories import make_permission, make_query, make_source
 from tests.querylogs.factories import as_csv, draw, make_log, searches, upload
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +190,17 @@ def test_without_a_column_of_queries_the_page_asks_for_it():
     assert item.state == ImportState.FAULTY
     assert item.questions == ["Choose the column of the queries."]
     assert item.plan["log"] == {}
+
+
+def test_a_log_says_how_much_of_its_traffic_is_like_the_queries_that_are_there():
+    project = make_project()
+    content = as_csv(asked("how to rotate the keys", 6, times=3) + asked("open the archive", 6))
+
+    first = draw(upload(project, content))
+    make_query(project, text="rotate the keys, how to")
+    second = draw(upload(project, content))
+
+    assert (first.figures["alike"], second.figures["alike"]) == (None, 0.75)
 
 
 def test_the_same_query_is_never_offered_twice_and_all_wait_in_the_order_of_chance():

@@ -9,7 +9,8 @@ from apps.common.errors import IllegalStep, Refusal
 from apps.corpus.actions import imports
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
-from apps.queries.actions import lock_queries, revoke_permission
+from apps.queries.actions.queries import lock_queries
+from apps.queries.actions.sources import revoke_permission
 from apps.queries.models import Query
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState

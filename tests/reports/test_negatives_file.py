@@ -18,7 +18,7 @@ from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import VersionState
 from apps.judging.actions.rounds import open_round
 from apps.judging.core.plan import Plan
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.reports.core.negatives import NegativesChoice
 from apps.reports.selectors import negatives
 from apps.reports.selectors.negatives import NegativesProposal
@@ -71,7 +71,7 @@ def test_the_csv_has_a_row_for_each_block_and_runs_nothing_in_a_spreadsheet(clie
 
     answer = client.get(file_url(scene), params_of(scene, format="csv", easy=0))
 
-    rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     assert rows == [
         ["query_id", "query", "split", "block_id", "kind", "basis", "rank", "grade"],
         ["'=Q1", "What about =Q1", "dev", "a", "positive", "judged", "", "1"],

@@ -9,7 +9,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Snapshot
-from apps.queries.actions import import_queries
+from apps.queries.actions.queries import import_queries
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.retrieval.actions.pools import request_pool

@@ -195,7 +195,7 @@ def test_the_questions_of_a_version_are_downloaded_with_their_ids(lead, bench):
     assert 'upload/queries.csv?questions=handbook/v1" download>questions of Handbook v1' in page
 
     answer = lead.get(f"{at('queries-csv', bench)}?questions=handbook/v1")
-    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
 
     assert [row["query"] for row in rows] == wanted(bench)
     assert {row["query"]: row["text"] for row in rows}[asked(bench).outside_id] == asked(bench).text

@@ -222,7 +222,7 @@ def test_the_list_of_mistakes_can_be_downloaded_and_is_safe_in_a_spreadsheet(lea
     answer = lead.get(at("mistakes", project, Upload.objects.get().pk))
 
     lines = answer.content.decode().splitlines()
-    assert lines[0] == "file,line,field,value,message"
+    assert lines[0] == "\ufefffile,line,field,value,message"
     assert lines[1].startswith("run.txt,1,block,'=ghost")
     assert answer["Content-Disposition"] == 'attachment; filename="mistakes.csv"'
 

@@ -11,7 +11,7 @@ from apps.audit.models import Event
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.queries.actions import QueryRefused, create_query, edit_query, import_queries, lock_queries
+from apps.queries.actions.queries import QueryRefused, create_query, edit_query, import_queries, lock_queries
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.review.actions.submitting import begin_revision, submit_triple

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.queries.actions import create_query
+from apps.queries.actions.queries import create_query
 from apps.queries.models import Query
 from apps.review.enums import Decision
 from apps.triples.models import AskedRevision

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from django.http import QueryDict
 
+from apps.common.text.words import content_words
+from apps.queries.core.checks import Other, likeness, longest_common_run, probe_words
 from apps.triples.core import checks
 from apps.triples.core.checks import (
     CAN_WARN,
@@ -15,7 +17,6 @@ from apps.triples.core.checks import (
     STOP,
     WARN,
     Check,
-    Other,
     OtherBlock,
     Span,
     answers_in,
@@ -27,14 +28,10 @@ from apps.triples.core.checks import (
     check_longer,
     check_other_blocks,
     check_wording,
-    likeness,
-    longest_common_run,
-    probe_words,
     settled,
     stop_sentence,
     stored_answers,
 )
-from apps.triples.core.tokens import content_words
 
 TEXT = "Archives are encrypted with AES-256-GCM. Keys are rotated every 90 days by two people."
 

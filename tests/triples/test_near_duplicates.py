@@ -1,8 +1,9 @@
 import pytest
 
 from apps.accounts.enums import Role
+from apps.queries.core.checks import MOST_COMPARED
 from apps.triples.actions.triples import withdraw_draft
-from apps.triples.selectors.draft_checks import MOST_COMPARED, questions_like
+from apps.triples.selectors.draft_checks import questions_like
 from tests.factories import AT, make_member
 from tests.review.factories import make_in_review
 from tests.triples.factories import make_draft, make_team

@@ -6,7 +6,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.models import Job
-from apps.queries.actions import Question, ask_questions
+from apps.queries.actions.queries import Question, ask_questions
 from apps.retrieval.actions.systems import request_indexes
 from apps.triples.actions.triples import start_draft
 from apps.triples.core.checks import PASS, WARN

@@ -1,6 +1,7 @@
 import pytest
 
-from apps.triples.core.tokens import Figure, content_words, figures, unit_of, words
+from apps.common.text.words import content_words, words
+from apps.triples.core.tokens import Figure, figures, unit_of
 
 
 def figures_of(text):

@@ -7,7 +7,7 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -189,7 +189,7 @@ class Transport:
         a second one has no effect, so that it is sent again even if the first may have arrived.
         """
         query = {name: value for name, value in (params or {}).items() if value is not None}
-        url = f"{self.url}{path}" + (f"?{urlencode(query)}" if query else "")
+        url = f"{self.url}{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
         headers, data = dict(self._headers), None
         if method != "GET":
             headers |= {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
@@ -335,9 +335,14 @@ class Client:
         found: Facts = self.get(f"versions/{_path(name)}/")
         return found
 
-    def pull(self, version: str, to: Path | str, *, form: str = "all", split: str | None = None) -> Path:
-        """Download a version as a zip in one of its forms: `jsonl`, `trec`, `beir` and so on."""
-        return self.download(f"versions/{_path(version)}/export/", to, format=form, split=split)
+    def pull(
+        self, version: str, to: Path | str, *, form: str = "all", split: str | None = None, runs: Iterable[str] = ()
+    ) -> Path:
+        """Download a version as a zip in one of its forms: `jsonl`, `trec`, `beir` and so on.
+
+        `runs` are tags of the runs whose scores are features in `letor`.
+        """
+        return self.download(f"versions/{_path(version)}/export/", to, format=form, split=split, run=list(runs))
 
     # Runs and scores ---------------------------------------------------------------------------------------------
 

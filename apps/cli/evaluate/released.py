@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from apps.cli.score.triples import entries_in, facts_in, kinds_in, question_of, with_texts
 from apps.common.errors import InputError
-from apps.common.files.csvsafe import restore_cell
+from apps.common.files.csvsafe import BYTE_ORDER_MARK, restore_cell
 from apps.common.files.tabular import TableFile
 from apps.gates.core.rule import GateRule, sample
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import PUBLIC, NotAnExport, verify
-from apps.metrics.columns import Judged, judged_columns
+from apps.metrics.columns import Judged, facets_in, judged_columns
 from apps.metrics.expected.rules import Question, Returned
 from apps.metrics.vocabulary import Vocabulary
 from apps.triples.formats.entry import Entry
@@ -58,8 +58,8 @@ STRATA = ("domain", "query_type", "difficulty", "source")
 
 
 class ReleasedQuery(NamedTuple):
-    """A query of the release. `fields` has the labels of its strata, `metadata` the rest; empty where the format has
-    none.
+    """A query of the release. `fields` has the labels of its strata, `facets` the ids of its subtopics, `metadata` the
+    rest; empty where the format has none.
     """
 
     query_id: str
@@ -67,12 +67,16 @@ class ReleasedQuery(NamedTuple):
     split: str
     fields: dict[str, str]
     metadata: Mapping[str, Any] = {}
+    facets: tuple[str, ...] = ()
 
 
 class Grade(NamedTuple):
+    """A grade of the release; `facets` are the subtopics that the block answers, None where nobody was asked."""
+
     query_id: str
     block_id: str
     grade: int
+    facets: tuple[str, ...] | None = None
 
 
 class ReleasedTriple(NamedTuple):
@@ -148,8 +152,15 @@ class ReleaseSplit(NamedTuple):
         for row in self.grades:
             by_query.setdefault(row.query_id, []).append(row)
         rows = ((q.query_id, row.block_id, row.grade) for q in self.queries for row in by_query[q.query_id])
-        originals = originals_of({one.query_id: one.metadata for one in self.queries})
-        return replace(judged_columns(rows, blocks), originals=originals)
+        judged = judged_columns(rows, blocks)
+        asked = [(place, q, row) for place, q in enumerate(self.queries) for row in by_query[q.query_id] if q.facets]
+        numbers = blocks.numbers_of([row.block_id for _, _, row in asked]).tolist()
+        facets = facets_in(
+            (place, query.facets, row.facets, number, row.grade)
+            for (place, query, row), number in zip(asked, numbers, strict=True)
+            if row.facets is not None
+        )
+        return replace(judged, facets=facets, originals=originals_of({q.query_id: q.metadata for q in self.queries}))
 
 
 TRIPLES = ("jsonl/triples.jsonl", "yaml/triples.yaml")
@@ -280,14 +291,16 @@ def _from_jsonl(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
         row = _object(files, "jsonl/queries.jsonl", number, line, "query_id", "text")
         fields = {key: str(row.get(key) or "") for key in STRATA}
         about = row.get("metadata") or {}
+        facets = tuple(str(facet["id"]) for facet in row.get("facets") or ())
         queries.append(
-            ReleasedQuery(str(row["query_id"]), str(row["text"]), str(about.get("split") or ""), fields, about)
+            ReleasedQuery(str(row["query_id"]), str(row["text"]), str(about.get("split") or ""), fields, about, facets)
         )
     for number, line in files.lines("jsonl/judgements.jsonl"):
         name = "jsonl/judgements.jsonl"
         row = _object(files, name, number, line, "query_id", "block_id", "grade")
         grade = _whole(files, name, number, "grade", str(row["grade"]))
-        grades.append(Grade(str(row["query_id"]), str(row["block_id"]), grade))
+        answered = None if row.get("facets") is None else tuple(map(str, row["facets"]))
+        grades.append(Grade(str(row["query_id"]), str(row["block_id"]), grade, answered))
     return queries, grades
 
 
@@ -316,7 +329,8 @@ def _from_csv(files: ReleaseFiles) -> tuple[list[ReleasedQuery], list[Grade]]:
     name = "csv/judgements.csv"
     queries: dict[str, ReleasedQuery] = {}
     grades = []
-    for number, row in enumerate(csv.DictReader(io.StringIO(files.text(name), newline="")), 2):
+    table = io.StringIO(files.text(name).removeprefix(BYTE_ORDER_MARK), newline="")
+    for number, row in enumerate(csv.DictReader(table), 2):
         try:
             query_id, text, block_id = (restore_cell(row[key]) for key in ("query_id", "query_text", "doc_id"))
             grade, split = row["grade"], row["split"]

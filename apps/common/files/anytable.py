@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import encoding_of, name_of, not_text
-from apps.common.files.json_tables import is_json, json_rows
+from apps.common.files.json_tables import bare_rows, is_json, json_rows
 from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, knows_scripts, read_sheet
@@ -33,7 +33,7 @@ SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
 LETTERED = "Column"
-PARQUET = "Parquet"
+PARQUET, JSON = "Parquet", "JSON"
 MOST_ROWS = 1_000_000
 MOST_CELL = 100_000
 NO_SCRIPTS = "Superscripts and subscripts of XLS and XLSB are read as plain digits: save the file as XLSX to keep them."
@@ -74,9 +74,12 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_hea
         how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
     elif is_parquet(source.head(len(MAGIC))):
         names, name, rows, how, notes = [], "", packed_rows(source), PARQUET, []
+    elif is_json(source) and (bare := bare_rows(source)):
+        names, name, rows, how, notes = [], "", iter(bare[1]), JSON, []
+        has_headings = has_headings or bare[0]
     elif is_json(source):
         headings, rows = json_rows(source, errors)
-        return Table("JSON", headings, _of_length(source, headings, rows, errors), is_named=True)
+        return Table(JSON, headings, _of_length(source, headings, rows, errors), is_named=True)
     else:
         names, name, notes = [], "", []
         source, rows, how = _text_rows(source)

@@ -1,14 +1,12 @@
 """The list of mistakes in a file, grouped and counted, as pages, downloads and the command line show it."""
 
-import csv
 import dataclasses
-import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from apps.common.errors import InputError, InputErrors
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import harmless
 
 MOST_GROUPS = 100
@@ -169,10 +167,5 @@ def as_row(error: InputError) -> dict[str, str | int | None]:
 
 
 def errors_as_csv(rows: Iterable[dict]) -> str:
-    """The error list as a CSV download. Cells quote the imported file, so they are made formula-safe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow([safe_cell("" if row[column] is None else str(row[column])) for column in COLUMNS])
-    return out.getvalue()
+    """The error list as a CSV download."""
+    return "".join(csv_lines([COLUMNS, *([row[column] for column in COLUMNS] for row in rows)]))

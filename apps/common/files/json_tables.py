@@ -34,6 +34,9 @@ PARTS = frozenset(
     {"answer", "context", "doc", "document", "input", "metadata", "output", "passage", "query", "question", "request"}
 )
 """Fields that are parts of one record, and no ids of several."""
+HEAD_BYTES = 256
+_BARE = re.compile(rb'\s*(?:\[\s*[^\s{\]]|\{\s*"(?:(?:columns|index)"\s*:\s*\[|data"\s*:\s*\[\s*\[))')
+"""How lists of rows begin, and `orient="split"` of pandas."""
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>(?:.*</[A-Za-z][^<>]*>)?\Z|<[?!][^<>]*>\Z", re.DOTALL)
 HIT_ID = "_id"
 """The id of what holds it, which is said too: `ratings _id` is no id of the request."""
@@ -75,6 +78,30 @@ def json_rows(source: TableFile, errors: ErrorList) -> tuple[list[str], Iterator
     paths: dict[Path, None] = {path: None for _, cells in rows for path in cells}
     names = _names(list(paths), deep)
     return list(names.values()), ((number, [cells.get(path, "") for path in names]) for number, cells in rows)
+
+
+def bare_rows(source: TableFile) -> tuple[bool, list[Row]] | None:
+    """The rows of lists, in one list or one a line, or of a table as pandas splits it; None for any other JSON.
+
+    True with the rows: the first of them are the names of the columns.
+    """
+    if not _BARE.match(source.head(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf")):
+        return None
+    text = b"".join(source.blocks(MOST_BYTES)).decode("utf-8-sig", errors="replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            return None
+    is_split = isinstance(value, dict)
+    if isinstance(value, dict):
+        data = value.get("data")
+        value = [value.get("columns"), *data] if isinstance(data, list) else None
+    if not isinstance(value, list) or not value or not all(isinstance(row, list) for row in value):
+        return None
+    return is_split, [(number, [_text(cell) for cell in row]) for number, row in enumerate(value, 1)]
 
 
 def _objects(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -15,7 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.digests import digest_of_lines
 from apps.common.discovery import load_layers
-from apps.common.files.anytable import is_packed_table
+from apps.common.files.anytable import in_utf8, is_packed_table
 from apps.common.files.filekinds import ZIP_STARTS
 from apps.common.files.linefiles import Extent, is_within
 from apps.common.files.tabular import TableFile, open_source
@@ -114,6 +114,10 @@ class FileToImport(NamedTuple):
     project: Project
     source: TableFile
     options: dict[str, Any]
+
+    def in_utf8(self) -> "FileToImport":
+        """The same, of text in UTF-16."""
+        return self._replace(source=in_utf8(self.source))
 
 
 class ImportKind:

@@ -40,10 +40,14 @@ def words_found(project: Project, words: Iterable[str]) -> set[str]:
     return {word for word in words if snapshots and _keys(snapshots, [word], 1)}
 
 
-def _newest(project: Project) -> list[int]:
+def latest_snapshots(project: Project) -> QuerySet[Snapshot]:
+    """The newest snapshot of each corpus of the project."""
     newest = Snapshot.objects.filter(corpus=OuterRef("corpus")).order_by("-number").values("pk")[:1]
-    latest = Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
-    return list(latest.values_list("pk", flat=True))
+    return Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
+
+
+def _newest(project: Project) -> list[int]:
+    return list(latest_snapshots(project).values_list("pk", flat=True))
 
 
 def _entries() -> QuerySet[SnapshotBlock]:

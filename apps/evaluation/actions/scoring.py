@@ -28,6 +28,7 @@ from apps.jobs.enums import JobState
 from apps.metrics.expected.rules import BY_GRADES, HitRuleError, counts_questions
 from apps.metrics.measures.entries import Measure
 from apps.metrics.measures.notation import MeasureError
+from apps.metrics.measures.registry import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.actions.runs import add_runs_again
 from apps.retrieval.models import Run
@@ -258,7 +259,10 @@ def usual_names(version: Version, split: str, hit: str) -> list[str]:
 
     With the one that decides what is published on test.
     """
-    names = leaderboard.latest_measures(version, split, hit) or names_of(default_measures(hit), hit)
+    latest = leaderboard.latest_measures(version, split, hit)
+    if not counts_questions(hit):
+        latest = [name for name in latest if grades_refusal([parse_measure(name)], version) is None]
+    names = latest or names_of(default_measures(hit), hit)
     ladder = ladder_on(version, split, hit)
     is_short = rules.measures_refusal(version, names, ladder) is not None
     return [*names, ladder.measure] if ladder and is_short else names

@@ -64,10 +64,10 @@ def shared_rows(given: GivenGrades, size: int) -> int:
 
 
 def with_grades(judged: Judged, place: Ints, grade: Ints) -> Judged:
-    """The judgements with new grades in these rows; every other row keeps its released grade."""
+    """The judgements with new grades in these rows; every other row keeps its released grade, and all their facets."""
     grades = judged.grade.copy()
     grades[place] = grade
-    return Judged(judged.queries, judged.query, judged.block, grades)
+    return Judged(judged.queries, judged.query, judged.block, grades, judged.facets)
 
 
 def sheets_of(

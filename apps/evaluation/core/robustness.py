@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.goldsets.core.splits import VARIANT_OF
 from apps.metrics.columns import Floats
 from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, resampled_means
@@ -21,11 +20,11 @@ from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus, tau_inter
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.rank_similarity import tau_ap
 from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, change_of, mean_of
+from apps.queries.core.naming import VARIANT, VARIANT_OF
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7
 FEWEST_RUNS = 2
-KIND = "variant"
 UNNAMED = "other wording"
 EVERY_KIND = "all kinds"
 
@@ -122,7 +121,7 @@ def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, An
     """Which of the queries are variants of which, from their metadata. A query is not a variant of itself."""
     rows = {query_id: row for row, query_id in enumerate(query_ids)}
     named = [
-        (row, str(facts[VARIANT_OF]), str(facts.get(KIND) or UNNAMED))
+        (row, str(facts[VARIANT_OF]), str(facts.get(VARIANT) or UNNAMED))
         for row, facts in enumerate(metadata)
         if facts.get(VARIANT_OF)
     ]

@@ -22,7 +22,7 @@ from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Covering, Floats, Judged, Result
 from apps.metrics.expected.rules import USUAL_SHARE
-from apps.metrics.measures.entries import Measure
+from apps.metrics.measures.entries import FACETS, Measure
 from apps.metrics.measures.registry import measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, if_judged, precision_at_recall, queries_with_relevant
 from apps.metrics.statistics.bootstrap import including, people_intervals
@@ -206,8 +206,8 @@ def among_people(
 ) -> list[Interval | None]:
     """For each measure the interval over queries and people; None where no pair was graded by two people.
 
-    `alone` are the intervals of the released scores over queries; each result includes its own. Shares
-    of judged blocks do not depend on who judged: such measures have none.
+    `alone` are the intervals of the released scores over queries; each result includes its own. Shares of judged blocks
+    do not depend on who judged, and subtopics are those of the pair: such measures have none.
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
@@ -219,7 +219,7 @@ def among_people(
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:
     """The interval, cut off at the ends of the measure's range: with two people who differ it can be wider."""
     entry = measure.entry
-    if interval is None or entry.is_about_judging:
+    if interval is None or entry.is_about_judging or FACETS in entry.needs:
         return None
     return max(interval[0], entry.low), min(interval[1], entry.high)
 

@@ -1,6 +1,6 @@
 """Pages of two runs: the comparison, its drops, one query in both rankings."""
 
-import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypedDict
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.access.pages import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.corpus.models import Snapshot
 from apps.evaluation import rules
 from apps.evaluation.actions import comparisons
@@ -401,11 +401,14 @@ def export(request: HttpRequest, project: Project, baseline: int, candidate: int
     """Every visible query, or question of a Q&A, with both values of every measure, as CSV."""
     sheet = requested_pair(request, project, baseline, candidate)
     log_look(sheet.candidate, "comparison as CSV")
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(csv_lines(_csv_rows(sheet)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
-    writer = csv.writer(answer, lineterminator="\n")
+    return answer
+
+
+def _csv_rows(sheet: ComparisonSheet | HitComparison) -> Iterator[list[object]]:
     hit = sheet.candidate.evaluation.hit
-    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference", *(["hit"] if hit else [])])
+    yield ["query", "split", "measure", "baseline", "candidate", "difference", *(["hit"] if hit else [])]
     sides = (sheet.baseline, sheet.candidate)
     items = zip(sheet.candidate.evaluation.query_ids, sheet.candidate.splits, strict=True)
     for place, (name, split) in enumerate(items):
@@ -413,5 +416,4 @@ def export(request: HttpRequest, project: Project, baseline: int, candidate: int
             for row in sheet.pair.comparison.measures:
                 left, right = (float(side.values[row.measure][place]) for side in sides)
                 figures = [left, right, right - left, *([hit] if hit else [])]
-                writer.writerow([safe_cell(name), split, row.measure, *figures])
-    return answer
+                yield [name, split, row.measure, *figures]

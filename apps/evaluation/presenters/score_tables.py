@@ -15,7 +15,7 @@ from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.core.charts import stratum_bounds
-from apps.evaluation.core.robustness import KIND, UNNAMED
+from apps.evaluation.core.robustness import UNNAMED
 from apps.evaluation.core.traffic import drawn_among, traffic_means
 from apps.evaluation.enums import STRATA
 from apps.evaluation.models import Evaluation, Score
@@ -23,7 +23,7 @@ from apps.evaluation.presenters import score_charts as charts
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT, SampledPrecision
 from apps.goldsets.access import open_test
-from apps.goldsets.core.splits import VARIANT_OF, originals_of
+from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
@@ -37,6 +37,7 @@ from apps.metrics.statistics.strata import (
     open_strata,
     weighted_to_shares,
 )
+from apps.queries.core.naming import VARIANT, VARIANT_OF
 from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
@@ -301,7 +302,7 @@ def stratum_of(query: VersionQuery, field: str) -> str:
         return query.split
     if field == WORDING:
         facts = query.fields.get("metadata") or {}
-        return str(facts.get(KIND) or UNNAMED) if facts.get(VARIANT_OF) else CLEAN
+        return str(facts.get(VARIANT) or UNNAMED) if facts.get(VARIANT_OF) else CLEAN
     return str(query.fields.get(field) or "")
 
 

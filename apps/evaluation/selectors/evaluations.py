@@ -27,12 +27,13 @@ from apps.evaluation.models import (
     test_items,
 )
 from apps.evaluation.selectors.rankings import AT_ONCE, ScoringGround
-from apps.goldsets.core.splits import VARIANT_OF, originals_of
+from apps.goldsets.core.splits import originals_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected.rules import BY_GRADES, counts_questions
+from apps.queries.core.naming import VARIANT_OF
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.selectors.runs import complete_runs_on
 

@@ -1,6 +1,6 @@
 """Grades and rankings in the form that runs are scored in, with blocks by their position in the snapshot."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from apps.common.database.bulk import chunks
 from apps.evaluation.models import Evaluation
 from apps.goldsets.core.splits import originals_of
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.metrics.columns import Judged, Ranked
+from apps.metrics.columns import Facets, Judged, Ranked, facets_in
 from apps.metrics.estimate import Estimate
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.pair_samples import SampledPairs, hajek
@@ -95,14 +95,29 @@ def judged_of(version: Version, split: str, only: Collection[str] | None = None)
         [(place[query], position, grade) for query, position, grade in rows if query in place], dtype=np.int64
     )
     columns = columns.reshape(-1, 3)
+    facets = _facets_of(version, [query for query in queries if query.fields.get("facets")], place)
     judged = Judged(
         tuple(query.outside_id for query in queries),
         columns[:, 0].copy(),
         columns[:, 1].copy(),
         columns[:, 2].copy(),
+        facets,
         originals=originals_of({query.outside_id: query.fields.get("metadata") or {} for query in queries}),
     )
     return ScoringGround(judged, {query.query_id: number for number, query in enumerate(queries)})
+
+
+def _facets_of(version: Version, queries: Sequence[VersionQuery], place: Mapping[int, int]) -> Facets | None:
+    """The subtopics of the pairs of these queries whose judges were asked for them; `place` are their rows."""
+    if not queries:
+        return None
+    known = {query.pk: [facet["id"] for facet in query.fields["facets"]] for query in queries}
+    asked = VersionGrade.objects.filter(version=version, query__in=known, facets__isnull=False)
+    rows = asked.order_by("query", "position").values_list("query_id", "facets", "position", "grade")
+    return facets_in(
+        (place[query], known[query], answered or (), position, grade)
+        for query, answered, position, grade in rows.iterator()
+    )
 
 
 def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:

@@ -233,6 +233,7 @@ class VersionExport(VersionAPIView):
         parameters=[
             OpenApiParameter("format", enum=CHOICES, default="all"),
             OpenApiParameter("split", enum=Split.values),
+            OpenApiParameter("run", many=True, description="Of letor: tags of the runs whose scores are features."),
             OpenApiParameter("slices", enum=["yes"], description="Also slices.json, as the slices are now."),
         ],
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
@@ -243,5 +244,6 @@ class VersionExport(VersionAPIView):
             member=self.member,
             form=request.query_params.get("format", "all"),
             split=request.query_params.get("split", ""),
+            runs=request.query_params.getlist("run"),
             with_slices=request.query_params.get("slices") == "yes",
         )

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.queries.core.naming import VARIANT_OF
+
 ASKED_IN = ("asked_at", "recorded_at", "date")
 """The fields of a query's metadata that say when it was asked; the first one that is there counts."""
 
@@ -85,8 +87,6 @@ def boundary_words(facts: Mapping[str, Any]) -> str:
 
 
 DEV, TEST = "dev", "test"
-# In the metadata of a variant: the outside id of the original query.
-VARIANT_OF = "variant_of"
 
 
 def originals_of(metadata: Mapping[str, Mapping[str, Any]]) -> NDArray[np.int64] | None:

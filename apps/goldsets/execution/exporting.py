@@ -23,12 +23,15 @@ from apps.goldsets.core.signing import signature
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution.freezing import items_digest, manifest_digest
 from apps.goldsets.formats.content import Unwritable, VersionPart
-from apps.goldsets.formats.folder import PACKED, chosen, write_folder, zip_folder
+from apps.goldsets.formats.folder import FORMS, Form, chosen, write_folder, zip_folder
 from apps.goldsets.formats.parquet_files import WRITTEN_BY
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent, part_of
 from apps.goldsets.selectors.judgements import judges_question
 from apps.goldsets.selectors.versions import current_key
+from apps.retrieval.enums import Returns
+from apps.retrieval.models import PoolRun, Run
+from apps.retrieval.selectors.runs import complete_runs_on
 
 Sign = Callable[[bytes], bytes]
 
@@ -129,8 +132,7 @@ def _moved_grades(version: Version) -> QuerySet[VersionGrade]:
 log = logging.getLogger(__name__)
 
 EVERY_ANSWER = "judgements"
-ANSWERED = frozenset({EVERY_ANSWER, "csv"})
-"""The forms with single judgements: that with all of them, and the one with those that have a note."""
+"""The form with all single judgements. Others have those with a note."""
 
 FORGED = (
     "Nothing was written. The database was changed outside Karat: run karat verify-audit, and restore an earlier "
@@ -157,28 +159,28 @@ def write(
     splits: Collection[str] = EVERY_SPLIT,
     names: bool = True,
     answers: bool = True,
+    runs: Sequence[Run] = (),
     with_slices: bool = False,
 ) -> dict[str, Any]:
     """Write the version to an empty folder and return its manifest.
 
-    The options are those of `part_of`. Without slices the bytes are the same at every export.
+    The options are those of `part_of`. With the same runs and without slices the bytes are the same at every export.
 
     Raises WrongChoice for an unknown format, and ExportRefused for an item that a format cannot represent, or when the
     stored version is not what was frozen: the database was changed outside Karat.
     """
-    try:
-        forms = chosen(formats)
-    except ValueError as error:
-        raise WrongChoice(f"{error}.", code="unknown_form") from error
+    forms = _forms(formats)
     asked: dict[str, BatchedRead[Any]] = {"seal": seal_question(version)}
-    if answers and not ANSWERED.isdisjoint(forms):
+    if answers and any(form.has_answers for form in forms.values()):
         asked["judges"] = judges_question(version)
     found = answer_to(version, joined(asked))
     whole = VersionContent(version, every_answer=EVERY_ANSWER in forms, judges=found.get("judges"))
     if fault := fault_of(version, whole, found["seal"]):
         log.error("An export of %s was refused. %s", version, fault)
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
-    content = part_of(whole, splits=splits, revoked=revoked, names=names, answers=answers, with_slices=with_slices)
+    content = part_of(
+        whole, splits=splits, revoked=revoked, names=names, answers=answers, runs=runs, with_slices=with_slices
+    )
     facts = _facts(version, content, forms, without_revoked=bool(revoked), with_slices=with_slices)
     try:
         return write_folder(content, folder, formats=formats, facts=facts, sign=sign_for(version.gold_set.project))
@@ -187,12 +189,12 @@ def write(
 
 
 def _facts(
-    version: Version, content: VersionPart, forms: list[str], *, without_revoked: bool, with_slices: bool
+    version: Version, content: VersionPart, forms: dict[str, Form], *, without_revoked: bool, with_slices: bool
 ) -> dict[str, Any]:
     """The manifest as it was frozen, the time of release, and what this export contains of the version."""
     released_at = version.released_at
     export: dict[str, Any] = {
-        "formats": forms,
+        "formats": list(forms),
         "splits": sorted(content.splits),
         "people": "named" if content.names else "numbered",
         "judgements": content.answers,
@@ -203,10 +205,52 @@ def _facts(
     }
     if with_slices:
         export["slices"] = True
-    if any(form in PACKED for form in forms):
+    if scores := content.scores():
+        export["features"] = [feature._asdict() for feature in scores.features]
+    if any(form.has_parquet for form in forms.values()):
         export["parquet"] = WRITTEN_BY
     released = utc_second(released_at) if released_at else None
     return {**version.manifest, "released_at": released, "export": export}
+
+
+def runs_for(version: Version, formats: Sequence[str], tags: Sequence[str]) -> list[Run]:
+    """The runs whose scores go along, by tag: those of `tags`, or those that found the pairs of the version's rounds.
+
+    None where no format has scores. Raises WrongChoice for a tag that no such run has, or that no format asks for, and
+    ExportRefused where there is no run.
+    """
+    if not any(form.has_scores for form in _forms(formats).values()):
+        if tags:
+            raise WrongChoice("Only the form letor has scores of runs. Leave the runs out.", code="no_scores")
+        return []
+    runs = scoring_runs(version)
+    found = list(runs.filter(tag__in=tags) if tags else runs.filter(is_usual=True))  # type: ignore[misc]
+    if unknown := sorted(set(tags) - {run.tag for run in found}):
+        known = ", ".join(runs.values_list("tag", flat=True)) or "none"
+        raise WrongChoice(
+            f"{', '.join(unknown)} is no complete run that returns passages of the snapshot of {version}. There are: "
+            f"{known}.",
+            code="unknown_run",
+        )
+    if not found:
+        raise ExportRefused(
+            f"No run on the snapshot of {version} was pooled for it, so there are no scores. Name the runs to take.",
+            code="no_runs",
+        )
+    return found
+
+
+def scoring_runs(version: Version) -> QuerySet[Run]:
+    """The runs with scores for passages of the version's snapshot, by tag; `is_usual` where its rounds pooled them."""
+    pooled = PoolRun.objects.filter(run=OuterRef("pk"), pool__rounds__in=version.rounds.values("pk"))
+    return complete_runs_on(version.snapshot).filter(returns=Returns.BLOCKS).annotate(is_usual=Exists(pooled))
+
+
+def _forms(formats: Sequence[str]) -> dict[str, Form]:
+    try:
+        return {name: FORMS[name] for name in chosen(formats)}
+    except ValueError as error:
+        raise WrongChoice(f"{error}.", code="unknown_form") from error
 
 
 def zipped(version: Version, **options: Any) -> IO[bytes]:

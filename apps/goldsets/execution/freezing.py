@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -43,6 +44,7 @@ GRADE_COLUMNS = (
     "grade",
     "resolution",
     "judges",
+    "facets",
 )
 FORMAT = "karat-gold-set/1"
 
@@ -62,7 +64,8 @@ def _grade_values(version: Version, queries: Mapping[int, int], pair: JudgedPair
     """The row of a judged pair, in the order of GRADE_COLUMNS; `queries` are the version's, by their keys outside."""
     place = pair.place
     named = (place.version_id, place.outside_id, place.position)
-    return version.pk, queries[pair.query.pk], *named, pair.grade, pair.resolution, pair.judges
+    facets = None if pair.facets is None else json.dumps(pair.facets)
+    return version.pk, queries[pair.query.pk], *named, pair.grade, pair.resolution, pair.judges, facets
 
 
 def items_digest(version: Version, content: VersionContent | None = None) -> str:
@@ -148,7 +151,15 @@ def _counts(gathered: Gathered) -> dict[str, Any]:
         "machine_written_triples": sum(triple.is_machine_written for triple in gathered.triples),
         "by_grade": {str(grade): grades[grade] for grade in sorted(grades)},
         "by_resolution": dict(sorted(Counter(pair.resolution for pair in gathered.pairs).items())),
+        **_facet_counts(gathered),
     }
+
+
+def _facet_counts(gathered: Gathered) -> dict[str, int]:
+    """Nothing for a version without subtopics."""
+    queries = sum(bool(query.facets) for query in gathered.queries.values())
+    pairs = sum(pair.facets is not None for pair in gathered.pairs)
+    return {"queries_with_facets": queries, "grades_with_facets": pairs} if queries else {}
 
 
 def split_facts(gathered: Gathered) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.models import User
 from apps.goldsets.enums import PublicState, VersionState
 from apps.goldsets.models import PublicRelease, Version, VersionQuery, VersionTriple
-from apps.queries.execution.revoking import Resting
+from apps.queries.actions.sources import Resting
 from apps.queries.models import Source
 
 FATES = {

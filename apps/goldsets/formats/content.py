@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -27,6 +27,12 @@ class FrozenQuery(NamedTuple):
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     split: str = ""
+    facets: tuple[dict[str, str], ...] = ()
+
+    @property
+    def facet_ids(self) -> list[str]:
+        """The ids of its subtopics, in order."""
+        return [facet["id"] for facet in self.facets]
 
 
 class FrozenBlock(NamedTuple):
@@ -45,7 +51,10 @@ class FrozenBlock(NamedTuple):
 
 
 class GradeRow(NamedTuple):
-    """One resolved grade. An unjudged pair has no row; grade 0 has one."""
+    """One resolved grade. An unjudged pair has no row; grade 0 has one. `position` is the block's in the snapshot.
+
+    `facets` are the subtopics that the block answers, by id; None where nobody was asked for them.
+    """
 
     query_id: str
     block_id: str
@@ -55,6 +64,26 @@ class GradeRow(NamedTuple):
     judges: int = 1
     query_text: str = ""
     block_title: str = ""
+    facets: tuple[str, ...] | None = None
+    position: int = 0
+
+
+class Feature(NamedTuple):
+    """A run whose scores are a feature of graded pairs: its tag, its system, and the digest of its rankings."""
+
+    run: str
+    system: str
+    digest: str
+
+
+class Scores(Protocol):
+    """What runs scored for graded pairs."""
+
+    @property
+    def features(self) -> Sequence[Feature]: ...
+
+    def beside(self, grades: Iterable[GradeRow]) -> Iterator[tuple[GradeRow, Sequence[float]]]:
+        """Grades in the order of ids, each with the score of every feature."""
 
 
 class JudgementRow(NamedTuple):
@@ -63,7 +92,7 @@ class JudgementRow(NamedTuple):
     `annotator` is a pseudonym that is theirs in this version. Exactly one of `grade` and `cant_judge` is set. Passes
     count from 1; a later one is the same pair again, shown blindly. `second` is what they answered last after seeing
     the grades of the others, with a reason where it is another grade; "" where they were asked and did not answer, None
-    where they were not asked.
+    where they were not asked. `facets` are the subtopics they chose, divided by semicolons, None where not asked.
     """
 
     query_id: str
@@ -81,6 +110,7 @@ class JudgementRow(NamedTuple):
     split: str = ""
     second: int | str | None = None
     reason: str = ""
+    facets: str | None = None
 
 
 class ExpectedBlock(NamedTuple):
@@ -143,6 +173,9 @@ class Content(Protocol):
         None where the reader may not see single answers.
         """
 
+    def scores(self) -> Scores | None:
+        """What runs scored; None where no form has it, and for a reader who may not see it."""
+
     def slices(self) -> Iterator[SliceRow]:
         """The slices that go along with the version; none where nobody asked for them."""
 
@@ -191,6 +224,7 @@ class VersionPart:
     left_out: LeftOut = NOTHING
     names: bool = True
     answers: bool = True
+    run_scores: Scores | None = None
     slices_now: Callable[[], Iterator[SliceRow]] = no_slices
 
     def queries(self) -> Iterator[FrozenQuery]:
@@ -213,6 +247,9 @@ class VersionPart:
     def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
         rows = self.whole.judgements(noted=noted) if self.answers else None
         return None if rows is None else (row for row in rows if self._has(row))
+
+    def scores(self) -> Scores | None:
+        return self.run_scores
 
     def slices(self) -> Iterator[SliceRow]:
         return self.slices_now()

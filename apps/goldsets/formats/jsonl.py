@@ -56,14 +56,17 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
 
 
 def query_entry(row: FrozenQuery) -> dict[str, Any]:
-    """The fields that query imports read; the split is in the metadata."""
+    """The fields that query imports read, that of subtopics where there are some; the split is in the metadata."""
     values = row._asdict()
+    if not row.facets:
+        del values["facets"]
     metadata = {**row.metadata, "split": values.pop("split")}
     return {**values, "tags": list(row.tags), "metadata": dict(sorted(metadata.items()))}
 
 
 def _grade(row: GradeRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in GRADE}
+    facets = {} if row.facets is None else {"facets": list(row.facets)}
+    return {name: getattr(row, name) for name in GRADE} | facets
 
 
 def triple_entry(row: TripleRow) -> dict[str, Any]:

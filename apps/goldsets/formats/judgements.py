@@ -1,21 +1,23 @@
-"""Judgements as tables, with cells that a spreadsheet would execute made safe.
+"""Judgements as tables that a spreadsheet opens as they are, and that imports read back.
 
-`csv_files`: one row for each judged pair. `files`: every single answer, as CSV and as Parquet, people by pseudonym,
-with grade, times, note, guideline and round. `karat agree` reads both by their headings: an item is a query with a
-block. Where judges settled differences, what they answered after seeing each other's grades is a table of its own.
+One row for each judged pair, in three layouts. `files`: every single answer, as CSV and as Parquet, people by
+pseudonym, with grade, times, note, guideline and round. `karat agree` reads both by their headings: an item is a query
+with a block. Where judges settled differences, what they answered after seeing each other's grades is a table of its
+own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
 
-from apps.common.files.csvsafe import line_writer, safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import plural
 from apps.goldsets.formats.content import Content, GradeRow, JudgementRow, in_order
 from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
+from apps.goldsets.formats.workbooks import workbooks
 
 COLUMNS = {
     "query_id": TEXT,
@@ -32,6 +34,8 @@ COLUMNS = {
     "guideline": WHOLE,
     "split": TEXT,
 }
+FACETS = "facets"
+"""The last column of a version with subtopics, and of no other."""
 _CELLS = attrgetter(*("pass_number" if name == "pass" else name for name in COLUMNS))
 
 
@@ -40,12 +44,13 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     answers = content.judgements()
     if answers is None:
         return
-    packed, second = SecondFile(COLUMNS), list[JudgementRow]()
-    rows = packed.passing(map(_values, _with_second(in_order(answers, _key), second)))
-    yield "judgements/judgements.csv", _lines(rows)
+    columns = COLUMNS | ({FACETS: TEXT} if any(query.facets for query in content.queries()) else {})
+    packed, second = SecondFile(columns), list[JudgementRow]()
+    rows = packed.passing(_values(row, columns) for row in _with_second(in_order(answers, _key), second))
+    yield "judgements/judgements.csv", _lines(columns, (row.values() for row in rows))
     yield "judgements/judgements.parquet", packed.pieces()
     if second:
-        yield "judgements/reconciled.csv", _second_lines(second)
+        yield "judgements/reconciled.csv", _lines(SECOND_COLUMNS, map(_second_cells, second))
 
 
 SECOND_COLUMNS = ("query_id", "block_id", "annotator", "first_grade", "second_grade", "reason", "round", "split")
@@ -59,68 +64,94 @@ def _with_second(rows: Iterable[JudgementRow], second: list[JudgementRow]) -> It
         yield row
 
 
-def _second_lines(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
+def _second_cells(row: JudgementRow) -> Iterable[object]:
     """Answers are a grade, or the reason why the pair can't be judged; empty where none was given."""
-    line = line_writer()
-    yield line(SECOND_COLUMNS).encode()
-    for row in rows:
-        first = row.cant_judge if row.grade is None else row.grade
-        cells = (row.query_id, row.block_id, row.annotator, first, row.second, row.reason, row.round, row.split)
-        yield line([safe_cell(cell) if type(cell) is str else cell for cell in cells]).encode()
+    first = row.cant_judge if row.grade is None else row.grade
+    return row.query_id, row.block_id, row.annotator, first, row.second, row.reason, row.round, row.split
 
 
 def _key(row: JudgementRow) -> tuple[str | int, ...]:
     return row.query_id, row.block_id, row.round, row.annotator, row.pass_number
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    line = line_writer()
-    yield line(COLUMNS).encode()
-    for values in rows:
-        yield line([safe_cell(cell) if type(cell) is str else cell for cell in values.values()]).encode()
+def _lines(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+    return (line.encode() for line in csv_lines(chain([columns], rows)))
 
 
-def _values(row: JudgementRow) -> dict[str, Any]:
-    return dict(zip(COLUMNS, _CELLS(row), strict=True))
+def _values(row: JudgementRow, columns: Collection[str]) -> dict[str, Any]:
+    values = dict(zip(COLUMNS, _CELLS(row), strict=True))
+    return values | {FACETS: row.facets} if FACETS in columns else values
 
 
-GRADE_COLUMNS = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
+Table = Iterator[tuple[str, Iterator[bytes]]]
+SHORT, LONG = 16, 50
+WIDTHS = {"query_text": LONG, "doc_title": LONG, "notes": LONG}
+"""Of columns of a workbook, in letters; others are short."""
+FLAT = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
+NOTED = ("query_id", "query_text", "doc_id", "doc_title", "grade", "notes")
+RELEVANCE = {"query_id": TEXT, "query_text": TEXT, "doc_id": TEXT, "relevance": WHOLE, "split": TEXT}
 
 
-def csv_files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
-    yield "csv/judgements.csv", _grade_lines(content)
+def csv_files(content: Content) -> Table:
+    yield "csv/judgements.csv", _lines(FLAT, _flat(content))
 
 
-def _grade_lines(content: Content) -> Iterator[bytes]:
-    line = line_writer()
-    yield line(GRADE_COLUMNS).encode()
-    written = _Notes(content)
-    for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
-        texts = map(safe_cell, (row.query_id, row.query_text, row.block_id, row.block_title))
-        notes = safe_cell("; ".join([_resolved(row), *written.of(row)]))
-        yield line((*texts, row.grade, row.split, notes)).encode()
+def xlsx_files(content: Content) -> Table:
+    return workbooks("xlsx/judgements", _widths(FLAT), _flat(content))
 
 
-class _Notes:
-    """The notes of the judges of each pair, for pairs in their order; none for a reader who may not see answers."""
+def relevance_files(content: Content) -> Table:
+    packed = SecondFile(RELEVANCE)
+    rows = packed.passing(dict(zip(RELEVANCE, cells, strict=True)) for cells in map(_relevance, _graded(content)))
+    yield "relevance/judgements.csv", _lines(RELEVANCE, (row.values() for row in rows))
+    yield "relevance/judgements.parquet", packed.pieces()
 
-    def __init__(self, content: Content) -> None:
-        answers = content.judgements(noted=True) or ()
-        self._pairs = groupby(answers, lambda row: (row.query_id, row.block_id))
-        self._next = next(self._pairs, None)
 
-    def of(self, row: GradeRow) -> list[str]:
-        """Each wording once, on one line."""
-        here = row.query_id, row.block_id
-        while self._next is not None:
-            there, answers = self._next
-            if there > here:
-                break
-            notes = [" ".join(answer.note.split()) for answer in answers] if there == here else []
-            self._next = next(self._pairs, None)
-            if there == here:
-                return list(dict.fromkeys(note for note in notes if note))
-        return []
+def noted_files(content: Content) -> Table:
+    yield "notes/judgements.csv", _lines(NOTED, _noted(content))
+    yield from workbooks("notes/judgements", _widths(NOTED), _noted(content))
+
+
+def _widths(columns: Iterable[str]) -> dict[str, int]:
+    return {name: WIDTHS.get(name, SHORT) for name in columns}
+
+
+def _graded(content: Content) -> Iterator[GradeRow]:
+    return in_order(content.grades(), lambda row: (row.query_id, row.block_id))
+
+
+def _relevance(row: GradeRow) -> tuple[str, str, str, int, str]:
+    return row.query_id, row.query_text, row.block_id, row.grade, row.split
+
+
+def _flat(content: Content) -> Iterator[tuple[str | int, ...]]:
+    """Each pair with how its grade came about, and what its judges noted: each wording once, on one line."""
+    for row, answers in _with_notes(content):
+        wordings = dict.fromkeys(" ".join(answer.note.split()) for answer in answers)
+        notes = "; ".join([_resolved(row), *filter(None, wordings)])
+        yield row.query_id, row.query_text, row.block_id, row.block_title, row.grade, row.split, notes
+
+
+def _noted(content: Content) -> Iterator[tuple[str | int, ...]]:
+    """Each pair with what its judges noted, as they wrote it; where they wrote different things, who wrote which."""
+    for row, answers in _with_notes(content):
+        wordings = dict.fromkeys(answer.note for answer in answers)
+        named = dict.fromkeys(f"{answer.annotator}: {answer.note}" for answer in answers)
+        notes = "\n".join(named if len(wordings) > 1 else wordings)
+        yield row.query_id, row.query_text, row.block_id, row.block_title, row.grade, notes
+
+
+def _with_notes(content: Content) -> Iterator[tuple[GradeRow, list[JudgementRow]]]:
+    """Each pair with the answers on it that have a note; none for a reader who may not see answers."""
+    pairs = groupby(content.judgements(noted=True) or (), lambda row: (row.query_id, row.block_id))
+    ahead = next(pairs, None)
+    for row in _graded(content):
+        here, answers = (row.query_id, row.block_id), list[JudgementRow]()
+        while ahead is not None and ahead[0] <= here:
+            if ahead[0] == here:
+                answers = list(ahead[1])
+            ahead = next(pairs, None)
+        yield row, answers
 
 
 def _resolved(row: GradeRow) -> str:

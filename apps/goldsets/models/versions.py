@@ -136,6 +136,9 @@ class VersionGrade(models.Model):
     grade = models.SmallIntegerField()
     resolution = models.CharField(max_length=16)
     judges = models.PositiveSmallIntegerField(default=1, help_text="People whose answers the grade rests on.")
+    facets = models.JSONField(
+        null=True, help_text="Ids of the query's subtopics that the block answers. Empty: nobody was asked."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["query", "block_version"], name="version_grade_once")]

@@ -23,7 +23,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
-from apps.goldsets.presenters import export_response, offered_forms, panels_of
+from apps.goldsets.presenters import export_response, offered_forms, offered_runs, panels_of
 from apps.goldsets.rules import without_grades
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
@@ -131,6 +131,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "manifest": manifest,
         "signing_key": current_key(version.gold_set.project),
         "forms": offered_forms(version, member_of(request)),
+        "runs": [] if blind_refusal else offered_runs(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
@@ -295,6 +296,7 @@ def export(request: HttpRequest, project: Project, gold_set: str, number: int) -
         member=member_of(request),
         form=request.GET.get("format", "all"),
         split=request.GET.get("split", ""),
+        runs=request.GET.getlist("run"),
         with_slices=request.GET.get("slices") == "yes",
     )
     return cast(HttpResponse, answer)  # a streamed answer is one in all but its class

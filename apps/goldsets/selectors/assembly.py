@@ -16,7 +16,6 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
 from apps.goldsets.core.near_questions import with_near
 from apps.goldsets.core.splits import (
-    VARIANT_OF,
     ItemTime,
     Leak,
     SplitItem,
@@ -55,6 +54,7 @@ from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
 from apps.judging.selectors.pairs import PairKey, ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.pending_work import pairs_of_editions, waiting_pairs
+from apps.queries.core.naming import VARIANT_OF, VARIANT_SEED
 from apps.queries.models import Query, Source
 from apps.triples.selectors.triples import (
     AcceptedTriple,
@@ -119,6 +119,8 @@ def triple_keys(triple: AcceptedTriple, group_by: set[str]) -> Iterable[tuple[st
         yield "source", triple.source.slug
 
 
+OF_ORIGINAL = "original"
+"""The resolution of a grade that a variant has from its original."""
 EDITION_TAKEN = "edition.taken"
 
 
@@ -131,6 +133,7 @@ class JudgedPair(NamedTuple):
     resolution: str
     judges: int
     key: PairKey
+    facets: list[str] | None = None
 
     @property
     def text(self) -> TextKey:
@@ -309,18 +312,42 @@ def _gather_pairs(gathered: Gathered, queries: Mapping[int, Query], losses: Loss
         if pair.grade is None:
             gathered.unresolved.append(OpenPair(query, place.outside_id, pair, text))
         else:
-            pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key))
+            facets = pair.facets if query.facets else None
+            pairs.append(JudgedPair(query, place, pair.grade, pair.resolution.value, pair.judges, key, facets))
+    derived = _give_to_variants(gathered, queries)
     for key in ruled_out:
         del settled[key]
     names = block_names(pair.version_id for pair, _, _ in missed)
     for pair, text, reason in missed:
         block = names[pair.version_id]
         losses.miss(MissablePair(pair.query_id, text, block, pair.grade, version_id=pair.version_id), reason)
-    for judged in chain(kept_elsewhere(rounds), missable(gathered.pairs_before, but=settled)):
+    for judged in chain(kept_elsewhere(rounds), missable(gathered.pairs_before, but=settled.keys() | derived)):
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
         elif judged.key not in settled:
             losses.miss(judged, losses.reason(*judged.key) or LossReason.NOT_CHOSEN)
+
+
+def _give_to_variants(gathered: Gathered, queries: Mapping[int, Query]) -> set[PairKey]:
+    """Give variants that were made here the grades of their originals; the keys of these pairs.
+
+    They say "original" as their resolution: nobody judged the variant. A pair of it that somebody judged stays.
+    """
+    by_name = {query.outside_id: query for query in gathered.queries.values()}
+    own, derived = {pair.key for pair in gathered.pairs}, set()
+    originals: defaultdict[int, list[JudgedPair]] = defaultdict(list)
+    for pair in gathered.pairs:
+        originals[pair.query.pk].append(pair)
+    for query in queries.values():
+        original = by_name.get(query.metadata.get(VARIANT_OF, ""))
+        if original is None or query.retired_at is not None or VARIANT_SEED not in query.metadata:
+            continue
+        for pair in originals.get(original.pk, ()):
+            if (key := (query.pk, pair.text)) not in own:
+                gathered.queries[query.pk] = query
+                gathered.pairs.append(pair._replace(query=query, resolution=OF_ORIGINAL, key=key))
+                derived.add(key)
+    return derived
 
 
 def _split(gathered: Gathered) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from apps.accounts.models import User
 from apps.common.database.batched_reads import answer_to
@@ -19,6 +21,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.formats.content import (
     NOTHING,
     ExpectedBlock,
+    Feature,
     FrozenBlock,
     FrozenQuery,
     GradeRow,
@@ -33,6 +36,7 @@ from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.freeze_checks import reviewers_of
 from apps.goldsets.selectors.judgements import (
     CHUNK,
+    GRADES_AT_ONCE,
     HeldQuery,
     Judges,
     judgements_of,
@@ -41,6 +45,8 @@ from apps.goldsets.selectors.judgements import (
     query_batches,
 )
 from apps.queries.models import Query
+from apps.retrieval.core.ranking import scores_at
+from apps.retrieval.models import Ranking, Run
 from apps.triples.selectors.triples import AcceptedTriple, ExpectedText
 
 EVERY_SPLIT = tuple(Split.values)
@@ -87,9 +93,16 @@ class VersionContent:
             return self._read_answers(noted=True)
         return (row for row in self._answers if row.note or not noted)
 
+    def scores(self) -> None:
+        """None: runs are made and chosen afterwards, so what they scored is no part of the version."""
+
     def slices(self) -> Iterator[SliceRow]:
         """None: they are made after the release and grow, so they are no part of the version."""
         return iter(())
+
+    def keys_of_queries(self) -> dict[str, int]:
+        """The key in the project of each query, by its id."""
+        return {held.frozen.query_id: held.query for held in self._queries}
 
     def of_sources(self, sources: Collection[int]) -> LeftOut:
         """The items that come from one of these sources."""
@@ -145,17 +158,61 @@ def part_of(
     revoked: Collection[int] = (),
     names: bool = True,
     answers: bool = True,
+    runs: Sequence[Run] = (),
     with_slices: bool = False,
 ) -> VersionPart:
     """The rows that one reader gets.
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
     "reviewer 1", for readers who may not see names of single answers; without `answers` there are no single
-    judgements, nor their notes. Slices are as they are now.
+    judgements, nor their notes. The scores of `runs`, which are on the version's snapshot, go along. Slices are as they
+    are now.
     """
     left_out = whole.of_sources(revoked)
-    part = VersionPart(whole, splits=splits, left_out=left_out, names=names, answers=answers)
+    scores = RunScores(runs, whole.keys_of_queries) if runs else None
+    part = VersionPart(whole, splits=splits, left_out=left_out, names=names, answers=answers, run_scores=scores)
     return replace(part, slices_now=lambda: slices_of(whole.version, part)) if with_slices else part
+
+
+class RunScores(NamedTuple):
+    """What runs scored for graded pairs, by their positions in the snapshot."""
+
+    runs: Sequence[Run]
+    keys_of_queries: Callable[[], dict[str, int]]
+
+    @property
+    def features(self) -> list[Feature]:
+        return [Feature(run.tag, run.system.name, run.digest) for run in self.runs]
+
+    def beside(self, grades: Iterable[GradeRow]) -> Iterator[tuple[GradeRow, list[float]]]:
+        """A pair that a run did not return has its lowest score for the query, or 0 where it has none at all."""
+        keys = self.keys_of_queries()
+        places = {run.pk: place for place, run in enumerate(self.runs)}
+        for batch in chunks_of_grades(grades):
+            scored = {
+                keys[query]: (np.array([row.position for row in rows]), np.zeros((len(rows), len(places))))
+                for query, rows in batch.items()
+            }
+            rankings = Ranking.objects.filter(run__in=places, query__in=scored)
+            for key, run, packed in rankings.values_list("query", "run", "packed").iterator(chunk_size=CHUNK):
+                positions, scores = scored[key]
+                scores[:, places[run]] = scores_at(bytes(packed), positions)
+            for query, rows in batch.items():
+                yield from zip(rows, scored[keys[query]][1].tolist(), strict=True)
+
+
+def chunks_of_grades(grades: Iterable[GradeRow]) -> Iterator[dict[str, list[GradeRow]]]:
+    """The grades of a query together, and of as many queries as have some thousand."""
+    batch: dict[str, list[GradeRow]] = {}
+    held = 0
+    for query, rows in groupby(grades, key=lambda row: row.query_id):
+        batch[query] = list(rows)
+        held += len(batch[query])
+        if held >= GRADES_AT_ONCE:
+            yield batch
+            batch, held = {}, 0
+    if batch:
+        yield batch
 
 
 def slices_of(version: Version, part: VersionPart) -> Iterator[SliceRow]:
@@ -183,11 +240,13 @@ def _grades_of(queries: list[HeldQuery]) -> Iterator[GradeRow]:
     """The grades of these queries, in their order and that of the snapshot."""
     numbered = {query.pk: number for number, query in enumerate(queries)}
     rows = VersionGrade.objects.filter(query__in=numbered).values_list(
-        "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title"
+        "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title", "facets"
     )
-    for pk, _, block_id, grade, resolution, judges, title in sorted(rows, key=lambda row: (numbered[row[0]], row[1])):
-        query = queries[numbered[pk]].frozen
-        yield GradeRow(query.query_id, block_id, grade, query.split, resolution, judges, query.text, title)
+    for row in sorted(rows, key=lambda row: (numbered[row[0]], row[1])):
+        pk, position, block_id, grade, resolution, judges, title, facets = row
+        query, chosen = queries[numbered[pk]].frozen, None if facets is None else tuple(facets)
+        facts = (query.split, resolution, judges, query.text, title, chosen, position)
+        yield GradeRow(query.query_id, block_id, grade, *facts)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:
@@ -237,9 +296,10 @@ def query_fields(query: Query) -> dict[str, Any]:
         group=query.group_key,
         metadata=query.metadata,
     )._asdict()
-    for name in ("query_id", "text", "split"):
+    for name in ("query_id", "text", "split", "facets"):
         del fields[name]
-    return fields | {"tags": query.tags}  # as they are stored, so that unchanged ones are equal to those
+    facets = {"facets": query.facets} if query.facets else {}
+    return fields | {"tags": query.tags} | facets  # as they are stored, so that unchanged ones are equal to those
 
 
 def triple_rows(gathered: Gathered) -> Iterator[VersionTriple]:

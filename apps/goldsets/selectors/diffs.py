@@ -16,6 +16,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.content import query_fields, triple_contents, triple_metadata
+from apps.goldsets.selectors.exclusions import facets_in_one
 from apps.triples.models import ExpectedBlock
 
 
@@ -108,9 +109,9 @@ def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     return _difference(before, _drafted(gathered, before), *_unlike_before(gathered))
 
 
-_PairState = tuple[str, int, str, int, str, int]
+_PairState = tuple[str, int, str, int, str, int, str | None]
 """Of a judged pair, as they are stored: the name of the query, block version, name of the block, grade, resolution,
-judges.
+judges, and the subtopics in one text.
 
 A version has hundreds of thousands of them."""
 _TripleState = tuple[int, dict[str, Any]]
@@ -168,8 +169,8 @@ def _unlike_before(gathered: Gathered) -> tuple[Collection[_PairState], Collecti
     """As `_unlike`, of the version before and a draft, whose pairs are known by key: nearly all are the same."""
     names = {item.key: item.name for item in gathered.queries_before}
     gone, come = dict(gathered.pairs_before), []
-    for query, place, grade, resolution, judges, key in gathered.pairs:
-        pair = (place.version_id, place.outside_id, grade, resolution, judges)
+    for query, place, grade, resolution, judges, key, facets in gathered.pairs:
+        pair = (place.version_id, place.outside_id, grade, resolution, judges, facets_in_one(facets))
         if gone.get(key) == pair and names[key[0]] == query.outside_id:
             del gone[key]
         else:
@@ -184,9 +185,9 @@ def _by_name(pairs: Iterable[_PairState]) -> dict[str, _ItemState]:
         f"{query} with {block}": _ItemState(
             f"grade {grade}",
             (Pin(block, texts[version].digest, version),),
-            about={"resolution": resolution, "judges": judges},
+            about={"resolution": resolution, "judges": judges} | ({} if facets is None else {"subtopics": facets}),
         )
-        for query, version, block, grade, resolution, judges in pairs
+        for query, version, block, grade, resolution, judges, facets in pairs
     }
 
 
@@ -275,8 +276,10 @@ def _queries(queries: Mapping[str, _QueryState], others: Mapping[str, _QueryStat
 
 def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:
     rows = VersionGrade.objects.filter(version=version, query__split__in=splits)
-    columns = ("query__outside_id", "block_version_id", "block_id", "grade", "resolution", "judges")
-    return rows.values_list(*columns).iterator(chunk_size=5_000)
+    columns = ("query__outside_id", "block_version_id", "block_id", "grade", "resolution", "judges", "facets")
+    for *pair, facets in rows.values_list(*columns).iterator(chunk_size=5_000):
+        query, version_id, block, grade, resolution, judges = pair
+        yield query, version_id, block, grade, resolution, judges, facets_in_one(facets)
 
 
 TRIPLE = ("label", "revision_id", "content")

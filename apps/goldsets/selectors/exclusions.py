@@ -6,14 +6,13 @@ before.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.goldsets.enums import (
@@ -284,7 +283,7 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-FormerPair = tuple[int, str, int, str, int]
+FormerPair = tuple[int, str, int, str, int, str | None]
 """Of a judged pair of the version before as it is stored: block version, name of the block, grade, resolution, judges.
 
 A version has hundreds of thousands of them."""
@@ -297,10 +296,15 @@ def pairs_before(
 
     `queries` are the keys of its queries by those of their rows, `known` texts by their block version.
     """
-    columns = ("query_id", "block_version_id", "block_id", "grade", "resolution", "judges")
+    columns = ("query_id", "block_version_id", "block_id", "grade", "resolution", "judges", "facets")
     rows = list(VersionGrade.objects.filter(version=former).values_list(*columns).iterator(chunk_size=ROWS))
     texts = {**known, **texts_of({row[1] for row in rows} - known.keys())}
-    return {(queries[row[0]], texts[row[1]]): row[1:] for row in rows}
+    return {(queries[row[0]], texts[row[1]]): (*row[1:6], facets_in_one(row[6])) for row in rows}
+
+
+def facets_in_one(facets: Sequence[str] | None) -> str | None:
+    """The subtopics of a pair as one text, by which two are compared; None where nobody was asked."""
+    return None if facets is None else ", ".join(facets)
 
 
 def missable(pairs: Mapping[PairKey, FormerPair], *, but: Container[PairKey]) -> Iterator[MissablePair]:
@@ -331,12 +335,6 @@ def losses_by_cure(losses: Iterable[Loss]) -> list[list[Loss]]:
 
 
 def losses_as_csv(losses: Iterable[Any]) -> str:
-    """All losses as a file; cells that a spreadsheet would execute are made safe."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for loss in losses:
-        grade = "" if loss.grade is None else loss.grade
-        row = [loss.kind, loss.query_name, loss.block_name, grade, loss.reason, loss.sentence, loss.cure]
-        writer.writerow([safe_cell(str(cell)) for cell in row])
-    return file.getvalue()
+    """All losses as a file."""
+    cells = attrgetter("kind", "query_name", "block_name", "grade", "reason", "sentence", "cure")
+    return "".join(csv_lines([COLUMNS, *map(cells, losses)]))

@@ -1,6 +1,6 @@
 """Deciding pairs whose judges disagree: one or several with one reason, and trivial disagreements by a rule."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,12 +11,14 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.rounds import locked_round
-from apps.judging.core.resolution import ResolutionRule
+from apps.judging.core.resolution import ResolutionRule, facets_refusal
 from apps.judging.enums import DecidedBy, ErrorType
 from apps.judging.models import Adjudication, HeldDecision, Round
 from apps.judging.selectors.deciding import LeadStanding, own_among, standings_of
 from apps.judging.selectors.pairs import JudgedPair, pair_of, pairs_of
 from apps.judging.selectors.propagation import Trivial, mark_of, rule_of, trivial
+from apps.queries.execution.ingest import lock_facets
+from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 
 ROWS = 500
@@ -121,13 +123,21 @@ def adjudicate(
     reason: str,
     error_type: str,
     at: datetime,
+    facets: Sequence[str] | None = None,
 ) -> Adjudication:
     """Decide a pair that its judges did not settle. No grade: the pair can't be judged and is left out.
 
-    A later decision on the same pair supersedes the earlier one. Every place of the round is locked meanwhile.
+    `facets` are the subtopics it answers; None: those that at least half of its judges chose. A later decision on the
+    same pair supersedes the earlier one. Every place of the round is locked meanwhile.
     """
     done = adjudicate_many(
-        round_=round_, grades={entry.pk: grade}, adjudicator=adjudicator, reason=reason, error_type=error_type, at=at
+        round_=round_,
+        grades={entry.pk: grade},
+        facets={entry.pk: facets},
+        adjudicator=adjudicator,
+        reason=reason,
+        error_type=error_type,
+        at=at,
     )
     for each in done.left_out:
         raise AdjudicationRefused(each.why, code="not_adjudicable")
@@ -144,14 +154,18 @@ def adjudicate_many(
     error_type: str,
     at: datetime,
     seen: Mapping[int, str] | None = None,
+    facets: Mapping[int, Sequence[str] | None] | None = None,
 ) -> Decided:
     """Decide several pairs, each with its own grade, by the key of its entry; cause and reason are the same for all.
+
+    `facets` are the subtopics of some, as in `adjudicate`.
 
     Each gets its own decision, and one event names them all. A pair that this lead cannot decide is left out, with the
     reason; so is one whose answers are no longer those of the digest in `seen`. Every place of the round is locked.
     """
     round_ = locked_round(round_.pk)
     _check_words(round_, grades, reason, error_type)
+    chosen = _checked_facets(round_, grades, facets or {}, at)
     pairs = {pair.entry_id: pair for pair in pairs_of(round_, list(grades))}
     standings = standings_of(round_, list(grades), adjudicator)
     left_out, decisions, before = [], [], {}
@@ -171,6 +185,7 @@ def adjudicate_many(
                 error_type=error_type,
                 decided_by=DecidedBy.LEAD_WHO_JUDGED if standings[entry].has_judged else DecidedBy.LEAD,
                 supersedes=pair.decision,
+                facets=chosen.get(entry),
                 given_at=at,
             )
         )
@@ -187,6 +202,26 @@ def _check_words(round_: Round, grades: Mapping[int, int | None], reason: str, e
     for grade in grades.values():
         if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
             raise AdjudicationRefused(fault, code="not_an_answer")
+
+
+def _checked_facets(
+    round_: Round, grades: Mapping[int, int | None], facets: Mapping[int, Sequence[str] | None], at: datetime
+) -> dict[int, list[str]]:
+    """The subtopics that are named, in the order of each query, which are fixed from now on."""
+    named = {entry: chosen for entry, chosen in facets.items() if chosen is not None and grades[entry] is not None}
+    queries = dict(PoolEntry.objects.filter(pk__in=named, pool=round_.pool_id).values_list("pk", "query"))
+    lock_facets(set(queries.values()), at=at)
+    known = {
+        pk: [facet["id"] for facet in facets]
+        for pk, facets in Query.objects.filter(pk__in=queries.values()).values_list("pk", "facets")
+    }
+    checked = {}
+    for entry, chosen in named.items():
+        ids = known.get(queries.get(entry, 0), [])
+        AdjudicationRefused.raise_for(facets_refusal(chosen, ids, grades[entry]), code="facets_wrong")
+        if ids:
+            checked[entry] = [facet for facet in ids if facet in chosen]
+    return checked
 
 
 def _why_not(round_: Round, pair: JudgedPair, standing: LeadStanding, seen: Mapping[int, str] | None) -> str | None:
@@ -212,7 +247,7 @@ def _record(round_: Round, decisions: list[Adjudication], pairs: Mapping[int, Ju
             action="pair.adjudicated",
             obj=first,
             before={"state": pair.resolved.state, "grade": pair.decision.grade if pair.decision else None},
-            after={"grade": first.grade, **common, "decided_by": first.decided_by},
+            after={"grade": first.grade, **_facets_of(first), **common, "decided_by": first.decided_by},
             at=at,
         )
         return
@@ -228,8 +263,20 @@ def _record(round_: Round, decisions: list[Adjudication], pairs: Mapping[int, Ju
     )
 
 
+def _facets_of(decision: Adjudication) -> dict[str, list[str]]:
+    return {} if decision.facets is None else {"facets": decision.facets}
+
+
 @transaction.atomic
-def hold_decision(*, round_: Round, entry: PoolEntry, lead: User, grade: int | None, at: datetime) -> HeldDecision:
+def hold_decision(
+    *,
+    round_: Round,
+    entry: PoolEntry,
+    lead: User,
+    grade: int | None,
+    at: datetime,
+    facets: Sequence[str] | None = None,
+) -> HeldDecision:
     """Keep a lead's grade for a pair, or another one for it, until they decide several. Raises AdjudicationRefused."""
     round_ = locked_round(round_.pk)
     pair = pair_of(round_, entry)
@@ -237,7 +284,8 @@ def hold_decision(*, round_: Round, entry: PoolEntry, lead: User, grade: int | N
         raise AdjudicationRefused(why, code="not_adjudicable")
     if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
         raise AdjudicationRefused(fault, code="not_an_answer")
-    values = {"grade": grade, "answers": pair.mark, "held_at": at}
+    chosen = _checked_facets(round_, {entry.pk: grade}, {entry.pk: facets}, at).get(entry.pk)
+    values = {"grade": grade, "answers": pair.mark, "facets": chosen, "held_at": at}
     held, _ = HeldDecision.objects.update_or_create(round=round_, entry=entry, lead=lead, defaults=values)
     return held
 
@@ -261,6 +309,7 @@ def decide_held(
         round_=round_,
         grades={pk: row.grade for pk, row in held.items()},
         seen={pk: row.answers for pk, row in held.items()},
+        facets={pk: row.facets for pk, row in held.items()},
         adjudicator=lead,
         reason=reason,
         error_type=error_type,

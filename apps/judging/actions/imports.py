@@ -32,6 +32,7 @@ from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, 
 from apps.judging.selectors.plans import FIRST_PASS
 from apps.judging.selectors.propagation import BESIDE, first_dependent
 from apps.queries.execution import ingest
+from apps.queries.models import Query
 from apps.retrieval.actions.runs import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -43,7 +44,7 @@ ENTRY_COLUMNS = ("id", "pool_id", "query_id", "version_id", "found_by")
 SEAT_COLUMNS = ("id", "round_id", "entry_id", "query_id", "number", "pass_number", "state", "annotator_id")
 JUDGEMENT_COLUMNS = (
     "round_id", "seat_id", "entry_id", "annotator_id", "pass_number", "grade", "cant_judge", "note", "spans",
-    "idempotency_key", "given_at",
+    "idempotency_key", "given_at", "facets",
 )  # fmt: skip
 
 
@@ -107,6 +108,7 @@ def import_judgements(
     annotators = {person.pk for person in people.values()} or {actor.pk}
     annotators |= rows.people
     RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator_id=pk) for pk in sorted(annotators))
+    _fix_facets(rows, at)
     if prepared is None or rows.people or standing.left_out:
         raters = {rater: person.pk for rater, person in people.items()} or {"": actor.pk}
         _store_rows(round_.pool_id, round_.pk, rows, raters, at, Writes())
@@ -190,6 +192,17 @@ def _store_rows(
         )
 
 
+def _fix_facets(rows: GradedRows, at: datetime) -> None:
+    """Fix the subtopics that the judgements name. Raises ImportRefused when they were changed since the reading."""
+    named = rows.facets_by_query()
+    ingest.lock_facets(named, at=at)
+    for part in chunks(sorted(named), AT_ONCE):
+        for query in Query.objects.filter(pk__in=part):
+            if gone := named[query.pk] - {facet["id"] for facet in query.facets}:
+                message = f"The subtopics of {query.outside_id} were changed meanwhile: it has no {min(gone)} now."
+                raise ImportRefused(f"{message} Read the file again.", code="facets_changed")
+
+
 def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:
     return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, DONE, person
 
@@ -198,7 +211,8 @@ def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at
     key = f"import-{round_id}-{seat}-{row.line}"
     if row.given_at is not None:
         given_at = _stored_time(datetime.fromisoformat(row.given_at))
-    return round_id, seat, row.entry_id, person, FIRST_PASS, row.grade, row.cant_judge, row.note, "[]", key, given_at
+    given = row.grade, row.cant_judge, row.note
+    return round_id, seat, row.entry_id, person, FIRST_PASS, *given, "[]", key, given_at, row.facets
 
 
 def _stored_time(at: datetime) -> Any:

@@ -23,13 +23,14 @@ from apps.judging.actions.rounds import NotAnnotator
 from apps.judging.actions.seats import Bounds
 from apps.judging.core import keymap
 from apps.judging.core.plan import Plan, seat_number
-from apps.judging.core.resolution import Answer, milliseconds, parse_spans, spans_refusal, stored
+from apps.judging.core.resolution import Answer, facets_refusal, milliseconds, parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, KeyMap, PilotDecision, Round, Seat
 from apps.judging.selectors.leases import judged_by
 from apps.judging.selectors.plans import judges_left, pilot_queries, plan_of
 from apps.judging.selectors.rounds import alpha_over, answers_over, is_filled
 from apps.metrics.agreement.counting import ordinal_alpha
+from apps.queries.execution.ingest import lock_facets
 
 # Statements that SQLite and PostgreSQL share.
 
@@ -87,11 +88,12 @@ UPDATE judging_seat SET state = 'done', annotator_id = %(person)s, lease_expires
 IS_WITHIN = "SELECT count(*) FROM judging_seat s WHERE s.id = %(seat)s AND {}"
 GIVE = """
 INSERT INTO judging_judgement (round_id, seat_id, entry_id, annotator_id, pass_number, grade, cant_judge, note, spans,
-                               guideline_id, active_ms, away_ms, idempotency_key, supersedes_id, given_at)
+                               facets, guideline_id, active_ms, away_ms, idempotency_key, supersedes_id, given_at)
 VALUES (%(round)s, %(own)s, %(entry)s, %(person)s, %(pass)s, %(grade)s, %(cant_judge)s, %(note)s, %(spans)s,
-        %(guideline)s, %(active_ms)s, %(away_ms)s, %(key)s, %(supersedes)s, %(at)s)
+        %(facets)s, %(guideline)s, %(active_ms)s, %(away_ms)s, %(key)s, %(supersedes)s, %(at)s)
 RETURNING id
 """
+FACETS = "SELECT q.facets, q.facets_locked_at IS NOT NULL FROM queries_query q WHERE q.id = %(query)s"
 REPEAT = """
 INSERT INTO judging_seat (round_id, entry_id, query_id, number, pass_number, state, reserved_for_id, due_after)
 VALUES (%(round)s, %(entry)s, %(query)s, %(number)s, 2, 'open', %(person)s, %(due)s)
@@ -153,6 +155,7 @@ def give_judgement(
         is_first = context.own_state != SeatState.DONE
         _refuse(round_, context, answer, is_first=is_first)
         _check_spans(cursor, facts, answer)
+        facts["facets"] = _facets(cursor, facts, answer, at)
         plan = plan_of(round_)
         if is_first:
             facts["own"], facts["number"] = _fill(cursor, facts, round_, context)
@@ -213,6 +216,23 @@ def _check_spans(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer
     JudgementRefused.raise_for(spans_refusal(answer.spans, text), code="evidence_outside_text")
 
 
+def _facets(cursor: CursorWrapper, facts: Mapping[str, Any], answer: Answer, at: datetime) -> list[str] | None:
+    """The subtopics that the answer names, in the order of the query; from now on the query's are fixed.
+
+    None where it names none because nobody was asked: a query without subtopics, "can't judge", an old page.
+    """
+    if answer.facets is None or answer.grade is None:
+        JudgementRefused.raise_for(facets_refusal(answer.facets or [], answer.facets or [], None), code="facets_wrong")
+        return None
+    ((written, is_locked),) = rows_of(cursor, FACETS, facts)
+    if json.loads(written) and not is_locked:
+        lock_facets([facts["query"]], at=at)
+        ((written, _),) = rows_of(cursor, FACETS, facts)  # as they are now, whoever edited them meanwhile
+    known = [facet["id"] for facet in json.loads(written)]
+    JudgementRefused.raise_for(facets_refusal(answer.facets, known, answer.grade), code="facets_wrong")
+    return [facet for facet in known if facet in answer.facets] if known else None
+
+
 def _fill(cursor: CursorWrapper, facts: Mapping[str, Any], round_: Round, context: GradeContext) -> tuple[int, int]:
     """Fill this person's seat of the pair, or else a free one; return its key and its number.
 
@@ -241,11 +261,15 @@ def _give(
         "active_ms": milliseconds(answer.active_ms), "away_ms": milliseconds(answer.away_ms),
     }  # fmt: skip
     guideline = round_.guideline_id
-    more = {"spans": json.dumps(spans), "guideline": guideline, "supersedes": before, "at": time_value(at)}
+    facets = facts["facets"]
+    more = {
+        "spans": json.dumps(spans), "facets": None if facets is None else json.dumps(facets), "guideline": guideline,
+        "supersedes": before, "at": time_value(at),
+    }  # fmt: skip
     ((pk,),) = rows_of(cursor, GIVE, {**facts, **values, **more})
     return Judgement(
         pk=pk, round=round_, seat_id=facts["own"], entry_id=facts["entry"], annotator_id=facts["person"],
-        pass_number=facts["pass"], spans=spans, guideline_id=guideline, idempotency_key=facts["key"],
+        pass_number=facts["pass"], spans=spans, facets=facets, guideline_id=guideline, idempotency_key=facts["key"],
         supersedes_id=before, given_at=at, **values,
     )  # fmt: skip
 
@@ -257,8 +281,8 @@ def _reserve_repeat(cursor: CursorWrapper, facts: Mapping[str, Any], plan: Plan)
 
 
 def _same_answer(earlier: Judgement, context: GradeContext, answer: Answer) -> Judgement:
-    stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
-    if stored != (context.entry, answer.grade, answer.cant_judge, answer.note.strip()):
+    stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note, set(earlier.facets or ()))
+    if stored != (context.entry, answer.grade, answer.cant_judge, answer.note.strip(), set(answer.facets or ())):
         raise JudgementRefused("This key was used for another grade.", code="key_reused")
     return earlier
 

@@ -106,6 +106,7 @@ class _Sourced(NamedTuple):
     entry: PoolEntry
     grade: int
     note: str
+    facets: list[str] | None = None
 
 
 def _sourced(carried: Sequence[Carried]) -> Iterable[_Sourced]:
@@ -114,7 +115,7 @@ def _sourced(carried: Sequence[Carried]) -> Iterable[_Sourced]:
         names = dict(versions.values_list("pk", "block__outside_id"))
         for each in batch:
             likeness = "the same text" if each.is_exact else "nearly the same text"
-            yield _Sourced(each.entry, each.grade, f"Carried over from {names[each.judged]}: {likeness}.")
+            yield _Sourced(each.entry, each.grade, f"Carried over from {names[each.judged]}: {likeness}.", each.facets)
 
 
 def _round_of(pool: Pool, origin: str, actor: User, at: datetime) -> Round:
@@ -168,6 +169,7 @@ def _judgement(seat: Seat, each: _Sourced) -> Judgement:
         annotator=seat.annotator,
         grade=each.grade,
         note=each.note,
+        facets=each.facets,
         idempotency_key=f"carried-{seat.round_id}-{each.entry.pk}",
         given_at=seat.round.created_at,
     )

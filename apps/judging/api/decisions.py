@@ -36,6 +36,7 @@ from apps.judging.selectors.propagation import CarryRule, carry_of, rules_for, t
 from apps.judging.selectors.rounds import entries_in, entry_in, pool_in, round_in, rounds_of
 from apps.judging.serializers import (
     BlockOut,
+    FacetIds,
     JudgementInput,
     JudgementOut,
     PairsOut,
@@ -136,6 +137,9 @@ class AfterInput(serializers.Serializer):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=50)
 
 
+OF_DECISION = "Ids of the subtopics that the block answers. Null: those that at least half of its judges chose."
+
+
 class VoiceOut(serializers.Serializer):
     """One judge's answer, under a letter for a name."""
 
@@ -144,6 +148,7 @@ class VoiceOut(serializers.Serializer):
     cant_judge = serializers.CharField(source="judgement.cant_judge")
     note = serializers.CharField(source="judgement.note")
     spans = serializers.JSONField()
+    facets = FacetIds(source="judgement.facets", allow_null=True, help_text="Subtopics; null: they were not asked.")
 
 
 class DecidedBlockOut(BlockOut):
@@ -169,6 +174,7 @@ class DecisionInput(serializers.Serializer):
     """`grade` null: the pair can't be judged and is left out."""
 
     grade = serializers.IntegerField(allow_null=True)
+    facets = FacetIds(required=False, allow_null=True, default=None, help_text=OF_DECISION)
     error_type = ChoiceField(choices=ErrorType.choosable())
     reason = serializers.CharField(max_length=4_000)
 
@@ -177,6 +183,7 @@ class DecisionOut(serializers.Serializer):
     id = serializers.IntegerField(source="pk")
     entry = serializers.IntegerField(source="entry_id")
     grade = serializers.IntegerField(allow_null=True)
+    facets = FacetIds(allow_null=True)
     error_type = serializers.CharField()
     reason = serializers.CharField()
     decided_by = serializers.CharField(help_text="lead, or lead_who_judged for a lead who also judged the pair.")
@@ -188,6 +195,7 @@ class DecisionOut(serializers.Serializer):
 class PairDecisionInput(serializers.Serializer):
     entry = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
     grade = serializers.IntegerField(allow_null=True)
+    facets = FacetIds(required=False, allow_null=True, default=None, help_text=OF_DECISION)
 
 
 class PairDecisionsInput(serializers.Serializer):
@@ -314,8 +322,15 @@ class DecideManyView(LeadView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         round_ = round_in(self.project, pk)
         given = given_in(request.data, PairDecisionsInput)
-        grades = {each["entry"]: each["grade"] for each in given.pop("pairs")}
-        done = adjudicate_many(round_=round_, grades=grades, adjudicator=self.member.user, at=timezone.now(), **given)
+        pairs = {each["entry"]: each for each in given.pop("pairs")}
+        done = adjudicate_many(
+            round_=round_,
+            grades={entry: each["grade"] for entry, each in pairs.items()},
+            facets={entry: each["facets"] for entry, each in pairs.items()},
+            adjudicator=self.member.user,
+            at=timezone.now(),
+            **given,
+        )
         return Response(DecisionsOut(done).data, status=201)
 
 

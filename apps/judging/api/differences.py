@@ -18,7 +18,7 @@ from apps.judging.enums import CantJudgeReason
 from apps.judging.models import Judgement
 from apps.judging.selectors.differences import OwnDifference, differences_of
 from apps.judging.selectors.rounds import entries_in, entry_in, own_round
-from apps.judging.serializers import QueryOut
+from apps.judging.serializers import FacetIds, QueryOut
 
 
 class StateField(serializers.CharField):
@@ -48,6 +48,7 @@ class GivenOut(serializers.Serializer):
     cant_judge = serializers.CharField()
     note = serializers.CharField()
     spans = serializers.JSONField()
+    facets = FacetIds(allow_null=True, help_text="Subtopics of the first answer; null: they were not asked.")
     has_answered = serializers.BooleanField(help_text="Since all first grades were in.")
     grade_now = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField(help_text="Why the grade was changed.")
@@ -138,6 +139,7 @@ def _given(own: OwnDifference, first: Judgement) -> dict[str, Any]:
         "cant_judge": first.cant_judge,
         "note": first.note,
         "spans": first.spans,
+        "facets": first.facets,
         "has_answered": since is not None,
         "grade_now": since.grade if since else first.grade,
         "reason": since.reason if since else "",

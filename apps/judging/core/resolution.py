@@ -99,6 +99,28 @@ def _resolve_complete(answers: Sequence[int | None]) -> Resolved:
     return Resolved(state, Resolution.SINGLE if votes == 1 else Resolution.UNANIMOUS, top)
 
 
+def settled_facets(given: Iterable[Sequence[str] | None], grade: int | None) -> list[str] | None:
+    """The subtopics of a pair with this grade: those that at least half of the judges chose who were asked for them.
+
+    Of two judges one is enough, of three it takes two. None where nobody was asked or where there is no grade; no
+    subtopic where the grade is 0.
+    """
+    asked = [facets for facets in given if facets is not None]
+    if not asked or grade is None:
+        return None
+    votes = Counter(facet for facets in asked for facet in facets)
+    return sorted(facet for facet, n in votes.items() if 2 * n >= len(asked)) if grade > 0 else []
+
+
+def facets_refusal(facets: Sequence[str], known: Sequence[str], grade: int | None) -> str | None:
+    """Why these subtopics cannot go with this grade of a pair whose query has the `known` ones."""
+    if unknown := [facet for facet in facets if facet not in known]:
+        return f"The query has no subtopic {unknown[0]}. Load the page again, and judge the pair anew."
+    if facets and (grade is None or grade < 1):
+        return "Only a grade from 1 on has subtopics. Send this answer without them."
+    return None
+
+
 class ResolutionRule(StrEnum):
     """A rule by which a round may settle pairs without a majority. A lead accepts it; none of them is a mean."""
 
@@ -204,7 +226,8 @@ def stored(spans: Iterable[Span]) -> list[list[int]]:
 class Answer:
     """A person's answer for a pair: a grade, or a reason why it can't be judged.
 
-    Without `is_again` it is their first answer for the pair, and refused when they have graded it already.
+    Without `is_again` it is their first answer for the pair, and refused when they have graded it already. `facets` are
+    the subtopics that the block answers, by id; None where they were not asked.
     """
 
     grade: int | None = None
@@ -214,6 +237,7 @@ class Answer:
     active_ms: int | None = None
     away_ms: int | None = None
     is_again: bool = True
+    facets: Sequence[str] | None = None
 
 
 MOST_TIME_MS = 7 * 24 * 3_600_000

@@ -196,6 +196,10 @@ class PlannedReader(JudgementReader):
     def queries_named(self, ids: set[str]) -> dict[str, int]:
         return self._known_queries.numbered(ids)
 
+    def facets_of(self, queries: Iterable[int]) -> dict[int, list[str]]:
+        """None: the queries are not here yet."""
+        return {}
+
     def blocks_named(self, ids: set[str]) -> dict[str, int]:
         return self._known_passages.numbered(ids)
 

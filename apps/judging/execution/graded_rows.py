@@ -1,5 +1,6 @@
 """The judgements of one file, by our keys, on disk: what an import asks of them, in flat memory."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -15,7 +16,7 @@ from apps.judging.selectors.placeholders import EarlierAnswer, EarlierDecision
 TABLES = """
 CREATE TABLE graded (
   id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT,
-  words TEXT, person INTEGER, cant_judge TEXT NOT NULL DEFAULT '', given_at TEXT
+  words TEXT, person INTEGER, cant_judge TEXT NOT NULL DEFAULT '', given_at TEXT, facets TEXT
 );
 CREATE INDEX graded_pair ON graded (query, version);
 CREATE TABLE final (
@@ -31,21 +32,30 @@ ANSWERS = """SELECT pair.id, final.query IS NOT NULL, final.grade, graded.grade 
 JOIN graded ON graded.query = pair.query AND graded.version = pair.version
 LEFT JOIN final ON final.query = pair.query AND final.version = pair.version
 WHERE pair.ratings > 1 OR final.query IS NOT NULL ORDER BY pair.id"""
-SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater, person, cant_judge, given_at FROM (
-  SELECT id, line, query, version, grade, note, rater, person, cant_judge, given_at,
+SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater, person, cant_judge, given_at, facets FROM (
+  SELECT id, line, query, version, grade, note, rater, person, cant_judge, given_at, facets,
     ROW_NUMBER() OVER (PARTITION BY query, version ORDER BY id) AS seat FROM graded
 ) AS graded JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 
+TOGETHER = """UPDATE graded SET facets = (
+  SELECT json_group_array(DISTINCT one.value) FROM graded AS other, json_each(other.facets) AS one
+   WHERE other.query = graded.query AND other.version = graded.version AND other.rater = graded.rater
+) WHERE facets IS NOT NULL"""
+CHOSEN = """SELECT DISTINCT query, one.value FROM graded LEFT JOIN json_each(graded.facets) AS one
+WHERE graded.facets IS NOT NULL AND graded.person IS NULL"""
 LESSER = """DELETE FROM graded WHERE id IN (SELECT id FROM (
   SELECT id, ROW_NUMBER() OVER (PARTITION BY query, version, rater ORDER BY grade DESC, id) AS place FROM graded
 ) WHERE place > 1)"""
-SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater, NULL, '', NULL FROM graded
+SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater, NULL, '', NULL, facets FROM graded
 JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 """The same where no pair has a second judgement: nothing has to be sorted."""
 
 
 class Graded(NamedTuple):
-    """One imported judgement, by our keys. `rater` is who gave it, in a file with several."""
+    """One imported judgement, by our keys. `rater` is who gave it, in a file with several.
+
+    `facets` are ids of subtopics as a JSON list, None where the file says none of them.
+    """
 
     line: int
     query_id: int
@@ -53,6 +63,7 @@ class Graded(NamedTuple):
     grade: int
     note: str
     rater: str = ""
+    facets: str | None = None
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -76,6 +87,7 @@ class SeatedGrade(NamedTuple):
     person: int | None
     cant_judge: str
     given_at: str | None
+    facets: str | None
 
 
 class Ruling(NamedTuple):
@@ -102,7 +114,8 @@ class GradedRows:
     def add(self, rows: Iterable[tuple[Graded, str]]) -> None:
         """Add judgements, each with its line of the digest."""
         self._count += self._scratch.write(
-            "INSERT INTO graded (line, query, version, grade, note, rater, words) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO graded (line, query, version, grade, note, rater, facets, words)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             ((*graded, words) for graded, words in rows),
         )
 
@@ -129,10 +142,18 @@ class GradedRows:
         self._scratch.write("DELETE FROM graded WHERE person IS NOT NULL")
         self._scratch.write("DELETE FROM final WHERE person IS NOT NULL")
         self._scratch.write(
-            "INSERT INTO graded (line, query, version, grade, note, rater, person, cant_judge, given_at)"
-            " VALUES (0, ?, ?, ?, ?, '', ?, ?, ?)",
+            "INSERT INTO graded (line, query, version, grade, note, rater, person, cant_judge, given_at, facets)"
+            " VALUES (0, ?, ?, ?, ?, '', ?, ?, ?, ?)",
             (
-                (*each.pair, each.grade, each.note, each.annotator_id, each.cant_judge, each.given_at.isoformat())
+                (
+                    *each.pair,
+                    each.grade,
+                    each.note,
+                    each.annotator_id,
+                    each.cant_judge,
+                    each.given_at.isoformat(),
+                    None if each.facets is None else json.dumps(each.facets),
+                )
                 for each in answers
             ),
         )
@@ -142,15 +163,26 @@ class GradedRows:
         )
 
     def keep_best(self) -> None:
-        """Of several judgements of a pair by one person, for several facets, keep the best grade; then `settle`."""
+        """Of several judgements of a pair by one person, for several facets, keep the best grade; then `settle`.
+
+        It keeps all the facets.
+        """
+        self._scratch.write(TOGETHER)
         self._count -= self._scratch.write(LESSER)
+
+    def facets_by_query(self) -> dict[int, set[str]]:
+        """The facets that the judgements of the file name, of each query for which it says some or none."""
+        found: dict[int, set[str]] = {}
+        for query, facet in self._scratch.read(CHOSEN):
+            found.setdefault(query, set()).update([] if facet is None else [facet])
+        return found
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Graded]:
         rows = self._scratch.read(
-            "SELECT line, query, version, grade, note, rater FROM graded WHERE person IS NULL ORDER BY id"
+            "SELECT line, query, version, grade, note, rater, facets FROM graded WHERE person IS NULL ORDER BY id"
         )
         return map(Graded._make, rows)
 

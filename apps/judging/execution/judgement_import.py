@@ -1,7 +1,8 @@
 """Reading judgements made elsewhere: from rows to queries and pairs of a snapshot, with every fault."""
 
+import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
@@ -22,6 +23,7 @@ from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging import rules
 from apps.judging.execution.graded_rows import Graded, GradedRows
+from apps.judging.formats import judgements as formats
 from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
 from apps.judging.formats.ratings import RatingColumns
 from apps.judging.models import Round
@@ -195,6 +197,7 @@ class JudgementReader:
         self.unknown = 0
         self.is_spoilt = False
         self.facets = 0
+        self.kept_facets = 0
         self.faulted: tuple[int, set[str]] = 0, set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
@@ -202,6 +205,7 @@ class JudgementReader:
             chunk = [self._fitted(row) for row in chunk]
         blocks = self.blocks_named({row.doc_id for row in chunk})
         queries = self.queries_named({row.query_id for row in chunk})
+        known = self.facets_of(queries[row.query_id] for row in chunk if _names_facets(row) and row.query_id in queries)
         kept = []
         for row in chunk:
             if row.grade is None:
@@ -215,8 +219,27 @@ class JudgementReader:
                 self._fault(row, "grade", str(off[0]), "is not on the scale of this project; map it")
             else:
                 rater = row.rater or self.person
-                kept.append((row, Graded(row.line, query, version, row.grade, row.notes, rater)))
+                facets = self._facets(row, known.get(query, []))
+                kept.append((row, Graded(row.line, query, version, row.grade, row.notes, rater, facets)))
         self._keep(kept)
+
+    def facets_of(self, queries: Iterable[int]) -> dict[int, list[str]]:
+        """The ids of the subtopics of those of these queries that have some."""
+        if not (keys := set(queries)):
+            return {}
+        rows = Query.objects.filter(pk__in=keys).exclude(facets=[]).values_list("pk", "facets")
+        return {pk: [facet["id"] for facet in facets] for pk, facets in rows}
+
+    def _facets(self, row: JudgementRow, known: Sequence[str]) -> str | None:
+        """The subtopics of the query that the row says the block answers; None where it says nothing of them."""
+        said = row.facets if row.facets is not None else (row.facet,)
+        if not known or (row.facets is None and row.facet not in known):
+            return None
+        if unknown := [facet for facet in said if facet not in known]:
+            self._fault(row, "facets", unknown[0], f"is no subtopic of {row.query_id}")
+            return None
+        self.kept_facets += 1
+        return json.dumps(said if row.grade and row.grade > 0 else [])
 
     def _fitted(self, row: JudgementRow) -> JudgementRow:
         queries, passages = self.fits.get(QUERIES, {}), self.fits.get(PASSAGES, {})
@@ -285,9 +308,13 @@ class JudgementReader:
         return dict(rows.values_list("block__outside_id", "version_id"))
 
 
+def _names_facets(row: JudgementRow) -> bool:
+    return row.facet != formats.NO_FACET or row.facets is not None
+
+
 def queries_digest(project: Project) -> str:
     """A digest of the queries that rows of a file can name, with their keys."""
-    queries = Query.objects.filter(project=project).order_by("pk").values_list("pk", "outside_id", "text")
+    queries = Query.objects.filter(project=project).order_by("pk").values_list("pk", "outside_id", "text", "facets")
     return digest_of_lines(map(canonical_text, queries.iterator(AT_ONCE)))
 
 
@@ -362,7 +389,10 @@ def drafted(
     if reader.facets:
         reader.rows.keep_best()
         more = plural(reader.facets, "row judges a pair for one more facet", "rows judge a pair for one more facet")
-        row_errors.warn(source.error(None, "iteration", "", f"{more}; the best grade counts"))
+        kept = (
+            "subtopics are kept where the query has them" if reader.kept_facets else "no query has these subtopics here"
+        )
+        row_errors.warn(source.error(None, "iteration", "", f"{more}; the best grade counts, and {kept}"))
     row_errors.sort()
     errors = ErrorList()
     errors.absorb(row_errors)

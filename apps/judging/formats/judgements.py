@@ -61,7 +61,7 @@ FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "spl
 RECORD_NEEDED = ("query_id", "block_id", "grade")
 RECORD_LEFT = ("resolution", "judges")
 """Of an export: how the grade came about, which here is that it was imported."""
-RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split")
+RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split", "facets")
 HUB_NAMES = {"query-id": "query_id", "corpus-id": "block_id", "score": "grade"}
 SKIP = "skip"
 NO_FACET = "0"
@@ -79,7 +79,8 @@ class JudgementRow(NamedTuple):
 
     `query_id` is the query's text where the columns map it so. `rater` and `final` are for files with several raters.
     `doc_column` is the file's name for the block column. `facet` is the second column of qrels; `is_facet` marks a row
-    about a pair that another row judges for another facet: the best grade of the pair counts.
+    about a pair that another row judges for another facet: the best grade of the pair counts. `facets` are all that the
+    block answers, in a file that lists them; None where it does not.
     """
 
     line: int
@@ -92,6 +93,7 @@ class JudgementRow(NamedTuple):
     doc_column: str = "doc_id"
     facet: str = NO_FACET
     is_facet: bool = False
+    facets: tuple[str, ...] | None = None
 
     @property
     def said(self) -> str:
@@ -246,8 +248,9 @@ def _records_of(
             message = "is missing" if missing else f"unknown field; known are {', '.join(RECORD_KNOWN)}"
             errors.add(source.error(line, missing or unknown, given.get(unknown, ""), message))
             continue
-        texts = {name: "" if value is None else str(value) for name, value in given.items()}
-        yield line, {name: text for name, text in texts.items() if name not in RECORD_LEFT}
+        texts = {name: "" if value is None else str(value) for name, value in given.items() if name != "facets"}
+        facets = {"facets": given["facets"]} if "facets" in given else {}
+        yield line, {name: text for name, text in texts.items() if name not in RECORD_LEFT} | facets
 
 
 RECORDS: Mapping[str, Callable[[TableFile, ErrorList], Iterator[tuple[int, dict]]]] = {
@@ -267,6 +270,7 @@ def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:
         notes=fields.text("notes") if "notes" in fields.values else "",
         doc_column=column,
         facet=fields.values.get("iteration", NO_FACET),
+        facets=tuple(fields.words("facets")) if fields.values.get("facets") is not None else None,
     )
 
 

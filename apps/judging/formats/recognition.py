@@ -7,6 +7,7 @@ on the page.
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 from apps.common.files.anytable import Table, is_packed_table, open_table
@@ -34,12 +35,25 @@ TOOL_HEAD_BYTES = 256 * 1024
 
 
 class TableForm(NamedTuple):
-    """A table that a tool writes: the headings by which it is known, what columns are, and two that belong together."""
+    """A table that a tool writes: the headings by which it is known, what columns are, and two that belong together.
+
+    `only` are a column and all that is in it, by which the table is known without some of the headings.
+    """
 
     how: str
     marks: frozenset[str]
     known: Mapping[str, str]
     joined: tuple[str, str] | None = None
+    only: tuple[str, frozenset[str]] | None = None
+
+    def fits(self, table: Table, head: Sequence[tuple[int, list[str]]]) -> bool:
+        if self.marks <= set(table.headings):
+            return True
+        if self.only is None or self.only[0] not in table.headings:
+            return False
+        place = table.headings.index(self.only[0])
+        found = {cells[place].strip() for _, cells in head} - {""}
+        return bool(found) and found <= self.only[1]
 
 
 TABLE_FORMS = (
@@ -53,6 +67,7 @@ TABLE_FORMS = (
         frozenset({"answer", "_task_hash"}),
         {"answer": roles.GRADE, "_session_id": roles.PERSON, "_annotator_id": roles.PERSON},
         joined=("label", "answer"),
+        only=("answer", frozenset({"accept", "reject", "ignore"})),
     ),
     TableForm(
         "judgements of UMBRELA",
@@ -72,7 +87,9 @@ def opener_of(format: str) -> Callable[..., Table]:
 def open_any(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:
     """A table of any shape, with what is known of its columns where a tool writes it."""
     table = open_table(source, errors, sheet=sheet)
-    form = next((form for form in TABLE_FORMS if form.marks <= set(table.headings)), None)
+    head = list(islice(table.rows, HEAD_ROWS))
+    table = table._replace(rows=chain(head, table.rows))
+    form = next((form for form in TABLE_FORMS if form.fits(table, head)), None)
     if form is None:
         return table
     known = dict(form.known)
@@ -113,7 +130,10 @@ def tool_of_headings(headings: Sequence[str]) -> str:
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
+HEAD_ROWS = 50
 _QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]{1,4}(?:[.,]0*)?[ \t]*\Z")
+_DECIMAL = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]*[.,]?[0-9]+[ \t]*\Z")
+"""A mean as a grade: what it means here is asked, as of any table."""
 
 
 def recognise(source: TableFile) -> str:
@@ -135,13 +155,22 @@ def recognise(source: TableFile) -> str:
         line for line in head.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines() if line.strip()
     ]
     lines = lines[:-1] if len(head) == HEAD_BYTES else lines
-    shown = [line for line in lines if not line.startswith("#")][:50]
-    if shown and (all(map(_QRELS.match, shown)) or heading_of(shown[0])):
+    shown = [line for line in lines if not line.startswith("#")][:HEAD_ROWS]
+    if shown and (_are_qrels(shown) or heading_of(shown[0])):
         return "qrels"
     if is_json(source):
         names = {HUB_NAMES.get(name, name) for name in first_object(source)}
         return "jsonl" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else TABLE
     return _by_headings(lines[0]) if lines else TABLE
+
+
+def _are_qrels(lines: Sequence[str]) -> bool:
+    """Whether lines are qrels, be it with mistakes, which reading names: the first is one, and at least half are."""
+    right = sum(map(bool, map(_QRELS.match, lines)))
+    if right == len(lines):
+        return True
+    has_means = any(_DECIMAL.match(line) and not _QRELS.match(line) for line in lines)
+    return _QRELS.match(lines[0]) is not None and right * 2 >= len(lines) and not has_means
 
 
 def names_in(line: str) -> list[str]:

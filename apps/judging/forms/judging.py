@@ -41,8 +41,15 @@ class CarryForm(KaratForm):
     seen = forms.CharField(max_length=64)
 
 
+class FacetsField(forms.MultipleChoiceField):
+    """Ids of subtopics; which the query has is the action's to say."""
+
+    def valid_value(self, value: str) -> bool:
+        return True
+
+
 class GradeForm(forms.Form):
-    """One grade from the judging screen without script."""
+    """One grade from the judging screen without script. `has_facets`: subtopics were asked for, perhaps none chosen."""
 
     seat = forms.IntegerField(min_value=1)
     key = forms.CharField(max_length=64)
@@ -50,6 +57,8 @@ class GradeForm(forms.Form):
     cant_judge = forms.ChoiceField(required=False, choices=[("", ""), *CantJudgeReason.choices])
     note = forms.CharField(required=False, max_length=10_000)
     spans = forms.JSONField(required=False)
+    facets = FacetsField(required=False)
+    has_facets = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -65,7 +74,8 @@ class GradeForm(forms.Form):
         """The validated answer, for the action."""
         data = self.cleaned_data
         spans = data["spans"] or []
-        return Answer(grade=data["grade"], cant_judge=data["cant_judge"], note=data["note"], spans=spans)
+        facets = data["facets"] if data["has_facets"] and data["grade"] is not None else None
+        return Answer(grade=data["grade"], cant_judge=data["cant_judge"], note=data["note"], spans=spans, facets=facets)
 
 
 class KeysForm(KaratForm):
@@ -152,9 +162,11 @@ class SecondGradeForm(KaratForm):
 
 
 class HoldForm(KaratForm):
-    """A lead's grade for one pair, or "can't be judged"."""
+    """A lead's grade for one pair, or "can't be judged", and the subtopics it answers."""
 
     grade = forms.ChoiceField()
+    facets = FacetsField(required=False)
+    has_facets = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, scale: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -165,6 +177,14 @@ class HoldForm(KaratForm):
         """The grade, None for "can't be judged"; call on a valid form."""
         value = self.cleaned_data["grade"]
         return None if value == CANT else int(value)
+
+    @property
+    def chosen(self) -> list[str] | None:
+        """The subtopics; None where the query has none, or the pair can't be judged."""
+        if not self.cleaned_data["has_facets"] or self.decided is None:
+            return None
+        chosen: list[str] = self.cleaned_data["facets"]
+        return chosen if self.decided > 0 else []
 
 
 class DecideForm(KaratForm):

@@ -39,7 +39,7 @@ from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, 
 from apps.judging.formats.recognition import AUTO, TABLE, TOOLS, recognise
 from apps.judging.imports.previews import GRADED, HERE, NEW, plan_of_draft, raters_notes, standing_messages
 from apps.judging.models import Round
-from apps.queries.actions import import_queries
+from apps.queries.actions.queries import import_queries
 from apps.queries.formats.records import QueryRow
 
 CHOICES = {
@@ -203,6 +203,7 @@ class JudgementImport(ImportKind):
     undone = "Its grades count nowhere. They stay on record."
 
     def preview(self, file: FileToImport, progress: Progress) -> ImportPlan:
+        file = file.in_utf8()
         if _format(file) in TABLES:
             return _table_plan(file, _table(file))
         draft = _draft(file, for_later=True)
@@ -214,6 +215,7 @@ class JudgementImport(ImportKind):
 
     @contextmanager
     def prepared(self, file: FileToImport, *, actor: User, at: datetime) -> Iterator[PreparedJudgements | None]:
+        file = file.in_utf8()
         if _format(file) in TABLES:
             yield None
             return
@@ -232,6 +234,7 @@ class JudgementImport(ImportKind):
     def apply(
         self, file: FileToImport, *, actor: User, at: datetime, prepared: PreparedJudgements | None = None
     ) -> ImportPlan:
+        file = file.in_utf8()
         if prepared is None and _format(file) in TABLES:
             return _apply_table(file, actor=actor, at=at)
         draft = prepared.draft if prepared else _draft(file)

@@ -30,10 +30,10 @@ from apps.judging.actions.adjudication import (
     settle_bulk,
 )
 from apps.judging.core.guidelines import highest_first
-from apps.judging.core.resolution import ResolutionRule, settled_by
+from apps.judging.core.resolution import ResolutionRule, settled_by, settled_facets
 from apps.judging.enums import DecidedBy, ErrorType, RoundState
 from apps.judging.forms.judging import DecideForm, HoldForm, SettleForm
-from apps.judging.models import Adjudication, Round
+from apps.judging.models import Adjudication, HeldDecision, Round
 from apps.judging.selectors import board
 from apps.judging.selectors.deciding import (
     adjudicable,
@@ -170,9 +170,11 @@ def _hold(request: HttpRequest, round_: Round, row: PoolEntry, person: User) -> 
         entry = entry_in(round_, int(taken[:18]))
         drop_held(round_=round_, entry=entry, lead=person)
         return redirect("judging:adjudicate-pair", slug=slug, pk=round_.pk, entry=entry.pk)
-    form = HoldForm({"grade": request.POST.get("hold")}, scale=round_.project.grades)
+    given = request.POST.copy()
+    given["grade"] = given.get("hold", "")
+    form = HoldForm(given, scale=round_.project.grades)
     if form.is_valid():
-        hold_decision(round_=round_, entry=row, lead=person, grade=form.decided, at=timezone.now())
+        hold_decision(round_=round_, entry=row, lead=person, grade=form.decided, facets=form.chosen, at=timezone.now())
         held = held_by_lead(round_, person)
         left = [pair.entry_id for pair in adjudicable(round_, person) if pair.entry_id not in held]
         row_pk = next(iter(left), row.pk)
@@ -246,6 +248,14 @@ def _apart(pair: JudgedPair) -> str:
     return f"{pair.spread:.0f} apart"
 
 
+def _facet_rows(row: PoolEntry, judged: JudgedPair, held: HeldDecision | None) -> list[tuple[str, str, bool]]:
+    """The subtopics of the query: id, words, and whether the lead chose it, else whether its judges do."""
+    given = [judgement.facets for judgement in judged.judgements]
+    highest = max((grade for grade in judged.answers if grade is not None), default=0)
+    chosen = held.facets if held and held.facets is not None else settled_facets(given, highest)
+    return [(facet["id"], facet["words"], facet["id"] in (chosen or [])) for facet in row.query.facets]
+
+
 def _context(round_: Round, row: PoolEntry, judged: JudgedPair, form: DecideForm, person: User) -> dict[str, object]:
     guideline, rows = round_.guideline, _listed(round_, person, row)
     held = [each for each in rows if each.is_held]
@@ -257,6 +267,7 @@ def _context(round_: Round, row: PoolEntry, judged: JudgedPair, form: DecideForm
         "entry": row,
         "pair": judged,
         "voices": shown,
+        "facets": _facet_rows(row, judged, held_by_lead(round_, person).get(row.pk)),
         "spans": shown[0].spans if shown else [],
         "others": [span for voice in shown[1:] for span in voice.spans],
         "own": person.pk,

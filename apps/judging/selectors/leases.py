@@ -72,7 +72,7 @@ def in_order(pairs: Sequence[L], round_: Round, annotator_id: int, reached: int)
 # The last column: whether another document of the corpus has the same title. The title alone may not name it then.
 LEASED = """
 SELECT s.id, s.query_id, s.entry_id, s.reserved_for_id, s.due_after,
-       q.outside_id, q.text, q.intent, q.description, b.outside_id, d.outside_id,
+       q.outside_id, q.text, q.intent, q.description, q.facets, b.outside_id, d.outside_id,
        d.title, v.title, v.section_path, v.page_start, v.page_end, v.text, v.digest,
        EXISTS (SELECT 1 FROM corpus_document o
                 WHERE o.corpus_id = d.corpus_id AND substr(o.title, 1, 200) = substr(d.title, 1, 200)
@@ -99,6 +99,7 @@ class LeasedPair(NamedTuple):
     text_of_query: str
     intent: str
     description: str
+    facets: str
     block: str
     document: str
     document_title: str
@@ -112,7 +113,13 @@ class LeasedPair(NamedTuple):
 
     def as_json(self, document: str) -> dict[str, Any]:
         """The pair as `serializers.PairOut` describes it."""
-        query = {"id": self.query, "text": self.text_of_query, "intent": self.intent, "description": self.description}
+        query = {
+            "id": self.query,
+            "text": self.text_of_query,
+            "intent": self.intent,
+            "description": self.description,
+            "facets": json.loads(self.facets),
+        }
         block = {
             "id": self.block,
             "document": document,

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, SmallIntegerField, Value
+from django.db.models import Count, F, JSONField, Q, QuerySet, SmallIntegerField, Value
 
 from apps.common.digests import digest_of_lines
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.plan import shuffled
-from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
+from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, settled_facets, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, SecondGrade
 from apps.retrieval.models import Pool, PoolEntry
@@ -24,7 +24,7 @@ PairKey = tuple[int, TextKey]
 
 
 class ResolvedPair(NamedTuple):
-    """A pair and the resolution of its judgements."""
+    """A pair and the resolution of its judgements. `facets` are its subtopics, None where nobody was asked."""
 
     entry_id: int
     query_id: int
@@ -34,6 +34,7 @@ class ResolvedPair(NamedTuple):
     resolution: Resolution
     grade: int | None
     judges: int
+    facets: list[str] | None = None
 
     @property
     def is_ruled_out(self) -> bool:
@@ -60,6 +61,14 @@ class JudgedPair:
         """The resolution of the answers."""
         ruling = Ruling(self.decision.grade, self.decision.decided_by) if self.decision else None
         return resolve(self.answers, planned=self.planned, ruling=ruling)
+
+    @property
+    def facets(self) -> list[str] | None:
+        """The subtopics of the pair; None where nobody was asked."""
+        if self.decision is not None and self.decision.facets is not None:
+            chosen: list[str] = self.decision.facets
+            return chosen
+        return settled_facets([judgement.facets for judgement in self.judgements], self.resolved.grade)
 
     @property
     def mark(self) -> str:
@@ -130,13 +139,18 @@ ANSWER, UNFILLED = "answer", "unfilled"
 
 @dataclass(slots=True)
 class _Given:
-    """What was given to a pair: the live answers, None for "can't judge", a ruling, and how many seats are unfilled."""
+    """What was given to a pair: the live answers, None for "can't judge", a ruling, and how many seats are unfilled.
+
+    `facets` are those of the answers that were asked for them, `ruled_facets` those of the ruling.
+    """
 
     query_id: int
     version_id: int
     answers: list[int | None] = field(default_factory=list)
     ruling: Ruling | None = None
     unfilled: int = 0
+    facets: list[list[str]] = field(default_factory=list)
+    ruled_facets: list[str] | None = None
 
 
 def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
@@ -152,20 +166,24 @@ def _given_in(rounds: Iterable[Round]) -> dict[int, dict[int, _Given]]:
     answered = Judgement.objects.filter(round__in=running, pass_number=1)
     seats = Seat.objects.filter(entry__in=answered.values("entry"), round__in=running, pass_number=1)
     unfilled = seats.exclude(state=SeatState.DONE).annotate(
-        grade=Value(None, SmallIntegerField()), what=Value(UNFILLED)
+        grade=Value(None, SmallIntegerField()), facets=Value(None, JSONField()), what=Value(UNFILLED)
     )
-    columns = ("round", "entry", "entry__query", "entry__version", "grade", "what")
+    columns = ("round", "entry", "entry__query", "entry__version", "grade", "facets", "what")
     rows = live.values_list(*columns).union(rulings.values_list(*columns), unfilled.values_list(*columns), all=True)
-    for round_id, entry, query, version, grade, what in rows.order_by("round", "entry").iterator(chunk_size=ROWS):
+    for round_id, entry, query, version, grade, facets, what in rows.order_by("round", "entry").iterator(
+        chunk_size=ROWS
+    ):
         pairs = given[round_id]
         if (pair := pairs.get(entry)) is None:
             pair = pairs[entry] = _Given(query, version)
         if what == ANSWER:
             pair.answers.append(grade)
+            if facets is not None:
+                pair.facets.append(facets)
         elif what == UNFILLED:
             pair.unfilled += 1
         else:
-            pair.ruling = Ruling(grade, what)
+            pair.ruling, pair.ruled_facets = Ruling(grade, what), facets
     return given
 
 
@@ -211,8 +229,9 @@ def settled_texts(
             key = pair.query_id, texts[pair.version_id]
             state, resolution, grade = _resolved(tuple(pair.answers), judges + pair.unfilled, pair.ruling)
             if state is not PairState.PARTLY or key not in settled:
+                facets = pair.ruled_facets if pair.ruled_facets is not None else settled_facets(pair.facets, grade)
                 settled[key] = ResolvedPair(
-                    entry, key[0], pair.version_id, round_.pk, state, carried or resolution, grade, judges
+                    entry, key[0], pair.version_id, round_.pk, state, carried or resolution, grade, judges, facets
                 )
     return settled
 

@@ -100,6 +100,7 @@ class EarlierAnswer(NamedTuple):
     cant_judge: str
     note: str
     given_at: datetime
+    facets: list[str] | None
 
 
 class EarlierDecision(NamedTuple):
@@ -141,7 +142,7 @@ def earlier_grades(snapshot: Snapshot, pairs: Collection[Pair]) -> Earlier:
     closed = rounds.filter(state=RoundState.CLOSED)
     live = Judgement.objects.filter(of_pairs, round__in=closed, superseded_by=None).order_by("round__number", "pk")
     found: dict[Pair, list[EarlierAnswer]] = {}
-    rows = live.values_list(*OF_TEXT, "round", "annotator", "grade", "cant_judge", "note", "given_at")
+    rows = live.values_list(*OF_TEXT, "round", "annotator", "grade", "cant_judge", "note", "given_at", "facets")
     for query, block, digest, *answer in rows:
         if pair := by_text.get((query, TextKey(block, digest))):
             given = EarlierAnswer(pair, *answer)

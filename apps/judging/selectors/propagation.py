@@ -94,12 +94,13 @@ class CarryRule(StrEnum):
 
 
 class Carried(NamedTuple):
-    """A pair, the block version that was judged for it, and the grade it would get."""
+    """A pair, the block version that was judged for it, and the grade and the subtopics it would get."""
 
     entry: PoolEntry
     judged: int
     is_exact: bool
     grade: int
+    facets: list[str] | None = None
 
 
 class Carry(NamedTuple):
@@ -130,7 +131,7 @@ def carry_of(pool: Pool) -> Carry:
     pending = []
     unsettled = done = 0
     for entry, text in with_text:
-        grade = grades.get((entry.query_id, text.text))
+        grade, facets = grades.get((entry.query_id, text.text), (None, None))
         if entry.pk in judged:
             continue
         if grade is None:
@@ -138,7 +139,7 @@ def carry_of(pool: Pool) -> Carry:
         elif carried.get(entry.pk) == grade:
             done += 1
         else:
-            pending.append(Carried(entry, text.text, text.is_exact, grade))
+            pending.append(Carried(entry, text.text, text.is_exact, grade, facets))
     exact, near = [each for each in pending if each.is_exact], [each for each in pending if not each.is_exact]
     return Carry(exact, near, unsettled, done, own=len(judged))
 
@@ -148,20 +149,20 @@ def _judged_text(entry: PoolEntry) -> Representative:
     return Representative(sampled["as"], sampled["exact"])
 
 
-def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
-    """The settled grades of these pairs in the closed rounds on the pool's texts; the latest round counts."""
+def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, tuple[int, list[str] | None]]:
+    """Settled grades and subtopics of these pairs in the closed rounds on the pool's texts; the latest round counts."""
     entries: dict[int, dict[int, Key]] = {}
     for pk, of_pool, key in _entries_of(pool, wanted):
         entries.setdefault(of_pool, {})[pk] = key
     rounds = (
         Round.objects.in_force().filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
     )
-    grades: dict[Key, int | None] = {}
+    found: dict[Key, JudgedPair] = {}
     for round_ in rounds.order_by("number"):
         own = entries[round_.pool_id]
         for part in _parts(sorted(own)):
-            grades.update({own[pair.entry_id]: pair.resolved.grade for pair in pairs_of(round_, part)})
-    return {key: grade for key, grade in grades.items() if grade is not None}
+            found.update({own[pair.entry_id]: pair for pair in pairs_of(round_, part)})
+    return {key: (grade, pair.facets) for key, pair in found.items() if (grade := pair.resolved.grade) is not None}
 
 
 def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int, Key]]:

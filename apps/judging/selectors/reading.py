@@ -179,6 +179,11 @@ class PairReading(NamedTuple):
         return self.judgement.spans if self.judgement else []
 
     @property
+    def facets(self) -> list[str]:
+        """The subtopics this person chose, by id."""
+        return (self.judgement.facets if self.judgement else None) or []
+
+    @property
     def spans_json(self) -> str:
         """The evidence, for the script."""
         return json.dumps(self.spans)

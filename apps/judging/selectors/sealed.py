@@ -17,8 +17,11 @@ def register() -> None:
 
 
 def judgement_payload(judgement: Judgement) -> dict[str, Any]:
-    """All fields of a judgement, the note included, since a note is the judge's own text."""
-    return {
+    """All fields of a judgement, the note included, since a note is the judge's own text.
+
+    Subtopics are left out where nobody was asked for them, as before anybody could be.
+    """
+    return _facets(judgement) | {
         "round": judgement.round_id,
         "seat": judgement.seat_id,
         "entry": judgement.entry_id,
@@ -58,16 +61,24 @@ def second_grade_payload(given: SecondGrade) -> dict[str, Any]:
     }
 
 
+def _facets(row: Judgement | Adjudication) -> dict[str, Any]:
+    return {} if row.facets is None else {"facets": row.facets}
+
+
 def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
-    """Who decided is left out where a lead did who had no part in it, as before others could."""
+    """Who decided is left out where a lead did who had no part in it, as before others could; so are subtopics."""
     by = {} if decision.decided_by == DecidedBy.LEAD else {"decided_by": decision.decided_by}
-    return by | {
-        "round": decision.round_id,
-        "entry": decision.entry_id,
-        "adjudicator": decision.adjudicator_id,
-        "grade": decision.grade,
-        "reason": decision.reason,
-        "error_type": decision.error_type,
-        "supersedes": decision.supersedes_id,
-        "given_at": utc_text(decision.given_at),
-    }
+    return (
+        by
+        | _facets(decision)
+        | {
+            "round": decision.round_id,
+            "entry": decision.entry_id,
+            "adjudicator": decision.adjudicator_id,
+            "grade": decision.grade,
+            "reason": decision.reason,
+            "error_type": decision.error_type,
+            "supersedes": decision.supersedes_id,
+            "given_at": utc_text(decision.given_at),
+        }
+    )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.field_names import BLOCK, QUERY, SameMeaning, meant, plain_name
-from apps.common.files.json_tables import json_rows
+from apps.common.files.json_tables import bare_rows, json_rows
 from apps.common.files.numbers import Decimals, whole_in
 from apps.common.files.tables import DELIMITERS
 from apps.common.files.tabular import TableFile, read_rows
@@ -50,6 +50,7 @@ AS_OBJECTS = "{"
 """Instead of a delimiter: the file is JSON."""
 OF_QUERIES = re.compile(rb'\s*\{\s*"(?!usage")[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*-?[0-9]')
 """Scores by passage, by query, as ranx and pytrec_eval save a run."""
+HEADING_ROW = re.compile(rb'\s*(?:\[\s*|\{\s*"columns"\s*:\s*)?(\[\s*"[^"\\]*"(?:\s*,\s*"[^"\\]*")*\s*\])')
 OF_RESULTS = {"id", "text", "pages", "page", "start", "end", "document_id"}
 """What objects have that say what a system returned, see `results`."""
 BY_RANK = RunColumns(0, 1, None, 2, None, is_headed=False)
@@ -74,7 +75,12 @@ def columns_of(start: bytes) -> tuple[RunColumns, str] | None:
 
 
 def _first_fields(start: bytes) -> list[str]:
-    """The fields of the first object of JSON, none where it is cut off, or a result with a passage of its own."""
+    """The fields of the first object of JSON, none where it is cut off, or a result with a passage of its own.
+
+    Of rows that are lists, and of a table as pandas splits it, the names of the columns.
+    """
+    if row := HEADING_ROW.match(start):
+        return [str(name) for name in json.loads(row[1])]
     text = start.decode("utf-8", errors="replace").lstrip(" \t\r\n[")
     try:
         first, _ = json.JSONDecoder().raw_decode(text)
@@ -108,7 +114,8 @@ def rows_of(
     seen: set[tuple[str, str]] = set()
     numbers = Decimals(has_commas=delimiter not in {",", AS_OBJECTS})
     if delimiter == AS_OBJECTS:
-        heading, records = json_rows(source, errors)
+        bare = bare_rows(source)
+        heading, records = (bare[1][0][1], iter(bare[1][1:])) if bare else json_rows(source, errors)
         columns = _named(heading) or columns
     else:
         records = read_rows(source, delimiter=delimiter)

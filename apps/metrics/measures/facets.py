@@ -1,8 +1,8 @@
 """Measures for queries with facets (subtopics, intents): how many are answered, and how soon.
 
 They are those of NIST's ndeval. A facet counts for a query when some block was judged relevant to it; a query without
-such a facet scores 0. A block gains more when its facets occur less above it: each time a facet occurs, its gain is
-multiplied by 1 − alpha.
+such a facet scores 0, and one of which no block was judged by facets has no value. A block gains more when its facets
+occur less above it: each time a facet occurs, its gain is multiplied by 1 − alpha.
 """
 
 from __future__ import annotations
@@ -192,13 +192,23 @@ def _ap_ia(run: Pass, measure: Measure) -> Floats:
     return ratio(run.sums(cells >> BLOCK_BITS, by_facet), _counts(run.judged, measure.rel))
 
 
+def _where_judged(values: Callable[[Pass, Measure], Floats]) -> Callable[[Pass, Measure], Floats]:
+    """The values, undefined (NaN) for a query of which no block was judged by facets."""
+
+    def of(run: Pass, measure: Measure) -> Floats:
+        is_judged = np.bincount(_facets(run.judged).query, minlength=run.size) > 0
+        return np.where(is_judged, values(run, measure), np.nan)
+
+    return of
+
+
 def _entry(name: str, words: str, source: str, values: Callable[[Pass, Measure], Floats], **more: object) -> Entry:
     given = {
         "cutoff": "needed",
         "takes": frozenset({"rel", "judged_only"}),
         "needs": frozenset({GRADES, FACETS}),
     } | more
-    return Entry(name, words, source, values, **given)  # type: ignore[arg-type]
+    return Entry(name, words, source, _where_judged(values), **given)  # type: ignore[arg-type]
 
 
 WITH_ALPHA = frozenset({"rel", "judged_only", "alpha"})

@@ -13,7 +13,8 @@ from apps.accounts.access.api import CorpusAPIView
 from apps.accounts.enums import Role
 from apps.common.web.api import PAGING, body_in, change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
-from apps.queries import actions, selectors
+from apps.queries import selectors
+from apps.queries.actions import sources as sources_actions
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source
 
@@ -124,7 +125,9 @@ class SourceList(SourceView):
     @extend_schema(operation_id="queries_create_source", request=NewSourceInput, responses={201: SourceOut})
     def post(self, request: Request, slug: str) -> Response:
         body = body_in(request.data, NewSourceInput)
-        source = actions.create_source(project=self.project, actor=self.member.user, at=timezone.now(), **body.values())
+        source = sources_actions.create_source(
+            project=self.project, actor=self.member.user, at=timezone.now(), **body.values()
+        )
         return Response(self.facts(source.pk), status=201)
 
 
@@ -146,7 +149,7 @@ class SourceEdit(SourceView):
         source = selectors.source_in(self.project, pk)
         as_it_is = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
         values = as_it_is | change_in(request.data, SourceInput).values()
-        actions.edit_source(source_id=source.pk, actor=self.member.user, at=timezone.now(), **values)
+        sources_actions.edit_source(source_id=source.pk, actor=self.member.user, at=timezone.now(), **values)
         return Response(self.facts(pk))
 
 
@@ -157,7 +160,7 @@ class PermissionGrant(SourceView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         source = selectors.source_in(self.project, pk)
         given = given_in(request.data, PermissionInput)
-        actions.grant_permission(source_id=source.pk, actor=self.member.user, at=timezone.now(), **given)
+        sources_actions.grant_permission(source_id=source.pk, actor=self.member.user, at=timezone.now(), **given)
         return Response(self.facts(pk), status=201)
 
 
@@ -168,7 +171,7 @@ class PermissionRevoke(SourceView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         permission = selectors.permission_in(self.project, pk)
         given = given_in(request.data, RevokeInput)
-        revoked = actions.revoke_permission(
+        revoked = sources_actions.revoke_permission(
             permission_id=permission.pk,
             reason=given["reason"],
             actor=self.member.user,

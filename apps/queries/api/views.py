@@ -11,15 +11,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access.api import CorpusAPIView
-from apps.accounts.enums import Role
+from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.api import change_in, given_in, oldest_first, page_of
 from apps.common.web.forms import ChoiceField
 from apps.corpus.imports.api import PAGING
-from apps.queries import actions, selectors
+from apps.queries import selectors
+from apps.queries.actions import failures as failures_actions
+from apps.queries.actions import queries as queries_actions
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.enums import Difficulty
-from apps.queries.models import Query, Source
+from apps.queries.core.naming import LONGEST_WORDS, parse_facets, stored_facets
+from apps.queries.enums import Difficulty, QueryCheck, ReportState, VariantKind
+from apps.queries.models import FailureReport, Query, Source
 from apps.queries.rules import MOST_AT_ONCE
 
 COLUMNS = {"query_id": "outside_id", "group": "group_key"}
@@ -28,13 +31,25 @@ LONGEST_TEXT = 4_000
 LONGEST_TAGS = 1_000
 
 
+class FacetSerializer(serializers.Serializer):
+    """A subtopic of a query."""
+
+    id = serializers.CharField(max_length=20, help_text="Letters, digits, hyphens, dots and underscores; not 0.")
+    words = serializers.CharField(max_length=LONGEST_WORDS)
+
+
 class QuerySerializer(serializers.ModelSerializer[Query]):
-    """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said."""
+    """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said.
+
+    `remarks` is what the checks found and nobody has settled: a sentence by check.
+    """
 
     query_id = serializers.CharField(source="outside_id", read_only=True)
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
     difficulty = ChoiceField(choices=["", *Difficulty.values], read_only=True)
+    facets = FacetSerializer(many=True, read_only=True, help_text="Its subtopics in order.")
+    remarks = serializers.DictField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Query
@@ -52,7 +67,10 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
             "group",
             "tags",
             "metadata",
+            "facets",
+            "remarks",
             "locked_at",
+            "facets_locked_at",
             "retired_at",
             "retired_reason",
         )
@@ -95,6 +113,19 @@ class TagsField(serializers.ListField):
         return tags
 
 
+class FacetsField(serializers.ListField):
+    """Subtopics, as they are stored."""
+
+    child = FacetSerializer()
+
+    def to_internal_value(self, data: Any) -> list[dict[str, str]]:
+        given = super().to_internal_value(data)
+        try:
+            return stored_facets(parse_facets([dict(one) for one in given]))
+        except ValueError as fault:
+            raise serializers.ValidationError(f"{fault}.") from None
+
+
 class StrataInput(serializers.Serializer):
     """What queries are told apart by. `source` is the slug of one, null: not known."""
 
@@ -122,6 +153,7 @@ class QueryInput(StrataInput):
         required=False, allow_blank=True, max_length=200, help_text="A short name shown in lists."
     )
     tags = TagsField(required=False)
+    facets = FacetsField(required=False, help_text="Its subtopics in order, at most 12: id and words of each.")
 
 
 class NewQueryInput(QueryInput):
@@ -194,7 +226,7 @@ class QuerySource(BulkView):
         """Set the source of many queries, or of none of them when one is unknown. Retired ones do not change."""
         given = given_in(request.data, QuerySourceSerializer)
         named = in_columns({"source": given["source"]}, self.project)
-        changed = actions.change_queries(
+        changed = queries_actions.change_queries(
             project=self.project,
             query_ids=self.keys(given["query_ids"]),
             change=BulkChange(named),
@@ -211,7 +243,7 @@ class QueryChange(BulkView):
     def post(self, request: Request, slug: str) -> Response:
         """Change many queries alike, or none of them when one is unknown. Retired ones do not change."""
         body = change_in(request.data, BulkChangeInput)
-        changed = actions.change_queries(
+        changed = queries_actions.change_queries(
             project=self.project,
             query_ids=self.keys(body.validated_data["query_ids"]),
             change=body.change(self.project),
@@ -221,13 +253,66 @@ class QueryChange(BulkView):
         return Response(QueriesChangedSerializer({"changed": changed}).data)
 
 
-FILTERS = ("state", "source", "difficulty", "domain", "query_type", "text")
+class QueryIdsInput(serializers.Serializer):
+    query_ids = serializers.ListField(
+        child=serializers.CharField(max_length=200), min_length=1, max_length=MOST_AT_ONCE
+    )
+
+
+class RemarksSettled(BulkView):
+    """The open remarks on many queries."""
+
+    @extend_schema(operation_id="queries_settle_remarks", request=QueryIdsInput, responses=QueriesChangedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Record that what the checks remarked on these queries is all right, or nothing when one is unknown."""
+        given = given_in(request.data, QueryIdsInput)
+        keys = self.keys(given["query_ids"])
+        settled = queries_actions.settle_remarks(
+            project=self.project, query_ids=keys, actor=self.member.user, at=timezone.now()
+        )
+        return Response(QueriesChangedSerializer({"changed": settled}).data)
+
+
+class VariantsInput(QueryIdsInput):
+    """`seed` makes the same variants again."""
+
+    kinds = serializers.ListField(child=ChoiceField(choices=VariantKind.choices), min_length=1)
+    seed = serializers.IntegerField(default=1, min_value=0, max_value=2**31 - 1)
+
+
+class VariantsSerializer(serializers.Serializer):
+    """The ids of the variants that were added."""
+
+    query_ids = serializers.ListField(child=serializers.CharField())
+
+
+class QueryVariants(BulkView):
+    """Degraded wordings of many queries."""
+
+    @extend_schema(operation_id="queries_add_variants", request=VariantsInput, responses={201: VariantsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Add those that the queries do not have yet. They have the grades of their originals; nobody judges them."""
+        given = given_in(request.data, VariantsInput)
+        added = queries_actions.add_variants(
+            project=self.project,
+            query_ids=self.keys(given["query_ids"]),
+            kinds=given["kinds"],
+            seed=given["seed"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response(VariantsSerializer({"query_ids": [query.outside_id for query in added]}).data, status=201)
+
+
+FILTERS = ("state", "source", "difficulty", "domain", "query_type", "remarks", "text")
+REMARKS = (selectors.ANY_REMARK, *QueryCheck.values)
 PARAMETERS = [
     OpenApiParameter("state", str, enum=list(selectors.STATES), description="by default live"),
     OpenApiParameter("source", str, description="slug of a source, or ~ for queries without one"),
     OpenApiParameter("difficulty", str, enum=Difficulty.values),
     OpenApiParameter("domain", str),
     OpenApiParameter("query_type", str),
+    OpenApiParameter("remarks", str, enum=REMARKS, description="with an open remark of this check"),
     OpenApiParameter("text", str, description="part of the words, the label or the id"),
     *PAGING,
 ]
@@ -246,13 +331,15 @@ class QueryList(CorpusAPIView):
             raise ValidationError({"state": f"One of {', '.join(selectors.STATES)}."})
         if filters.difficulty and filters.difficulty not in Difficulty.values:
             raise ValidationError({"difficulty": f"One of {', '.join(Difficulty.values)}."})
+        if filters.remarks and filters.remarks not in REMARKS:
+            raise ValidationError({"remarks": f"One of {', '.join(REMARKS)}."})
         rows = selectors.narrowed(selectors.queries_in(self.project), filters)
         return oldest_first(request, rows, QuerySerializer, *FILTERS)
 
     @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
         fields = in_columns(given_in(request.data, NewQueryInput), self.project)
-        query = actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
+        query = queries_actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
         return Response(QuerySerializer(query).data, status=201)
 
 
@@ -275,7 +362,7 @@ class QueryEdit(CorpusAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
         changes = in_columns(change_in(request.data, QueryInput).validated_data, self.project)
-        actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
+        queries_actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
 
 
@@ -288,5 +375,89 @@ class QueryRetire(CorpusAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         query = selectors.query_in(self.project, pk)
         reason = given_in(request.data, RetireQueryInput)["reason"]
-        actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
+        queries_actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
+
+
+class FailureSerializer(serializers.ModelSerializer[FailureReport]):
+    """A report of a search that went wrong, with masks. Of a rejected one the words are deleted.
+
+    `query_id` is the query that it became.
+    """
+
+    state = ChoiceField(choices=ReportState.choices, read_only=True)
+    query_id = serializers.CharField(source="query.outside_id", default=None, read_only=True, allow_null=True)
+    remarks = serializers.DictField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = FailureReport
+        fields = ("id", "text", "expected", "passage", "remarks", "state", "reason", "query_id", "reported_at")
+        read_only_fields = fields
+
+
+class FailureInput(serializers.Serializer):
+    """`passage` is the id of a passage that answers, as files have it."""
+
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text="What was searched for.")
+    expected = serializers.CharField(
+        required=False, allow_blank=True, max_length=4_000, default="", help_text="What should have been found."
+    )
+    passage = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
+    has_consent = serializers.BooleanField(help_text="That the project may keep the query; without it nothing is kept.")
+
+
+class FailureDecisionInput(serializers.Serializer):
+    step = ChoiceField(choices=["take", "reject"])
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=400, default="")
+
+
+class FailureList(CorpusAPIView):
+    """Reports of searches that went wrong."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": ()}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.FAILURES_WRITE}
+
+    @extend_schema(
+        operation_id="failures_list",
+        parameters=[OpenApiParameter("state", str, enum=ReportState.values), *PAGING],
+        responses=page_of("FailurePage", FailureSerializer),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        reports = selectors.reports_in(self.project)
+        if state := request.query_params.get("state"):
+            if state not in ReportState.values:
+                raise ValidationError({"state": f"One of {', '.join(ReportState.values)}."})
+            reports = reports.filter(state=state)
+        return oldest_first(request, reports, FailureSerializer, "state")
+
+    @extend_schema(operation_id="failures_report", request=FailureInput, responses={201: FailureSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Report a search that went wrong; what tells of a person is masked before anything is stored."""
+        given = given_in(request.data, FailureInput)
+        report = failures_actions.report_failure(
+            project=self.project, actor=self.member.user, at=timezone.now(), **given
+        )
+        return Response(FailureSerializer(report).data, status=201)
+
+
+class FailureDecision(CorpusAPIView):
+    """Takes a report as a query, or rejects it."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="failures_decide", request=FailureDecisionInput, responses=FailureSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        report_id = selectors.report_in(self.project, pk).pk
+        given = given_in(request.data, FailureDecisionInput)
+        by: dict[str, Any] = {
+            "report_id": report_id,
+            "actor": self.member.user,
+            "at": timezone.now(),
+        }
+        is_taken = given["step"] == "take"
+        report = (
+            failures_actions.take_report(**by)
+            if is_taken
+            else failures_actions.reject_report(reason=given["reason"], **by)
+        )
+        return Response(FailureSerializer(report).data)

@@ -7,6 +7,7 @@ from apps.queries.enums import Difficulty
 
 TEXT, QUERY_ID, INTENT, LABEL, DESCRIPTION = "text", "query_id", "intent", "label", "description"
 TAGS, DIFFICULTY, DOMAIN, QUERY_TYPE, GROUP, SOURCE = "tags", "difficulty", "domain", "query_type", "group", "source"
+FACETS = "facets"
 
 TEXT_HEADINGS = (
     "query", "queries", "search", "searches", "search term", "search terms", "search query", "search phrase",
@@ -101,6 +102,7 @@ ROLES = (
     ColumnRole(QUERY_TYPE, "Kind of query", ("query type", "type", "kind", "intent type")),
     ColumnRole(GROUP, "Group", ("group", "entity", "session", "user group")),
     ColumnRole(SOURCE, "Source", ("source", "origin", "quelle")),
+    ColumnRole(FACETS, "Subtopics", ("facets", "subtopics", "facet", "subtopic", "teilthemen")),
 )
 HOW = {
     TEXT: "text of the search",
@@ -114,4 +116,5 @@ HOW = {
     QUERY_TYPE: "a stratum of scores",
     GROUP: "kept together in a split",
     SOURCE: "a source of this project, by name",
+    FACETS: "1=words; 2=words",
 }

@@ -12,13 +12,16 @@ from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
-from apps.common.text.words import plain_words
 from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.execution.import_reading import ImportRefused
 from apps.corpus.models import Import
 from apps.queries import rules
+from apps.queries.core.checks import Remark
+from apps.queries.core.naming import stored_facets
+from apps.queries.enums import CheckEffect
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query, Source
+from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
 
 
 def added_by(item: Import) -> QuerySet[Query]:
@@ -58,6 +61,12 @@ def remove_added(item: Import) -> None:
     added_by(item).delete()
 
 
+def lock_facets(query_ids: Iterable[int], *, at: datetime) -> None:
+    """Fix the subtopics of those of these queries that have some, in the caller's transaction, with their grades."""
+    for part in chunks(query_ids, CHUNK):
+        Query.objects.filter(pk__in=part, facets_locked_at=None).exclude(facets=[]).update(facets_locked_at=at)
+
+
 CHUNK = 500
 WORDS = ["new", "changed", "unchanged"]
 EDITABLE = (
@@ -72,8 +81,10 @@ EDITABLE = (
     "group_key",
     "tags",
     "metadata",
+    "facets",
 )
 FIELDS = tuple("source_id" if name == "source" else name for name in EDITABLE)
+WRITES = (*FIELDS, "remarks")
 Progress = Callable[[int], None]
 
 
@@ -95,14 +106,14 @@ class QueryComparison:
         self.errors = errors
         self.default_source = default_source
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
-        stored = Query.objects.filter(project=project).values_list("text", "outside_id")
-        self.by_words = {plain_words(text): outside_id for text, outside_id in stored.iterator()}
+        self.gate = QueryGate(project, is_import=True)
 
     def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
             ids = [row.query_id for row in chunk]
             stored = Query.everything.filter(project=self.project, outside_id__in=ids)
             known = {query.outside_id: query for query in stored}
+            self.gate.expect(row.text for row in chunk if row.query_id not in known)
             compared = []
             for row in chunk:
                 try:
@@ -114,12 +125,8 @@ class QueryComparison:
     def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
         values = self._values(row)
         if query is None:
-            other = self.by_words.setdefault(plain_words(row.text), row.query_id)
-            if other != row.query_id:
-                message = f"the query {other} has the same words"
-                self.errors.warn(self.file.error(row.line, "text", row.text, message))
             default = self.default_source.pk if self.default_source else None
-            return QueryChange("new", row, None, {"source_id": default} | values)
+            return QueryChange("new", row, None, {"source_id": default} | values | self._remarked(row, None, values))
         if query.is_asked:
             raise self.file.error(row.line, "query_id", row.query_id, rules.taken_refusal(query))
         changed = {name: value for name, value in values.items() if value != getattr(query, name)}
@@ -127,11 +134,26 @@ class QueryComparison:
             return QueryChange("unchanged", row, query, {})
         if reason := rules.edit_refusal(query, changed):
             raise self.file.error(row.line, "query_id", row.query_id, reason)
-        return QueryChange("changed", row, query, changed)
+        return QueryChange("changed", row, query, changed | self._remarked(row, query, changed))
+
+    def _remarked(self, row: QueryRow, query: Query | None, values: dict) -> dict:
+        """The remarks on what is new of a query; what the project keeps out is an error, what it warns of a warning."""
+        written = {name: values[name] for name in WRITTEN if values.get(name)}
+        remarks = self.gate.remarks(row.query_id, written, row.metadata or (query.metadata if query else {}))
+        if remark := blocked(remarks):
+            raise self._fault(row, remark, rules.blocked_reason(remark))
+        for remark in remarks:
+            if remark.effect == CheckEffect.WARN:
+                self.errors.warn(self._fault(row, remark, remark.sentence))
+        return {"remarks": open_remarks(query, values, remarks)} if written else {}
+
+    def _fault(self, row: QueryRow, remark: Remark, sentence: str) -> InputError:
+        return self.file.error(row.line, remark.field, remark.value, f"{sentence[0].lower()}{sentence[1:].rstrip('.')}")
 
     def _values(self, row: QueryRow) -> dict:
         """The row's values by field of the model, without the fields that the file does not contain."""
         values = row._asdict() | {"tags": None if row.tags is None else list(row.tags)}
+        values["facets"] = None if row.facets is None else stored_facets(row.facets)
         if row.source:
             if row.source not in self.sources:
                 known = ", ".join(sorted(self.sources)) or "none yet"
@@ -156,6 +178,7 @@ def plan_queries(
             write(chunk)
         progress(plan.rows)
     plan.take_errors(comparison.errors)
+    plan.notes += filter(None, [comparison.gate.note])
     return plan
 
 
@@ -172,6 +195,6 @@ def take_queries(comparison: QueryComparison, rows: Iterable[QueryRow], *, actor
                 for name, value in change.values.items():
                     setattr(change.query, name, value)
                 altered.append(change.query)
-        Query.objects.bulk_update(altered, FIELDS, batch_size=100)
+        Query.objects.bulk_update(altered, WRITES, batch_size=100)
 
     return plan_queries(comparison, rows, write=write)

@@ -27,7 +27,7 @@ from apps.corpus.core.table_plans import (
 )
 from apps.corpus.execution.import_reading import open_mapped
 from apps.queries.core import table_roles as roles
-from apps.queries.core.naming import QueryNames
+from apps.queries.core.naming import Facet, QueryNames, parse_facets
 from apps.queries.formats.records import QueryRow
 from apps.queries.models import Query
 from apps.queries.selectors import names_in, source_slugs
@@ -158,6 +158,7 @@ def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | N
         query_type=_cut(values, roles.QUERY_TYPE),
         group_key=_cut(values, roles.GROUP),
         tags=_tags(values),
+        facets=_facets(line, values, reading),
     )
 
 
@@ -169,6 +170,16 @@ def _tags(values: Mapping[str, str]) -> tuple[str, ...] | None:
     if roles.TAGS not in values:
         return None
     return tuple(tag.strip() for tag in re.split("[;,]", values[roles.TAGS]) if tag.strip())
+
+
+def _facets(line: int, values: Mapping[str, str], reading: _Reading) -> tuple[Facet, ...] | None:
+    if roles.FACETS not in values:
+        return None
+    try:
+        return tuple(parse_facets(values[roles.FACETS]))
+    except ValueError as fault:
+        reading.note("facets", f"line {line}: {fault}")
+        return None
 
 
 def _difficulty(line: int, values: Mapping[str, str], reading: _Reading) -> str | None:
@@ -217,6 +228,11 @@ NOTICES = {
         WARN,
         "1 source is not one of this project; it is left out.",
         "{:,} sources are not sources of this project; they are left out.",
+    ),
+    "facets": (
+        STOP,
+        "1 row has subtopics that cannot be read. Mend it, or do not read that column.",
+        "{:,} rows have subtopics that cannot be read. Mend them, or do not read that column.",
     ),
 }
 

@@ -69,9 +69,10 @@ def read_pasted(
 
     They come one a line, as they are copied from a list or a log. A line may begin with an id and a tab; with `has_ids`
     each begins with an id and a blank or colon, with `has_remarks` lines before the first may begin with #. In JSON
-    lines a text stands in quotation marks.
+    lines a text stands in quotation marks. Numbers that only count the lines are left out.
     """
-    form = _id_form(_lines_of(source.head(HEAD_BYTES))) if has_ids else None
+    lines = _lines_of(source.head(HEAD_BYTES))
+    form, are_numbered = _id_form(lines) if has_ids else None, not has_ids and _are_numbered(lines)
     are_quoted = _is_json_lines(source)
     first_rows: dict[str, QueryRow] = {}
     for number, line in read_lines(source):
@@ -83,6 +84,10 @@ def read_pasted(
         if form:
             found = form.match(line)
             line = "\t".join(found.groups() if found else line.split(maxsplit=1))
+        elif are_numbered and (numbered := _NUMBERED.match(line)):
+            line = numbered[2]
+            if not first_rows:
+                errors.warn(source.error(number, "", numbered[0], "the numbers before the lines are left out"))
         elif are_quoted and _QUOTED.match(line):
             line = _unquoted(line)
         try:
@@ -184,6 +189,7 @@ _REMARK = re.compile(r"\s*#(?:\s|\Z)")
 _QUOTED = re.compile(r'\s*"(?:[^"\\]|\\.|"")*"\s*\Z')
 _BLANK_AFTER_ID = re.compile(r"\s*(?=\S*[0-9])([\w.:-]*[\w.-]):?[^\S\t]+(\S.*)")
 _COLON_AFTER_ID = re.compile(r"\s*(?=[\w.-]*[0-9])([\w.-]+)[^\S\t]*:[^\S\t]*(\S.*)")
+_NUMBERED = re.compile(r"\s*([0-9]{1,6})[.)][^\S\t]+(\S.*)")
 _TIME = re.compile(r"\s*[\w.-]+:[0-9]")
 
 
@@ -196,9 +202,18 @@ def _lines_of(head: bytes) -> list[str]:
 
 def _id_form(lines: Sequence[str]) -> re.Pattern[str] | None:
     """How the id and the query of each line are divided, by a colon or a blank; None where lines do not begin so."""
+    if _are_numbered(lines):
+        return _NUMBERED
     if all(map(_COLON_AFTER_ID.match, lines)) and not all(map(_TIME.match, lines)):
         return _COLON_AFTER_ID
     return _BLANK_AFTER_ID if all(map(_BLANK_AFTER_ID.match, lines)) else None
+
+
+def _are_numbered(lines: Sequence[str]) -> bool:
+    """Whether lines begin with numbers that count them, as `1.` and `2.` or `1)` and `2)`."""
+    found = [match for line in lines if (match := _NUMBERED.match(line))]
+    numbers = [int(match[1]) for match in found]
+    return len(lines) > 1 and len(found) == len(lines) and numbers == list(range(numbers[0], numbers[0] + len(lines)))
 
 
 def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
@@ -242,7 +257,11 @@ def doubt_of(source: TableFile, format: str) -> Doubt | None:
     lines = [line.strip() for line in _lines_of(source.head(HEAD_BYTES))]
     if format == LINES:
         if (form := _id_form(lines) if len(lines) > 1 else None) and (found := form.match(lines[0])):
-            forms = {ID_LINES: f"Each line begins with an id, such as “{found[1]}”.", LINES: "A query may begin so."}
+            counted = "The numbers only count the lines, and are left out."
+            forms = {
+                ID_LINES: f"Each line begins with an id, such as “{found[1]}”.",
+                LINES: counted if form is _NUMBERED else "A query may begin so.",
+            }
             return Doubt("Does each line begin with the id of its query?", forms)
         if not lines or not all(map(_QUOTED.match, lines)) or _is_json_lines(source):
             return None

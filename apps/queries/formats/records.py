@@ -1,8 +1,8 @@
 """Readers of queries in CSV, JSONL and Parquet with named fields, and in BEIR's queries.jsonl.
 
-Required are `query_id` and `text`. In CSV `;` separates tags and a column `metadata.x` is field x. BEIR has `_id`,
-`text` and `metadata`, and its other fields are stored in the metadata. Karat's own files in that form have the
-split and the source in the metadata, and nothing else.
+Required are `query_id` and `text`. In CSV `;` separates tags and subtopics, and a column `metadata.x` is field x. BEIR
+has `_id`, `text` and `metadata`, and its other fields are stored in the metadata. Karat's own files in that form have
+the split and the source in the metadata, and nothing else.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +14,7 @@ from apps.common.files.json_lists import read_objects
 from apps.common.files.parquet import object_in, parquet_records
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_csv
+from apps.queries.core.naming import Facet, parse_facets
 from apps.queries.enums import Difficulty
 
 
@@ -36,6 +37,7 @@ class QueryRow(NamedTuple):
     group_key: str | None = None
     tags: tuple[str, ...] | None = None
     metadata: dict | None = None
+    facets: tuple[Facet, ...] | None = None
 
 
 def rows_from(
@@ -119,6 +121,7 @@ def _row(fields: Fields) -> QueryRow:
         "group": lambda: fields.word("group", limit=120),
         "tags": lambda: tuple(fields.words("tags")),
         "metadata": lambda: fields.mapping("metadata"),
+        "facets": lambda: facets_of(fields),
     }
     values = {name: value() for name, value in given.items() if name in fields.values}
     return QueryRow(
@@ -128,6 +131,15 @@ def _row(fields: Fields) -> QueryRow:
         group_key=values.pop("group", None),
         **values,
     )
+
+
+def facets_of(fields: Fields, field: str = "facets") -> tuple[Facet, ...]:
+    """The subtopics in a field, none where it is empty."""
+    given = fields.values.get(field)
+    try:
+        return tuple(parse_facets([] if given is None or given == "" else given))
+    except ValueError as error:
+        raise fields.wrong(field, str(error)) from None
 
 
 def read_beir_queries(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:

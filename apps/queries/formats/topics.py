@@ -2,8 +2,8 @@
 
 A topic is a `<top>`, a `<topic number="…">`, a `<DOC>` or a `<query>`, often inside of a `<topics>`. Inner tags may
 stay open, as in most collections of TREC. The title or query is the query's text, what is described its description,
-and the narrative, which defines what is relevant, its intent; other fields are metadata. The file need not be XML: a
-lone & or < is text.
+and the narrative, which defines what is relevant, its intent; each `<subtopic number="…">` is a subtopic, and other
+fields are metadata. The file need not be XML: a lone & or < is text.
 """
 
 import html
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from apps.common.files.faults import ErrorList
 from apps.common.files.tables import Fields
 from apps.common.files.tabular import TableFile, read_lines
-from apps.queries.formats.records import QueryRow, rows_from
+from apps.queries.formats.records import QueryRow, facets_of, rows_from
 
 RECORDS = ("top", "topic", "doc", "query", "question")
 FIELDS = {
@@ -37,15 +37,31 @@ _ENTITY = re.compile(r"&#?\w+;")
 _AROUND = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>|<!\[CDATA\[|\]\]>", re.DOTALL)
 FREE = ""
 """The field of text that stands in no field."""
+SUBTOPIC, SUBTOPIC_TYPE = "subtopic", "subtopic type"
 
 
 @dataclass
 class Topic:
     line: int
     parts: dict[str, list[str]] = field(default_factory=dict)
+    subtopics: dict[str, list[str]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         return " ".join(" ".join(self.parts.get(name, [])).split())
+
+    def add(self, name: str, text: str) -> None:
+        """Text of a field, or of the subtopic that was begun last."""
+        last = next(reversed(self.subtopics.values())) if name == SUBTOPIC else self.parts.setdefault(name, [])
+        last.append(_unescaped(text))
+
+    def begin_subtopic(self, given: str) -> str:
+        """Under its number, else its place. A number that comes twice is a mistake that the ids tell."""
+        named = {_plain(name): _unescaped(value[1:-1]) for name, value in _ATTRIBUTE.findall(given)}
+        number = named.get("number") or named.get("id") or str(len(self.subtopics) + 1)
+        self.subtopics[number if number not in self.subtopics else f"{number} again"] = []
+        if named.get("type"):
+            self.parts.setdefault(SUBTOPIC_TYPE, []).append(f"{number} {named['type']};")
+        return SUBTOPIC
 
 
 def are_topics(text: str) -> bool:
@@ -69,7 +85,8 @@ def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]
         if "title" not in values and topic.text(FREE):
             values["title"] = topic.text(FREE)
         others = {name: topic.text(name) for name in topic.parts if name not in {*NAMES, FREE} and topic.text(name)}
-        yield topic.line, values | ({"others": others} if others else {})
+        facets = [{"id": one, "words": " ".join(" ".join(text).split())} for one, text in topic.subtopics.items()]
+        yield topic.line, values | ({"others": others} if others else {}) | ({"facets": facets} if facets else {})
 
 
 def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
@@ -88,11 +105,11 @@ def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
                 elif name in NAMES:
                     raise source.error(number, name, line, "the tag is outside a <top>")
                 continue
-            is_own = name in NAMES or name in topic.parts or name == record
+            is_own = name in NAMES or name in topic.parts or name in {record, SUBTOPIC}
             if not is_own and (is_end or before.strip()):
                 continue  # markup within a text
             place = tag.end()
-            topic.parts.setdefault(current, []).append(_unescaped(before))
+            topic.add(current, before)
             if name == record and is_end:
                 _check_text(source, errors, topic, record)
                 yield topic
@@ -102,6 +119,8 @@ def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
                 topic, current = _begun(number, given), FREE
             elif is_end:
                 current = FREE
+            elif name == SUBTOPIC:
+                current = topic.begin_subtopic(given)
             else:
                 if name in {"num", "title"} and topic.text(name):
                     errors.add(source.error(number, name, line, f"<{name}> appears twice in one topic"))
@@ -110,7 +129,7 @@ def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
         if topic is None:
             _refuse_text(source, errors, number, line[place:])
         else:
-            topic.parts.setdefault(current, []).append(_unescaped(line[place:]))
+            topic.add(current, line[place:])
     if topic:
         raise source.error(topic.line, record, "", f"the topic is not closed by </{record}>")
 
@@ -148,4 +167,5 @@ def _topic_row(fields: Fields) -> QueryRow:
         description=fields.text("desc") or None,
         intent=fields.text("narr") or None,
         metadata=fields.mapping("others") or None,
+        facets=facets_of(fields) or None,
     )

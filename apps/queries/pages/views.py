@@ -10,16 +10,29 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access.pages import member_view, user_of
+from apps.accounts.access.pages import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.digests import digest_of
 from apps.common.text.wording import plural
-from apps.common.web.requests import keys_in
-from apps.queries import actions, rules, selectors
+from apps.common.web.requests import key_in, keys_in
+from apps.queries import rules, selectors
+from apps.queries.actions import failures as failures_actions
+from apps.queries.actions import queries as queries_actions
+from apps.queries.actions import sources as sources_actions
+from apps.queries.actions.sources import resting_on
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.execution.revoking import resting_on
-from apps.queries.forms import BulkForm, FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
+from apps.queries.enums import ReportState, VariantKind
+from apps.queries.forms import (
+    BulkForm,
+    FailureForm,
+    FilterForm,
+    NewQueryForm,
+    PermissionForm,
+    QueryForm,
+    SourceForm,
+    VariantsForm,
+)
 from apps.queries.models import Source
 from apps.queries.pages import balance_board
 
@@ -53,7 +66,7 @@ def change(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _applied(request: HttpRequest, project: Project, query_ids: list[int], change: BulkChange) -> HttpResponse:
-    changed = actions.change_queries(
+    changed = queries_actions.change_queries(
         project=project, query_ids=query_ids, change=change, actor=user_of(request), at=timezone.now()
     )
     queries = plural(changed, "query was", "queries were")
@@ -94,6 +107,7 @@ def _to_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 SOURCES = "Permissions"
 PAGE_SIZE = 50
+SHOWN_VARIANTS = 100
 READ_WRITE = ["GET", "HEAD", "POST"]
 
 
@@ -125,15 +139,28 @@ def query_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def query_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = NewQueryForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
+        seen = request.POST.getlist("seen")
         try:
-            query = actions.create_query(
-                project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+            query = queries_actions.create_query(
+                project=project, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
             )
-        except actions.QueryRefused as refusal:
-            form.add_error("outside_id", refusal.sentence)
-        else:
-            return redirect("queries:query", slug=project.slug, pk=query.pk)
+        except queries_actions.QueryRefused as refusal:
+            return _refused(request, form, refusal, seen)
+        return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form)
+
+
+def _refused(
+    request: HttpRequest, form: Any, refusal: queries_actions.QueryRefused, seen: list[str], **context: Any
+) -> HttpResponse:
+    """The form again: with what is wrong, or with what the checks warn of, which a second press lets pass."""
+    if isinstance(refusal, queries_actions.QueryDoubted):
+        passed = {*seen, *(remark.key for remark in refusal.remarks)}
+        return render(
+            request, "queries/query_form.html", {"form": form, "doubts": refusal.remarks, "seen": passed, **context}
+        )
+    form.add_error("outside_id" if refusal.code == "query_exists" else None, refusal.sentence)
+    return _form_page(request, "queries/query_form.html", form, **context)
 
 
 @require_http_methods(READ_WRITE)
@@ -142,9 +169,58 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     form = QueryForm(request.POST or None, project=project, query=query)
     if request.method == "POST" and form.is_valid():
-        actions.edit_query(query_id=query.pk, actor=user_of(request), at=timezone.now(), **form.cleaned_data)
+        seen = request.POST.getlist("seen")
+        try:
+            queries_actions.edit_query(
+                query_id=query.pk, actor=user_of(request), at=timezone.now(), seen=seen, **form.cleaned_data
+            )
+        except queries_actions.QueryRefused as refusal:
+            return _refused(request, form, refusal, seen, query=query)
         return redirect("queries:query", slug=project.slug, pk=query.pk)
     return _form_page(request, "queries/query_form.html", form, query=query)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def settle(request: HttpRequest, project: Project) -> HttpResponse:
+    """The open remarks on the ticked queries, or on all that match the filter in the address, are all right."""
+    settled = queries_actions.settle_remarks(
+        project=project, query_ids=_chosen(request, project), actor=user_of(request), at=timezone.now()
+    )
+    queries = plural(settled, "query has", "queries have")
+    messages.success(request, f"{queries} no open remarks any more. The audit has what they were.")
+    return _to_list(request, project)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def variants(request: HttpRequest, project: Project) -> HttpResponse:
+    """Degraded wordings of the ticked queries, or of all that match the filter, once they were seen."""
+    query_ids = _chosen(request, project)
+    step = request.POST.get("step", "")
+    form = VariantsForm(request.POST if step else None)
+    is_valid = bool(step) and form.is_valid()
+    chosen: dict[str, Any] = form.cleaned_data if is_valid else {"kinds": VariantKind.values, "seed": 1}
+    if is_valid and step == "apply":
+        seen = selectors.new_variants(project, query_ids, **chosen)[:SHOWN_VARIANTS]
+        left_out = {variant.key for variant in seen} - set(request.POST.getlist("take"))
+        by: dict[str, Any] = {"actor": user_of(request), "at": timezone.now(), "left_out": left_out}
+        added = queries_actions.add_variants(project=project, query_ids=query_ids, **by, **chosen)
+        were = plural(len(added), "variant was", "variants were")
+        messages.success(request, f"{were} added. They have the grades of their originals, and nobody judges them.")
+        return _to_list(request, project)
+    reason = rules.variants_refusal(len(query_ids), chosen["kinds"])
+    new = [] if reason or form.errors else selectors.new_variants(project, query_ids, **chosen)
+    context = {
+        "form": form,
+        "refusal": reason,
+        "new": len(new),
+        "number": len(query_ids),
+        "shown": new[:SHOWN_VARIANTS],
+        "which": request.POST.get("which", ""),
+        "ticked": query_ids if request.POST.get("which") != "all" else [],
+    }
+    return render(request, "queries/variants.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
@@ -152,8 +228,63 @@ def query_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def query_retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     query = selectors.query_in(project, pk)
     reason = request.POST.get("reason", "")
-    actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
+    queries_actions.retire_query(query_id=query.pk, reason=reason, actor=user_of(request), at=timezone.now())
     return redirect("queries:query", slug=project.slug, pk=query.pk)
+
+
+@require_safe
+@member_view()
+def failures(request: HttpRequest, project: Project) -> HttpResponse:
+    return _failures_page(request, project, FailureForm())
+
+
+@require_POST
+@member_view()
+def failure_report(request: HttpRequest, project: Project) -> HttpResponse:
+    form = FailureForm(request.POST)
+    if form.is_valid():
+        try:
+            report = failures_actions.report_failure(
+                project=project, actor=user_of(request), at=timezone.now(), **form.cleaned_data
+            )
+        except queries_actions.QueryRefused as refusal:
+            form.add_error("passage" if refusal.code == "passage_unknown" else "text", refusal.sentence)
+        else:
+            messages.success(request, f"Reported as: “{report.text}”. A lead takes it as a query or rejects it.")
+            return redirect("queries:failures", slug=project.slug)
+    return _failures_page(request, project, form)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def failure_decide(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take the report as a query, or reject it; the next one is on the page that follows."""
+    report = selectors.report_in(project, pk)
+    by: dict[str, Any] = {"report_id": report.pk, "actor": user_of(request), "at": timezone.now()}
+    if request.POST.get("step") == "take":
+        query = failures_actions.take_report(**by).query
+        messages.success(request, f"Taken as {query}.")
+    else:
+        failures_actions.reject_report(reason=request.POST.get("reason", ""), **by)
+        messages.success(request, "Rejected. Its words are deleted.")
+    return redirect("queries:failures", slug=project.slug)
+
+
+def _failures_page(request: HttpRequest, project: Project, form: FailureForm) -> HttpResponse:
+    """Leads see the open reports, from one on; everybody sees their own."""
+    reports = selectors.reports_in(project)
+    waiting = reports.filter(state=ReportState.OPEN)
+    after = key_in(request.GET.get("after", "")) or 0
+    own = list(reports.filter(reported_by=user_of(request)).order_by("-pk")[:PAGE_SIZE])
+    return _form_page(
+        request,
+        "queries/failures.html",
+        form,
+        own=own,
+        waiting=waiting.count(),
+        shown=list(waiting.filter(pk__gt=after)[:PAGE_SIZE]) if member_of(request).is_lead else [],
+        is_first=not after,
+    )
 
 
 @require_safe
@@ -168,7 +299,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
     form = SourceForm(request.POST)
     if form.is_valid():
         try:
-            source = actions.create_source(
+            source = sources_actions.create_source(
                 project=project,
                 name=form.cleaned_data["name"],
                 kind=form.cleaned_data["kind"],
@@ -176,7 +307,7 @@ def source_new(request: HttpRequest, project: Project) -> HttpResponse:
                 actor=user_of(request),
                 at=timezone.now(),
             )
-        except actions.SourceRefused as refusal:
+        except sources_actions.SourceRefused as refusal:
             form.add_error("name", refusal.sentence)
         else:
             return redirect("queries:source", slug=project.slug, pk=source.pk)
@@ -197,7 +328,7 @@ def source_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     form = SourceForm(request.POST)
     if not form.is_valid():
         return _source_page(request, source, form, PermissionForm())
-    actions.edit_source(
+    sources_actions.edit_source(
         source_id=source.pk,
         name=form.cleaned_data["name"],
         kind=form.cleaned_data["kind"],
@@ -215,7 +346,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
     form = PermissionForm(request.POST)
     if not form.is_valid():
         return _source_page(request, source, _filled(source), form)
-    actions.grant_permission(
+    sources_actions.grant_permission(
         source_id=source.pk,
         owner=form.cleaned_data["owner"],
         scope=form.cleaned_data["scope"],
@@ -232,7 +363,7 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
 @member_view(Role.LEAD)
 def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     permission = selectors.permission_in(project, pk)
-    revoked = actions.revoke_permission(
+    revoked = sources_actions.revoke_permission(
         permission_id=permission.pk,
         reason=request.POST.get("reason", ""),
         actor=user_of(request),

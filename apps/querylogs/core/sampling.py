@@ -223,6 +223,28 @@ def by_wording(texts: Sequence[str], places: int, seed: int) -> Ints:
     return np.argsort(labels, kind="stable")
 
 
+ALIKE = 0.6
+"""Cosine of character n-grams from which two queries are alike: the same words in another order or form."""
+AT_ONCE = 1_000
+
+
+def share_alike(texts: Sequence[str], searches: Ints, known: Sequence[str]) -> float | None:
+    """The share of the searches for queries that are like one that is known; None where there is nothing to compare."""
+    if not len(texts) or not known:
+        return None
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), dtype=np.float32).fit([*texts, *known])
+    others = grams.transform(known).T.tocsr()
+    nearest = np.concatenate(
+        [
+            (grams.transform(texts[start : start + AT_ONCE]) @ others).max(axis=1).toarray().ravel()
+            for start in range(0, len(texts), AT_ONCE)
+        ]
+    )
+    return float(searches[nearest >= ALIKE].sum() / searches.sum())
+
+
 def as_rows(searches: Ints, people: Ints, outcomes: Ints, least: Sequence[int]) -> list[list[int]]:
     """Rows of (searches, outcome, the greatest of `least` that the people reach, queries), to be stored."""
     levels = np.searchsorted(np.array(least), people, side="right") - 1

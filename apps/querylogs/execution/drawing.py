@@ -16,8 +16,19 @@ from apps.corpus.models import Block, Document
 from apps.corpus.selectors.import_kinds import FileToImport, SettledChoice, settled_choice
 from apps.corpus.selectors.search import words_found
 from apps.queries.core.masking import MASK, Names
+from apps.queries.selectors import live_queries
 from apps.querylogs.core.columns import CLICKS, COUNT, HOW, OBJECT, PERSON, RESULTS, ROLES, TEXT, TIME, Search
-from apps.querylogs.core.sampling import Floats, Ints, Population, SamplePlan, as_rows, by_wording, draw, plan_sample
+from apps.querylogs.core.sampling import (
+    Floats,
+    Ints,
+    Population,
+    SamplePlan,
+    as_rows,
+    by_wording,
+    draw,
+    plan_sample,
+    share_alike,
+)
 from apps.querylogs.enums import LEAST_PEOPLE, Plan
 from apps.querylogs.execution.reading import (
     FEWEST_CLICKING,
@@ -217,7 +228,16 @@ def draw_log(file: FileToImport, progress: Progress = lambda done: None) -> Draw
         )
         for number, (wording, by_clicks) in enumerate(zip(found, clicked, strict=True))
     ]
-    return Drawn(offered, _counts(reading, columns) | {"strata": strata_json(sample.plan)})
+    figures = _counts(reading, columns) | {"strata": strata_json(sample.plan)}
+    return Drawn(offered, figures | {"alike": _alike(file.project, sample, reading.groups, options["people"])})
+
+
+def _alike(project: Project, sample: Sampled, groups: Groups, least: int) -> float | None:
+    """The share of the searches that are like a query of the project, of those that enough people made."""
+    asked = groups.people >= least
+    texts = [sample.words[code].text for code in groups.codes[asked].tolist()]
+    known = list(live_queries(project).values_list("text", flat=True))
+    return share_alike(texts, groups.searches[asked], known)
 
 
 def _stratum(sample: Sampled, number: int) -> dict[str, Any]:

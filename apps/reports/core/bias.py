@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number
-from apps.metrics.columns import Floats, Ints, Judged, pair_keys
+from apps.metrics.columns import Floats, Ints, Judged, facets_among, pair_keys
 from apps.metrics.estimate import interval_of
 from apps.metrics.statistics.intervals import Interval, difference_interval
 from apps.metrics.statistics.places import EQUAL_PLACES, kendall_taus
@@ -63,7 +63,8 @@ def sole_finders(judged: Judged, finds: Finds) -> Ints:
 def without(judged: Judged, gone: np.ndarray) -> Judged:
     """The judgements without the marked ones. All queries stay, even without a grade, so that means are comparable."""
     rest = ~gone
-    return Judged(judged.queries, judged.query[rest], judged.block[rest], judged.grade[rest])
+    pairs = judged.query[rest], judged.block[rest]
+    return Judged(judged.queries, *pairs, judged.grade[rest], facets_among(judged.facets, *pairs))
 
 
 def means_of(values: Floats) -> list[float | None]:

@@ -1,6 +1,5 @@
 """The negatives of a version's queries, proposed in batches and written as JSONL or CSV."""
 
-import csv
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +14,7 @@ from django.db.models import QuerySet
 from apps.common.database.batched_reads import BatchedRead, CountOf, answer_to, joined
 from apps.common.database.bulk import chunks
 from apps.common.database.functions import bytewise
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
@@ -172,7 +171,7 @@ def names_at(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, BlockNam
 
 def lines(proposal: NegativesProposal, form: str) -> Iterator[str]:
     """The file, line by line; `form` is jsonl or csv."""
-    return _csv_lines(proposal) if form == "csv" else map(_json_line, proposal.every())
+    return csv_lines(_csv_rows(proposal)) if form == "csv" else map(_json_line, proposal.every())
 
 
 def _json_line(one: QueryNegatives) -> str:
@@ -189,23 +188,15 @@ def _json_line(one: QueryNegatives) -> str:
     return json.dumps(body, ensure_ascii=False) + "\n"
 
 
-class _Echo:
-    """A file object for `csv.writer` whose `write` returns the line."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _csv_lines(proposal: NegativesProposal) -> Iterator[str]:
-    writer = csv.writer(_Echo(), lineterminator="\n")
-    yield writer.writerow(CSV_HEAD)
+def _csv_rows(proposal: NegativesProposal) -> Iterator[Sequence[object]]:
+    yield CSV_HEAD
     for one in proposal.every():
-        query = (safe_cell(one.query.outside_id), safe_cell(one.query.text), one.query.split)
+        query = (one.query.outside_id, one.query.text, one.query.split)
         for block, grade in one.positive:
-            yield writer.writerow([*query, safe_cell(block), POSITIVE, JUDGED, None, grade])
+            yield *query, block, POSITIVE, JUDGED, None, grade
         for block, negative in one.negatives:
             _, kind, basis, rank, grade_or_none = negative
-            yield writer.writerow([*query, safe_cell(block), kind, basis, rank, grade_or_none])
+            yield *query, block, kind, basis, rank, grade_or_none
 
 
 def file_name(proposal: NegativesProposal, form: str) -> str:

@@ -15,7 +15,7 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.queries.models import Query
 from apps.retrieval import rules, workflow
 from apps.retrieval.actions.runs import add_components
@@ -26,8 +26,8 @@ from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
 from apps.retrieval.execution.run_reading import add_run
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
 from apps.retrieval.rules import RUN_DEPTH
-from apps.retrieval.selectors.pools import missing_job, pool_in, pool_query_ids
-from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice, queries_in
+from apps.retrieval.selectors.pools import missing_job, pool_in, ranked_query_ids
+from apps.retrieval.selectors.question_sets import ALL_QUERIES, QueryChoice, judged_in
 from apps.retrieval.selectors.runs import reusable_run, run_in
 from apps.retrieval.selectors.systems import system_in
 
@@ -63,7 +63,7 @@ def request_pool(
     if with_built_in:
         made = create_built_in_systems(project=project, actor=actor, at=at)
         system_ids = [*system_ids, *(system.pk for system in made)]
-    query_ids = list(queries_in(project, choice).values_list("pk", flat=True))
+    query_ids = list(judged_in(project, choice).values_list("pk", flat=True))
     name = name.strip()
     _check_request(project, name, depth, query_ids)
     pool = Pool.objects.create(
@@ -76,7 +76,8 @@ def request_pool(
         created_at=at,
     )
     PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
-    pending = _link_runs(pool, plan, query_ids, system_ids, run_ids, actor, at)
+    ranked = ranked_query_ids(pool)
+    pending = _link_runs(pool, plan, ranked, system_ids, run_ids, actor, at)
     _store_plan(pool, plan, len(query_ids))
     after = {
         "name": name,
@@ -86,7 +87,7 @@ def request_pool(
         "plan": pool.plan,
     }
     record(project=project, actor=actor, action="pool.requested", obj=pool, after=after, at=at)
-    lock_queries(query_ids, at=at)
+    lock_queries(ranked, at=at)
     return _enqueue_pool(pool, pending, actor, at)
 
 
@@ -129,7 +130,7 @@ def grow_pool(
     before = set(pool.pool_runs.values_list("run_id", flat=True))
     wanted = [pk for pk in run_ids if pk not in before]
     plan = _grown(plan_of(pool.plan), more)
-    pending = _link_runs(pool, plan, pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
+    pending = _link_runs(pool, plan, ranked_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
     is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != before
     if not is_wider and not is_deeper and plan == plan_of(pool.plan):
         raise PoolRefused(

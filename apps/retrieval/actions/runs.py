@@ -10,7 +10,7 @@ from apps.audit.actions import record
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.retrieval import rules
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.run_reading import add_run

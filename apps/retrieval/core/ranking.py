@@ -40,6 +40,16 @@ def unpack(packed: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     return positions.astype(np.int32), scores.astype(np.float64)
 
 
+def scores_at(packed: bytes, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The scores of these positions in a packed ranking: the lowest one where it has no such entry, 0 when empty."""
+    positions, scores = unpack(packed)
+    if not len(positions):
+        return np.zeros(len(wanted))
+    by_position = np.argsort(positions)
+    places = by_position[np.searchsorted(positions, wanted, sorter=by_position).clip(max=len(positions) - 1)]
+    return np.where(positions[places] == wanted, scores[places], scores[-1])
+
+
 def in_order(positions: ArrayLike, scores: ArrayLike) -> NDArray[np.int64]:
     """The indices that sort entries into a ranking: score descending, ties by position descending."""
     return np.lexsort((-np.asarray(positions, dtype=np.int64), -np.asarray(scores, dtype=np.float64)))

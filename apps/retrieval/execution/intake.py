@@ -19,7 +19,7 @@ from apps.jobs.actions.uploads import mark_used, remover
 from apps.jobs.enums import UploadState
 from apps.jobs.models import Upload
 from apps.metrics.statistics.usage import checked_usage
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.retrieval import rules
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.ranking import complete_run, rankings_digest

@@ -44,7 +44,7 @@ from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import LoadedIndex, Pool, PoolEntry, Run
 from apps.retrieval.selectors import pools
-from apps.retrieval.selectors.pools import pool_query_ids, pool_runs
+from apps.retrieval.selectors.pools import pool_query_ids, pool_runs, ranked_query_ids
 from apps.retrieval.selectors.runs import runs_to_make
 from apps.retrieval.selectors.snapshots import version_ids
 from apps.retrieval.selectors.systems import indexed_in
@@ -190,7 +190,7 @@ def _query_ids(job: Job) -> list[int]:
     """The query ids of a job that makes runs, in its order."""
     if "query_ids" in job.params:
         return list(job.params["query_ids"])
-    return pool_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
+    return ranked_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
 
 
 @job_kind("retrieval.pool", title="Build a pool", follower=follow_job, page=("retrieval:pool", "pool_id"))
@@ -201,7 +201,7 @@ def build_pool(ctx: JobContext) -> dict[str, Any]:
     if failed := [run for run in runs if run.state == RunState.FAILED]:
         raise JobFailed(f"The run {failed[0].tag} failed: {failed[0].failure}")
     missing = {part.pk: part for run in runs for part in runs_to_make(run)}
-    steps = make_runs(ctx, list(missing.values()), query_ids, more_steps=len(query_ids))
+    steps = make_runs(ctx, list(missing.values()), ranked_query_ids(pool), more_steps=len(query_ids))
     summary = collect_pairs(ctx, pool, runs, query_ids, lambda queries: steps.add(queries, "collecting pairs"))
     with ctx.finish() as result:
         changes = {"entry_count": summary["pairs"], "summary": summary, "completed_at": ctx.at, "failure": ""}

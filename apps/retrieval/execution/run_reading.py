@@ -23,6 +23,7 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.digests import canonical_json, digest_of
 from apps.common.errors import InputError
+from apps.common.files.anytable import in_utf8
 from apps.common.files.faults import ErrorList, as_row
 from apps.common.files.linefiles import Extent, is_within, lines_in, name_of
 from apps.common.files.private import whole_file
@@ -326,7 +327,7 @@ def draft_of_file(
     """
     shown = name or name_of(path)
     with path.open("rb") as stream:
-        source = TableFile(shown, stream, path=path)
+        source = in_utf8(TableFile(shown, stream, path=path))
         start = _start(source)
         if start and are_results(source, start):
             known = known_queries(project)

@@ -42,7 +42,7 @@ from apps.retrieval.selectors.pools import (
     queries_without_pairs,
     run_shares,
 )
-from apps.retrieval.selectors.question_sets import queries_in
+from apps.retrieval.selectors.question_sets import judged_in
 
 MOST_BARS = 12
 WIDTH, HEIGHT = 648, 190
@@ -170,7 +170,7 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "estimate": None}
     if form.is_valid() and snapshot is not None:
         values = form.cleaned_data
-        query_ids = list(queries_in(project, form.choice).values_list("pk", flat=True))
+        query_ids = list(judged_in(project, form.choice).values_list("pk", flat=True))
         sources = len(form.sources) + len(values["runs"])
         context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
         if sources and not context["refusal"]:

@@ -13,6 +13,7 @@ from apps.common.discovery import Registered
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
+from apps.queries.core.naming import VARIANT_OF, VARIANT_SEED
 from apps.queries.models import Query
 from apps.retrieval.core import pooling
 from apps.retrieval.core.sampling import PLAIN, BoundedFigure, PoolPlan
@@ -156,6 +157,19 @@ def proposed_sources(project: Project, snapshot: Snapshot) -> Proposal:
 def pool_query_ids(pool: Pool) -> list[int]:
     """The ids of the queries that a pool covers, ascending."""
     return list(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True))
+
+
+def ranked_query_ids(pool: Pool) -> list[int]:
+    """The queries that its own runs rank, ascending: those it covers, and the variants made of them before it.
+
+    Nobody judges such variants, but they are scored with the grades of their originals.
+    """
+    covered = dict(pool.pool_queries.values_list("query__outside_id", "query_id"))
+    made = Query.objects.filter(
+        project=pool.project_id, created_at__lte=pool.created_at, metadata__has_key=VARIANT_SEED
+    ).values_list("pk", "metadata")
+    variants = {pk for pk, facts in made if facts.get(VARIANT_OF) in covered}
+    return sorted(variants.union(covered.values()))
 
 
 def queries_without_pairs(pool: Pool, most: int) -> list[Query]:

@@ -10,6 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.discovery import Registered
+from apps.queries.core.naming import VARIANT_SEED
 from apps.queries.models import Query
 
 IDS_AT_ONCE = 5_000
@@ -92,6 +93,11 @@ def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[
         if value := getattr(choice, field):
             queries = queries.filter(**{field: value})
     return queries
+
+
+def judged_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[Query]:
+    """Those of the chosen queries that people judge: not the variants made here, which have their originals' grades."""
+    return queries_in(project, choice).exclude(metadata__has_key=VARIANT_SEED)
 
 
 def asked_in(project: Project) -> QuerySet[Query]:

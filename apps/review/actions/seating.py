@@ -11,7 +11,7 @@ from django.db.models import Q
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.queries.execution.revoking import Resting
+from apps.queries.actions.sources import Resting
 from apps.queries.models import Source
 from apps.review import rules
 from apps.review.actions import notices

@@ -17,7 +17,7 @@ from apps.common.errors import Forbidden, Refusal
 from apps.common.text.wording import plural
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
-from apps.queries.execution.revoking import Resting
+from apps.queries.actions.sources import Resting
 from apps.queries.models import Query, Source
 from apps.triples import rules
 from apps.triples.core.checks import as_drafted, stored_answers

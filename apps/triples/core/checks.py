@@ -4,8 +4,6 @@
 A lead may make any warning stop; `settled` combines the results.
 """
 
-import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -13,8 +11,10 @@ from zlib import crc32
 from rapidfuzz.distance import Indel
 
 from apps.common.text.wording import plural
+from apps.common.text.words import content_words, words
 from apps.corpus.core.near_duplicates import normalised_hash, resemblance
-from apps.triples.core.tokens import NUMBER_WORDS, Figure, content_words, figures, unit_of, words
+from apps.queries.core.checks import Other, copied_run, nearest_of
+from apps.triples.core.tokens import NUMBER_WORDS, Figure, figures, unit_of
 
 STOP, WARN, PASS = "stop", "warn", "pass"
 
@@ -245,57 +245,14 @@ def check_other_blocks(
     return [Check(PASS, "other_block", f"{checked} not contain the answer.")]
 
 
-class Other(NamedTuple):
-    """Another question of the project."""
-
-    ref: str
-    question: str
-    state: str = ""
-
-
-def likeness(one: str, other: str) -> float:
-    """Similarity of two questions, 0 to 1: the mean of shared content words (Dice) and of letters in the same order.
-
-    Two questions with the same words and the same spelling give 1; an empty one gives 0.
-    """
-    left, right = content_words(one), content_words(other)
-    if not left or not right:
-        return 0.0
-    spelling = Indel.normalized_similarity(" ".join(words(one)), " ".join(words(other)))
-    return (_dice(left, right) + spelling) / 2
-
-
-def _dice(left: frozenset[str], right: frozenset[str]) -> float:
-    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 0.0
-
-
-def probe_words(question: str, limit: float) -> list[str]:
-    """Content words of which every question at least as similar as `limit` has one or more.
-
-    Such a question shares at least the Dice coefficient 2 · limit − 1 = d of its content words. Of n words it then has
-    n · d / (2 − d) or more, so of any n − need + 1 of them at least one (prefix filtering, Chaudhuri, Ganti and Kaushik
-    2006). The longest are used, which are usually rare.
-    """
-    content = sorted(content_words(question), key=lambda word: (-len(word), word))
-    dice = max(2 * limit - 1, 0.0)
-    need = max(math.ceil(len(content) * dice / (2 - dice) - 1e-9), 1)
-    return content[: len(content) - need + 1]
-
-
 def check_duplicates(question: str, others: Iterable[Other], limit: float) -> Check:
     """No other question of the project is as similar as `limit`; the most similar one is named."""
-    best, nearest = 0.0, None
-    content = content_words(question)
-    for other in others:
-        if (_dice(content, content_words(other.question)) + 1) / 2 < limit:
-            continue  # its spelling, the slow part, could not make it similar enough
-        alike = likeness(question, other.question)
-        if alike > best:
-            best, nearest = alike, other
-    if nearest is None or best < limit:
+    nearest = nearest_of(question, others, limit)
+    if nearest is None:
         return Check(PASS, "duplicate", "No question like this one exists.")
-    detail = f"{nearest.state.lower()}, {best:.2f} alike" if nearest.state else f"{best:.2f} alike"
-    return Check(WARN, "duplicate", "Nearly the same question exists.", detail, nearest.question, nearest.ref)
+    other, alike = nearest
+    detail = f"{other.state.lower()}, {alike:.2f} alike" if other.state else f"{alike:.2f} alike"
+    return Check(WARN, "duplicate", "Nearly the same question exists.", detail, other.question, other.ref)
 
 
 def settled(checks: Iterable[Check], *, blocking: Collection[str], answers: Mapping[str, str]) -> list[Check]:
@@ -379,32 +336,17 @@ def check_evidence(text: str, spans: Sequence[Span]) -> Check:
 COPIED_SHARE_STOP = 0.8
 
 
-def longest_common_run(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest run of tokens in both, in the same order without a gap. Empty: 0."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for index, token in enumerate(other):
-        places[token].append(index)
-    best = 0
-    before: dict[int, int] = {}
-    for token in one:
-        before = {index: before.get(index - 1, 0) + 1 for index in places.get(token, ())}
-        best = max(best, *before.values(), 0)
-    return best
-
-
 def check_copied(question: str, text: str, limit: int) -> Check:
     """The question has its own words: its longest run of words shared with the block is at most `limit`.
 
     A run that makes up 80 % of the question or more stops; a shorter one over the limit warns.
     """
-    tokens = words(question)
-    run = longest_common_run(tokens, words(text))
-    measured = f"longest copied run {run} of {plural(len(tokens), 'word')} (limit {limit})"
-    if run <= limit:
+    copied = copied_run(question, text)
+    measured = f"longest copied run {copied.run} of {plural(copied.words, 'word')} (limit {limit})"
+    if copied.run <= limit:
         return Check(PASS, "copied", f"Your own words: {measured}.")
-    share = run / len(tokens)
-    detail = f"L{measured[1:]}, {share:.0%} of the question."
-    if share >= COPIED_SHARE_STOP:
+    detail = f"L{measured[1:]}, {copied.share:.0%} of the question."
+    if copied.share >= COPIED_SHARE_STOP:
         return Check(STOP, "copied", "The question copies the passage.", detail=detail)
     return Check(WARN, "copied", "Part of the question is copied from the passage.", detail=detail)
 

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.common.text.words import content_words, singular, words
 from apps.corpus.core.near_duplicates import near, signature
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import places_of_entries
@@ -22,7 +23,6 @@ from apps.retrieval.execution.indexes import built_signatures, engine_of, open_b
 from apps.retrieval.selectors.runs import stored_tops
 from apps.retrieval.selectors.systems import indexed_in, indexing_job
 from apps.triples.core.checks import SAME_TEXT, OtherBlock
-from apps.triples.core.tokens import content_words, singular, words
 from apps.triples.models import CANDIDATE, Triple
 from apps.triples.selectors.triples import asked_with
 

@@ -156,6 +156,8 @@ def test_an_export_is_whole_or_not_there(scene, client, tmp_path):
     path = client.pull("handbook/v1", tmp_path / "gold.zip", form="jsonl")
 
     assert [file.name for file in tmp_path.iterdir()] == ["gold.zip"]
+    with pytest.raises(BadInput, match="no complete run"):
+        client.pull("handbook/v1", tmp_path / "runs.zip", form="letor", runs=["sparse", "of May"])
     with pytest.raises(NotThere):
         client.pull("handbook/v9", tmp_path / "none.zip")
     assert [file.name for file in tmp_path.iterdir()] == [path.name]

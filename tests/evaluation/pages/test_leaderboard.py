@@ -276,7 +276,7 @@ def test_the_csv_contains_what_the_person_may_see(client, scene, pair):
 
     response = open_page(client, viewer, url(scene, "export", pair[0].pk, pair[1].pk))
 
-    rows = list(csv.DictReader(io.StringIO(response.content.decode())))
+    rows = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
     assert {row["query"] for row in rows} == dev_ids(scene)
     assert {row["measure"] for row in rows} == {"nDCG@10", "AP", "RR"}
     assert all(float(row["difference"]) == float(row["candidate"]) - float(row["baseline"]) for row in rows)

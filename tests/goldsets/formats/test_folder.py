@@ -1,10 +1,11 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from apps.goldsets.formats.folder import FORMS, chosen, write_folder, zip_folder
+from apps.goldsets.formats.folder import FORMS, chosen, with_table, write_folder, zip_folder
 from tests.goldsets.content import SMALL
 
 
@@ -48,8 +49,16 @@ def test_manifest_names_every_file_with_size_and_digest(tmp_path):
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
 
 
-def test_all_means_every_format_and_an_unknown_one_is_rejected():
-    assert chosen(["all"]) == list(FORMS)
+def test_all_means_every_format_of_the_version_alone_and_an_unknown_one_is_rejected():
+    assert chosen(["all"]) == [name for name in FORMS if name != "letor"]
+    assert chosen(["letor", "all"]) == list(FORMS)
     assert chosen(["trec", "csv"]) == ["csv", "trec"]
-    with pytest.raises(ValueError, match="exe is no form; use jsonl, csv, trec, beir, parquet"):
+    with pytest.raises(ValueError, match="exe is no form; use jsonl, csv, xlsx, relevance, notes, trec"):
         chosen(["exe"])
+
+
+def test_the_reference_has_what_each_form_loses():
+    """That the forms hold the rest is in test_round_trip."""
+    text = (Path(__file__).parents[3] / "docs/reference/files.md").read_text()
+
+    assert with_table(text) == text

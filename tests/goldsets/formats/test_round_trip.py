@@ -148,6 +148,7 @@ def test_trec_read_back_is_written_as_the_same_bytes(version):
     [
         (jsonl.files, "judgements.jsonl"),
         (judgements.csv_files, "judgements.csv"),
+        (judgements.noted_files, "judgements.csv"),
         (qrels.trec_files, "qrels.txt"),
         (qrels.beir_files, ".tsv"),
     ],

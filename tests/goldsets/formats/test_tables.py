@@ -4,12 +4,15 @@ import csv
 import io
 import json
 from dataclasses import replace
+from itertools import chain
 
 import pyarrow.parquet
 import pytest
 import yaml
 
 from apps.common.files.csvsafe import restore_cell
+from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import read_sheet
 from apps.goldsets.formats import huggingface, jsonl, judgements, parquet_files, triples
 from apps.goldsets.formats.content import FrozenBlock, GradeRow
 from tests.goldsets.content import SMALL, ListContent, written
@@ -19,6 +22,10 @@ FACTS = {"gold_set": {"name": "Doors"}, "version": "v2", "note": "First of the y
 
 def rows(data: bytes) -> list[dict]:
     return pyarrow.parquet.read_table(io.BytesIO(data)).to_pylist()
+
+
+def cells(data: bytes) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
 def lines(data: bytes) -> list[dict]:
@@ -156,7 +163,7 @@ def test_yaml_has_the_entries_of_the_json_lines():
 def test_every_judgement_is_a_row_in_csv_and_in_parquet():
     files = written(judgements.files(SMALL))
 
-    table = list(csv.DictReader(io.StringIO(files["judgements/judgements.csv"].decode())))
+    table = cells(files["judgements/judgements.csv"])
     packed = rows(files["judgements/judgements.parquet"])
 
     assert len(table) == len(packed) == 6
@@ -170,7 +177,7 @@ def test_every_judgement_is_a_row_in_csv_and_in_parquet():
 
 
 def test_a_note_that_a_spreadsheet_would_run_is_made_safe():
-    table = csv.DictReader(io.StringIO(written(judgements.files(SMALL))["judgements/judgements.csv"].decode()))
+    table = cells(written(judgements.files(SMALL))["judgements/judgements.csv"])
 
     assert [row["note"] for row in table][1] == "'-90 days,\nnot more"
 
@@ -183,7 +190,7 @@ def test_who_may_not_see_answers_gets_no_file_of_them_and_no_note():
 
 
 def test_the_flat_csv_has_the_notes_of_each_pair():
-    table = list(csv.DictReader(io.StringIO(written(judgements.csv_files(SMALL))["csv/judgements.csv"].decode())))
+    table = cells(written(judgements.csv_files(SMALL))["csv/judgements.csv"])
 
     assert [row["notes"] for row in table] == [
         "unanimous, 2 judges; names the days; -90 days, not more",
@@ -202,3 +209,54 @@ def test_notes_stay_with_their_pair_when_others_have_no_grade(first):
 
     assert "of no grade" not in text
     assert "unanimous, 2 judges; names the days" in text
+
+
+# Layouts that others ask for
+
+
+def test_relevance_has_exactly_five_columns_as_csv_and_as_parquet():
+    files = written(judgements.relevance_files(SMALL))
+
+    table, packed = cells(files["relevance/judgements.csv"]), rows(files["relevance/judgements.parquet"])
+    assert list(packed[0]) == list(table[0]) == ["query_id", "query_text", "doc_id", "relevance", "split"]
+    assert packed[2] == {"query_id": "Q02", "query_text": '=SUM("a")', "doc_id": "b1", "relevance": 1, "split": "test"}
+    assert [{name: str(value) for name, value in row.items()} for row in packed] == [
+        {name: restore_cell(cell) for name, cell in row.items()} for row in table
+    ]
+
+
+def noted(content) -> list[str]:
+    table = cells(written(judgements.noted_files(content))["notes/judgements.csv"])
+    assert {tuple(row) for row in table} == {("query_id", "query_text", "doc_id", "doc_title", "grade", "notes")}
+    return [restore_cell(row["notes"]) for row in table]
+
+
+def test_a_note_comes_as_it_was_written():
+    (note,) = [row for row in SMALL.judgement_rows if row.note == "-90 days,\nnot more"]
+
+    assert noted(replace(SMALL, judgement_rows=[note])) == ["-90 days,\nnot more", "", ""]
+
+
+def test_the_same_note_of_two_comes_once_and_different_ones_with_who_wrote_them():
+    first, second, *others = SMALL.judgement_rows
+    alike = replace(SMALL, judgement_rows=[first, second._replace(note=first.note), *others])
+
+    assert noted(alike)[0] == "names the days"
+    assert noted(SMALL)[0] == "person 1: names the days\nperson 2: -90 days,\nnot more"
+
+
+def test_the_layout_with_notes_has_none_for_who_may_not_see_answers():
+    assert noted(replace(SMALL, judgement_rows=None)) == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    "writers", [[judgements.noted_files], [judgements.csv_files, judgements.xlsx_files]], ids=["notes", "flat"]
+)
+def test_a_workbook_has_the_rows_of_the_csv(writers):
+    files = written(chain.from_iterable(writer(SMALL) for writer in writers))
+    table, sheet = (next(data for path, data in files.items() if path.endswith(end)) for end in (".csv", ".xlsx"))
+
+    heading, *below = (row for _, row in read_sheet(TableFile("a.xlsx", io.BytesIO(sheet))).rows)
+    assert [dict(zip(heading, row, strict=True)) for row in below] == [
+        {key: restore_cell(cell) for key, cell in row.items()} for row in cells(table)
+    ]

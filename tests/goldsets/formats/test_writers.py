@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from sklearn.datasets import load_svmlight_file
 
-from apps.common.files.csvsafe import restore_cell
+from apps.common.files.csvsafe import BYTE_ORDER_MARK, restore_cell
 from apps.goldsets.formats import jsonl, judgements, qrels
 from apps.goldsets.formats.content import GradeRow, Unwritable, in_order
 from apps.metrics.files.trec_rows import read_qrel_rows
@@ -61,7 +62,7 @@ def test_trec_topics_have_number_title_and_description():
 
 @pytest.mark.parametrize("query_id", ["Q 01", "Q\t01", "Q\u00a001"])
 def test_trec_refuses_ids_with_white_space_in_a_sentence(query_id):
-    with pytest.raises(Unwritable, match="contains white space, which separates the columns of a TREC file"):
+    with pytest.raises(Unwritable, match="contains white space, which separates the columns of a TREC or LETOR file"):
         texts(qrels.trec_files(with_query(query_id=query_id)))
 
 
@@ -76,7 +77,7 @@ def test_trec_refuses_a_query_that_would_end_its_topic():
 
 
 def test_flat_csv_has_the_fixed_columns_and_safe_cells():
-    text = texts(judgements.csv_files(SMALL))["csv/judgements.csv"]
+    text = texts(judgements.csv_files(SMALL))["csv/judgements.csv"].removeprefix(BYTE_ORDER_MARK)
     rows = list(csv.reader(io.StringIO(text)))
 
     assert rows[0] == ["query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes"]
@@ -143,3 +144,48 @@ def test_a_version_with_nothing_in_it_writes_files_without_rows(files):
     found = texts(files(ListContent()))
 
     assert all(text == "" or text.count("\n") == 1 for text in found.values())
+
+
+# Learning to rank
+
+
+def test_letor_has_the_grade_the_number_of_the_query_and_the_score_of_each_run():
+    files = texts(qrels.letor_files(SMALL))
+
+    assert files["letor/dev.txt"] == "3 qid:1 1:2.5 2:0.25 # Q01 b1\n0 qid:1 1:1e-05 2:-3.0 # Q01 b2\n"
+    assert files["letor/test.txt"] == "1 qid:2 1:0.0 2:0.5 # Q02 b1\n"
+    assert json.loads(files["letor/features.json"])["features"] == [
+        {"feature": 1, "run": "bm25 of May", "system": "BM25", "digest": "5d41"},
+        {"feature": 2, "run": "dense", "system": "Dense", "digest": "9a0c"},
+    ]
+
+
+def test_scikit_learn_reads_grades_queries_and_scores():
+    files = written(qrels.letor_files(SMALL))
+
+    (x, y, qid), (_, _, later) = (
+        load_svmlight_file(io.BytesIO(files[f"letor/{split}.txt"]), query_id=True) for split in ("dev", "test")
+    )
+
+    assert (y.tolist(), qid.tolist(), later.tolist()) == ([3.0, 0.0], [1, 1], [2])
+    assert x.toarray().tolist() == [[2.5, 0.25], [1e-05, -3.0]]
+
+
+def test_the_file_of_a_split_is_the_same_without_the_other_split_behind_it():
+    dev = replace(
+        SMALL, query_rows=SMALL.query_rows[:1], grade_rows=[row for row in SMALL.grade_rows if row.split == "dev"]
+    )
+
+    assert texts(qrels.letor_files(dev))["letor/dev.txt"] == texts(qrels.letor_files(SMALL))["letor/dev.txt"]
+
+
+def test_letor_without_runs_has_no_file():
+    assert written(qrels.letor_files(replace(SMALL, run_scores=None))) == {}
+
+
+def test_letor_refuses_ids_that_would_not_be_read():
+    blank = with_query(query_id="Q 01")
+    scores = SMALL.run_scores._replace(of_pairs={(row.query_id, row.block_id): [0.0] for row in blank.grade_rows})
+
+    with pytest.raises(Unwritable, match="contains white space"):
+        written(qrels.letor_files(replace(blank, run_scores=scores)))

@@ -8,7 +8,7 @@ from apps.goldsets.enums import PublicState
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
 from apps.jobs.models import Job
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission
 from tests.factories import AT, lead_of

@@ -67,6 +67,17 @@ def test_a_word_where_an_item_needs_it_keeps_it_in(word, stay):
     assert reasons(content, terms(ForbiddenWords(inside=(word,)))) == stay
 
 
+def test_subtopics_go_out_with_their_query_or_keep_it_in():
+    query = SMALL.query_rows[0]._replace(facets=({"id": "who", "words": "Who of Castle Rock may enter"},))
+    grades = [row._replace(facets=("who",)) if row.query_id == "Q01" else row for row in SMALL.grade_rows]
+    content = replace(SMALL, query_rows=[query, SMALL.query_rows[1]], grade_rows=grades)
+
+    assert reasons(content, terms(ForbiddenWords(inside=("Castle Rock",))))["Q01"] == StayReason.WORD
+    public = PublicContent(content, terms(), select(content, terms()))
+    assert [row.facets for row in public.queries()] == [query.facets, ()]
+    assert {row.query_id: row.facets for row in public.grades()} == {"Q01": ("who",), "Q02": None}
+
+
 def test_a_passage_with_a_word_stays_in_and_what_rests_on_it_too():
     decided = terms(ForbiddenWords(inside=("90 days",)))
 

@@ -13,7 +13,7 @@ from apps.common.errors import Forbidden
 from apps.jobs.actions.jobs import cancel_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Notification
-from apps.queries.actions import revoke_permission
+from apps.queries.actions.sources import revoke_permission
 from apps.review.actions import bulk
 from apps.review.actions.bulk import BulkRefused
 from apps.review.actions.submitting import begin_revision, submit_triple

@@ -18,7 +18,8 @@ from apps.corpus.models import Corpus, Snapshot
 from apps.dashboard.execution.demo.stage import Stage
 from apps.judging.actions.guidelines import publish_guideline
 from apps.judging.models import Guideline
-from apps.queries.actions import create_query, create_source, grant_permission
+from apps.queries.actions.queries import create_query
+from apps.queries.actions.sources import create_source, grant_permission
 
 DATA = Path(__file__).parent / "data"
 HANDBOOKS = ("security.yaml", "platform.yaml")

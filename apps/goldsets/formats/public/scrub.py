@@ -137,7 +137,8 @@ def _block_stays(row: FrozenBlock, terms: Terms, chosen: Selection) -> tuple[Sta
 
 def _query_stays(row: FrozenQuery, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
     stay = _permitted(row.split, terms.queries.get(row.query_id), terms) or _few_asked(row)
-    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text)
+    facets = [text for facet in row.facets for text in facet.values()]
+    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text, *facets)
 
 
 def _few_asked(row: FrozenQuery) -> tuple[StayReason, str] | None:
@@ -212,7 +213,8 @@ def _count_emptied(
 
 @dataclass(frozen=True)
 class PublicContent:
-    """The rows of a version that go out, each made anew from the allowed fields. No single judgements, no slices."""
+    """The rows of a version that go out, each made anew from the allowed fields, without single judgements, runs
+    and slices."""
 
     content: Content
     terms: Terms
@@ -227,12 +229,16 @@ class PublicContent:
     def grades(self, split: str | None = None) -> Iterator[GradeRow]:
         for row in self.content.grades(split):
             if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
-                yield GradeRow(row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges)
+                named = row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges
+                yield GradeRow(*named, facets=row.facets)
 
     def triples(self) -> Iterator[TripleRow]:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
 
     def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
+        return None
+
+    def scores(self) -> None:
         return None
 
     def slices(self) -> Iterator[SliceRow]:
@@ -250,6 +256,7 @@ class PublicContent:
             domain=self._clean(row.domain),
             query_type=self._clean(row.query_type),
             split=row.split,
+            facets=row.facets,
         )
 
     def block(self, row: FrozenBlock) -> FrozenBlock:

@@ -22,6 +22,13 @@ class Command(VersionCommand):
         super().add_arguments(parser)
         parser.add_argument("--format", choices=CHOICES, action="append", dest="formats", help="default: all")
         parser.add_argument("--split", choices=Split.values, help="one split only; default: both")
+        parser.add_argument(
+            "--run",
+            metavar="TAG",
+            action="append",
+            default=[],
+            help="of letor: a run to take as a feature",
+        )
         parser.add_argument("--slices", action="store_true", help="also slices.json, as the slices are now")
         parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="a new or empty folder")
 
@@ -35,8 +42,9 @@ class Command(VersionCommand):
             if reason := rules.export_refusal(version):
                 raise exporting.ExportRefused(reason, code="export_refused")
             revoked = versions.revoked_sources(version, at=at)
+            runs = exporting.runs_for(version, formats, options["run"])
             choice: dict[str, Any] = {"formats": formats, "splits": splits, "with_slices": options["slices"]}
-            manifest = exporting.write(version, folder, revoked=revoked, **choice)
+            manifest = exporting.write(version, folder, revoked=revoked, runs=runs, **choice)
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=REFUSED) from None
         log_export(version=version, actor=None, formats=formats, splits=splits, at=at)

@@ -224,23 +224,29 @@ Texts = Sequence[tuple[int, str]]
 
 @dataclass(frozen=True)
 class Meaning:
-    """The level and the categories of labels, and for each label the index of its category."""
+    """The level and the categories of labels, and for each label the index of its category.
+
+    `spellings` has the other spellings of each word that count as the one before them.
+    """
 
     level: str
     categories: tuple[str, ...]
     scale: Scale
     places: list[int]
+    spellings: tuple[tuple[str, ...], ...] = ()
 
 
 def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> Meaning | None:
     """The meaning of these (line, label) pairs; None where some are invalid, with the reasons in `errors`.
 
     Numbers are in order of value, and "1" is "1.0"; words as `reading` lists the categories where the level is ordinal,
-    otherwise they have no order. Without a level numbers are ordinal and words nominal.
+    otherwise they have no order. Without a level numbers are ordinal and words nominal. Words that differ in case and
+    blanks alone are one, in their first spelling or that of a category that is listed, unless two such are listed.
     """
     values = _values(name, labels, errors, reading)
     is_numeric = values is not None
-    keys: list[object] = list(values) if values is not None else [label for _, label in labels]
+    spellings = {} if is_numeric else _spellings([label for _, label in labels], reading.categories)
+    keys: list[object] = list(values) if values is not None else [spellings[label] for _, label in labels]
     order = _order(keys, reading.categories, is_numeric)
     positions = {key: place for place, key in enumerate(order)}
     _refuse_unlisted(name, labels, keys, positions, errors)
@@ -249,7 +255,24 @@ def meaning_of(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout
     level = reading.level or ("ordinal" if is_numeric else "nominal")
     shown = tuple(_shown(key) for key in order)
     scale = _scale(order, level, is_numeric, bool(reading.categories))
-    return Meaning(level, shown, scale, [positions[key] for key in keys])
+    alike: dict[str, list[str]] = {}
+    for label, word in spellings.items():
+        if label != word:
+            alike.setdefault(word, [word]).append(label)
+    return Meaning(level, shown, scale, [positions[key] for key in keys], tuple(map(tuple, alike.values())))
+
+
+def _spellings(labels: Sequence[str], listed: Sequence[str]) -> dict[str, str]:
+    """The one spelling of each label."""
+    folded: dict[str, str] = {}
+    for word in (*listed, *labels):
+        folded.setdefault(_folded(word), word)
+    exact = set(listed) if len({_folded(word) for word in listed}) < len(set(listed)) else set()
+    return {label: label if label in exact else folded[_folded(label)] for label in labels}
+
+
+def _folded(word: str) -> str:
+    return " ".join(word.split()).casefold()
 
 
 def _values(name: str, labels: Texts, errors: ErrorList, reading: LabelLayout) -> list[float] | None:

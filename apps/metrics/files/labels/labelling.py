@@ -179,7 +179,7 @@ class Labelling:
     `rated` is items by annotators with the first label of each, as positions in `categories`. `again` has a row for
     each later label of the same item by the same annotator: item, annotator, first position, later position.
     `clusters` has the number of each item's cluster where the column `cluster_name` names one; an item without is one
-    of its own.
+    of its own. `spellings` has other spellings of a category behind the one that they count as.
     """
 
     items: tuple[str, ...]
@@ -191,6 +191,7 @@ class Labelling:
     again: Counts
     clusters: Counts | None = None
     cluster_name: str = ""
+    spellings: tuple[tuple[str, ...], ...] = ()
 
     @property
     def cluster_count(self) -> int | None:
@@ -239,6 +240,7 @@ def labelling_of(
         again=np.array(later, dtype=np.int64).reshape(-1, 4),
         clusters=_clusters(name, labels, items, errors, cluster_name) if cluster_name else None,
         cluster_name=cluster_name,
+        spellings=meaning.spellings,
     )
 
 
@@ -302,6 +304,9 @@ def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators
 def remarks_on(labelling: Labelling) -> list[str]:
     """What intervals are over, and warnings about what limits the figures."""
     remarks = _cluster_remarks(labelling)
+    for word, *others in labelling.spellings:
+        written = ", ".join(f"'{other}'" for other in others)
+        remarks.append(f"{written} counts as '{word}'; to keep them apart, list both with --categories."[:400])
     for category in labelling.categories:
         if category.lower() in NO_ANSWER:
             message = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."

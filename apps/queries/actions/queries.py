@@ -1,12 +1,10 @@
-"""Actions on queries, their sources and permissions."""
+"""Actions on queries."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.urls import reverse
-from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record, record_all
@@ -14,26 +12,32 @@ from apps.common.database.bulk import chunks, share
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
-from apps.common.text.wording import plural
 from apps.corpus.core.import_plans import ImportPlan
-from apps.jobs.enums import WebhookEvent
-from apps.jobs.execution.mailing import absolute
-from apps.jobs.execution.outbox import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
-from apps.queries.core.naming import free_ids
+from apps.queries.core.checks import Remark
+from apps.queries.core.naming import VARIANT, VARIANT_OF, VARIANT_SEED, free_ids
+from apps.queries.enums import CheckEffect
 from apps.queries.execution.ingest import EDITABLE, QueryComparison, take_queries
-from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.formats.records import QueryRow
-from apps.queries.models import Permission, Query, Source
+from apps.queries.models import Query, Source
+from apps.queries.selectors import WRITTEN, QueryGate, blocked, open_remarks
 
 
 class QueryRefused(Refusal):
     """A query cannot be created, changed or retired."""
 
 
-class SourceRefused(Refusal):
-    """A source cannot be created, or a permission cannot be revoked."""
+class QueryDoubted(QueryRefused):
+    """What the checks warn of in a query that somebody is about to save: `remarks`."""
+
+    def __init__(self, remarks: Sequence[Remark]) -> None:
+        super().__init__(" ".join(remark.sentence for remark in remarks), code="query_doubted")
+        self.remarks = remarks
+
+
+Seen = Collection[str] | None
+"""The keys of the remarks that a person lets pass who can be asked; None: nobody can be, and remarks stay open."""
 
 
 @transaction.atomic
@@ -44,43 +48,68 @@ def create_query(
     text: str,
     actor: User,
     at: datetime,
+    seen: Seen = None,
     is_text_on_record: bool = True,
     **fields: Any,
 ) -> Query:
     """Add one query. `fields` are any of EDITABLE.
 
-    Without `is_text_on_record` the audit, which forgets nothing, does not repeat its words.
+    Without `is_text_on_record` the audit, which forgets nothing, does not repeat its words. Raises QueryRefused for
+    what a check of the project keeps out, and QueryDoubted for a warning that is not `seen`.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # an accepted Q&A may be taking an id
     taken = Query.everything.filter(project=project, outside_id=outside_id).first()
     if taken is not None:
         raise QueryRefused(rules.taken_refusal(taken), code="query_exists")
+    fields, text = _editable(fields), text.strip()
+    remarks = let_in(project, outside_id, {"text": text, **fields}, fields.get("metadata", {}), seen)
     query = Query.objects.create(
         project=project,
         outside_id=outside_id,
-        text=text.strip(),
+        text=text,
         created_by=actor,
         created_at=at,
-        **_editable(fields),
+        remarks=open_remarks(None, {"text"}, remarks),
+        **fields,
     )
     after = {"text": query.text} if is_text_on_record else {}
     record(project=project, actor=actor, action="query.created", obj=query, after=after, at=at)
     return query
 
 
+def let_in(
+    project: Project, outside_id: str, values: Mapping[str, Any], metadata: Mapping[str, Any], seen: Seen
+) -> list[Remark]:
+    """The remarks on the words among these values that stay open. Raises QueryRefused and QueryDoubted."""
+    written = {name: values[name] for name in WRITTEN if values.get(name)}
+    remarks = QueryGate(project).remarks(outside_id, written, metadata)
+    if remark := blocked(remarks):
+        raise QueryRefused(rules.blocked_reason(remark), code="query_blocked")
+    if seen is None:
+        return remarks
+    if doubted := [one for one in remarks if one.effect == CheckEffect.WARN and one.key not in seen]:
+        raise QueryDoubted(doubted)
+    return [one for one in remarks if one.effect != CheckEffect.WARN]
+
+
 @transaction.atomic
-def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Query:
-    """Change fields of a query. Its words can be changed until its first run or grade."""
+def edit_query(*, query_id: int, actor: User, at: datetime, seen: Seen = None, **changes: Any) -> Query:
+    """Change fields of a query. Its words can be changed until its first run or grade.
+
+    New words are checked as those of a new query.
+    """
     query = _locked(query_id)
     changes = {name: value for name, value in _editable(changes).items() if value != getattr(query, name)}
     QueryRefused.raise_for(rules.edit_refusal(query, changes), code="query_fixed")
     if not changes:
         return query
-    before = {name: _plain(getattr(query, name)) for name in changes}
+    remarks = let_in(query.project, query.outside_id, changes, query.metadata, seen)
+    before = {name: plain_value(getattr(query, name)) for name in changes}
     for name, value in changes.items():
         setattr(query, name, value)
-    query.save(update_fields=list(changes))
-    after = {name: _plain(value) for name, value in changes.items()}
+    query.remarks = open_remarks(query, changes, remarks)
+    query.save(update_fields=[*changes, "remarks"])
+    after = {name: plain_value(value) for name, value in changes.items()}
     record(
         project=query.project,
         actor=actor,
@@ -118,13 +147,66 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
             continue
         for name, value in after.items():
             setattr(query, name, value)
-        plain_before, plain_after = ({name: _plain(row[name]) for name in after} for row in (before, after))
+        plain_before, plain_after = ({name: plain_value(row[name]) for name in after} for row in (before, after))
         events.append((query, plain_before, plain_after))
         changed.append(query)
     if changed:
         Query.objects.bulk_update(changed, change.fields)
         record_all(project=project, actor=actor, action="query.edited", changes=events, at=at)
     return len(changed)
+
+
+@transaction.atomic
+def settle_remarks(*, project: Project, query_ids: Collection[int], actor: User, at: datetime) -> int:
+    """Record that what the checks remarked on these queries is all right. Returns how many had open remarks."""
+    settled = 0
+    for part in chunks(sorted(query_ids), 500):
+        rows = Query.objects.select_for_update(of=("self",)).filter(project=project, pk__in=part).exclude(remarks={})
+        queries = list(rows.order_by("pk"))
+        events = [(query, {"remarks": sorted(query.remarks)}, dict[str, Any](remarks=[])) for query in queries]
+        rows.update(remarks={})
+        record_all(project=project, actor=actor, action="query.remarks_settled", changes=events, at=at)
+        settled += len(queries)
+    return settled
+
+
+LIKE_ORIGINAL = ("intent", "description", "source", "difficulty", "domain", "query_type", "group_key")
+
+
+@transaction.atomic
+def add_variants(
+    *,
+    project: Project,
+    query_ids: Collection[int],
+    kinds: Collection[str],
+    seed: int,
+    left_out: Collection[str] = (),
+    actor: User,
+    at: datetime,
+) -> list[Query]:
+    """Add other wordings of queries, made by a seed, but those with the keys `left_out`; fixes the originals' words.
+
+    A variant has the source, the strata and, in every version, the grades of its original: nobody judges it.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    QueryRefused.raise_for(rules.variants_refusal(len(query_ids), kinds), code="variants_not_made")
+    offered = selectors.new_variants(project, query_ids, kinds, seed)
+    new = [variant for variant in offered if variant.key not in left_out]
+    taken = set(Query.everything.filter(project=project).values_list("outside_id", flat=True))
+    rows = []
+    for original, kind, text in new:
+        label = f"{original.outside_id}-{kind}"[:190]
+        outside_id = next(name for name in free_ids(label) if name not in taken)
+        taken.add(outside_id)
+        facts = {VARIANT_OF: original.outside_id, VARIANT: str(kind.label), VARIANT_SEED: seed}
+        alike = {name: getattr(original, name) for name in LIKE_ORIGINAL}
+        own = {"outside_id": outside_id, "text": text, "metadata": facts, "created_by": actor, "created_at": at}
+        rows.append(Query(project=project, **own, **alike))
+    added = Query.objects.bulk_create(rows, batch_size=500)
+    lock_queries({one.original.pk for one in new}, at=at)
+    changes = [(query, dict[str, Any](), {"text": query.text, **query.metadata}) for query in added]
+    record_all(project=project, actor=actor, action="query.created", changes=changes, at=at)
+    return added
 
 
 class Question(NamedTuple):
@@ -166,7 +248,7 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = _locked(query_id)
     QueryRefused.raise_for(rules.retire_refusal(query, reason), code="query_not_retirable")
-    return _retire(query, reason.strip(), actor, at)
+    return retire_row(query, reason.strip(), actor, at)
 
 
 @transaction.atomic
@@ -211,134 +293,6 @@ def import_queries(
     return plan
 
 
-@transaction.atomic
-def create_source(
-    *,
-    project: Project,
-    name: str,
-    kind: str,
-    actor: User,
-    at: datetime,
-    slug: str = "",
-    target_share: float | None = None,
-) -> Source:
-    slug = slug or slugify(name)[:60]
-    if not slug:
-        raise SourceRefused("A source needs a name with a letter or a digit in it.", code="source_unnamed")
-    if Source.objects.filter(project=project, slug=slug).exists():
-        raise SourceRefused(f"This project already has a source {slug}.", code="source_exists")
-    source = Source.objects.create(
-        project=project, slug=slug, name=name.strip(), kind=kind, target_share=target_share, created_at=at
-    )
-    after = {"slug": slug, "kind": str(kind), "target_share": target_share}
-    record(project=project, actor=actor, action="source.created", obj=source, after=after, at=at)
-    return source
-
-
-@transaction.atomic
-def edit_source(
-    *, source_id: int, name: str, kind: str, target_share: float | None, actor: User, at: datetime
-) -> Source:
-    source = Source.objects.select_for_update().get(pk=source_id)
-    before = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
-    after = {"name": name.strip(), "kind": str(kind), "target_share": target_share}
-    if before == after:
-        return source
-    source.name, source.kind, source.target_share = name.strip(), kind, target_share
-    source.save(update_fields=["name", "kind", "target_share"])
-    record(
-        project=source.project,
-        actor=actor,
-        action="source.edited",
-        obj=source,
-        before=before,
-        after=after,
-        at=at,
-    )
-    return source
-
-
-@transaction.atomic
-def grant_permission(
-    *,
-    source_id: int,
-    owner: str,
-    scope: str,
-    actor: User,
-    at: datetime,
-    evidence: str = "",
-    licence: str = "",
-    granted_at: datetime | None = None,
-    expires_at: datetime | None = None,
-) -> Permission:
-    """Record the terms under which a source may be used. The latest valid permission counts.
-
-    Its own terms again are that permission: a request that is sent twice records one.
-    """
-    source = Source.objects.select_for_update().get(pk=source_id)
-    terms = {
-        "owner": owner.strip(),
-        "scope": scope,
-        "evidence": evidence.strip(),
-        "licence": licence.strip(),
-        "expires_at": expires_at,
-    }
-    standing = selectors.valid_permission(source, at)
-    if standing is not None and granted_at is None and all(getattr(standing, name) == terms[name] for name in terms):
-        return standing
-    permission = Permission.objects.create(source=source, granted_at=granted_at or at, **terms)
-    after = {"source": source.slug, "owner": permission.owner, "scope": str(scope), "expires_at": expires_at}
-    record(project=source.project, actor=actor, action="permission.granted", obj=permission, after=after, at=at)
-    return permission
-
-
-class Revoked(NamedTuple):
-    """What a revocation did: the queries it retired, and what else rested on the source."""
-
-    queries: list[Query]
-    resting: list[Resting]
-    has_another: bool = False
-
-    @property
-    def sentence(self) -> str:
-        if self.has_another:
-            return "The permission is revoked. The source has another valid one, so nothing is retired."
-        number = len(self.queries)
-        rows = [Resting(plural(number, "query", "queries"), "is retired" if number == 1 else "are retired")]
-        told = [f"{row.words}: {row.fate}" for row in [*(rows if number else []), *self.resting]]
-        return f"The permission is revoked. {'; '.join(told) or 'Nothing rested on it'}."
-
-
-@transaction.atomic
-def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> Revoked:
-    """Revoke a permission. If the source has no other valid one, its live queries are retired, and what else rests on
-    it follows: see `execution.revoking`. Returns all that was done.
-    """
-    permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
-    SourceRefused.raise_for(rules.revoke_refusal(permission, reason), code="permission_not_revocable")
-    permission.revoked_at, permission.revoked_by = at, actor
-    permission.revocation_reason = reason.strip()
-    permission.save(update_fields=["revoked_at", "revoked_by", "revocation_reason"])
-    source = permission.source
-    after = {"source": source.slug, "owner": permission.owner, "reason": permission.revocation_reason}
-    record(project=source.project, actor=actor, action="permission.revoked", obj=permission, after=after, at=at)
-    has_another = selectors.valid_permission(source, at) is not None
-    _tell_webhooks(source, has_another, at)
-    if has_another:
-        return Revoked([], [], has_another=True)
-    live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
-    reason = f"permission of {permission.owner} revoked"
-    retired = [_retire(query, reason, actor, at) for query in live]
-    return Revoked(retired, retire_resting(source, actor=actor, at=at))
-
-
-def _tell_webhooks(source: Source, has_another: bool, at: datetime) -> None:
-    """Neither the owner nor the reason goes out: both may name people."""
-    path = reverse("queries:source", args=[source.project.slug, source.pk])
-    facts = {"source": source.slug, "has_another_permission": has_another, "url": absolute(path)}
-    post_to_webhooks(project=source.project, event=WebhookEvent.PERMISSION, facts=facts, at=at)
-
-
 def _locked(query_id: int) -> Query:
     query = Query.objects.select_for_update().filter(pk=query_id).first()
     if query is None:
@@ -346,7 +300,7 @@ def _locked(query_id: int) -> Query:
     return query
 
 
-def _retire(query: Query, reason: str, actor: User, at: datetime) -> Query:
+def retire_row(query: Query, reason: str, actor: User, at: datetime) -> Query:
     query.retired_at, query.retired_reason = at, reason[:200]
     query.save(update_fields=["retired_at", "retired_reason"])
     after = {"reason": query.retired_reason}
@@ -361,5 +315,5 @@ def _editable(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     return value.slug if isinstance(value, Source) else value

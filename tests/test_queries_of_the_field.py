@@ -1,7 +1,8 @@
-"""Small files as the field writes them, each read right, or refused by name. Cases that are not here are skipped."""
+"""Queries, Q&As and documents as the field writes them, each read right, or refused by name.
 
-import csv
-import io
+Cases that are not here are skipped.
+"""
+
 import json
 import os
 import threading
@@ -10,87 +11,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from apps.config.commandline import main
 from apps.corpus.models import Block, Import
-from apps.judging.models import Judgement
 from apps.queries.models import Query
-from apps.retrieval.execution.run_reading import draft_of_file
 from apps.triples.models import Triple
-from tests.conftest import SHARED_DATA
-from tests.corpus.factories import make_corpus, make_snapshot
-from tests.factories import lead_of, make_project
-from tests.queries.factories import make_query
+from tests.factories import lead_of
+from tests.zoo import PASSAGES, QUERIES, Zoo, case
 
 pytestmark = pytest.mark.django_db
-
-CASES = SHARED_DATA.parent / "cases"
-QUERIES = {
-    "Q01": "when does the alpaca office open",
-    "Q02": "price of a badger permit",
-    "Q03": "feeding cobras",
-    "Q04": "dingo walk rules",
-}
-PASSAGES = {
-    "D01": "The alpaca office opens at nine and closes at four.",
-    "D02": "A badger permit costs twelve crowns a year.",
-    "D03": "Cobras are fed on Tuesdays, never before noon.",
-    "D04": "Dingoes are walked on a leash.",
-}
-
-
-def case(path: str):
-    if not (CASES / path).exists():
-        pytest.skip("the cases are not on this machine")
-    return CASES / path
-
-
-class Zoo:
-    """A project with four queries and a frozen corpus of four passages, and the commands of the shell in it."""
-
-    def __init__(self, capsys) -> None:
-        self.project = make_project()
-        self.snapshot = make_snapshot(corpus=make_corpus(self.project, PASSAGES))
-        self.corpus = self.snapshot.corpus.slug
-        self.capsys = capsys
-        for outside_id, text in QUERIES.items():
-            make_query(self.project, outside_id=outside_id, text=text)
-
-    def queries(self, path, **options) -> list[tuple[str, str]]:
-        """Import queries; the new ones by id and text."""
-        call_command("import_queries", str(path), project=self.project.slug, **options)
-        found = Query.objects.filter(project=self.project).exclude(outside_id__in=QUERIES)
-        return list(found.order_by("pk").values_list("outside_id", "text"))
-
-    def judgements(self, path, **options) -> dict[tuple[str, str], int]:
-        """Import judgements; the grade of each pair by its ids."""
-        options = {"project": self.project.slug, "snapshot": f"{self.corpus}@1", **options}
-        call_command("import_judgements", str(path), **options)
-        fields = "seat__entry__query__outside_id", "seat__entry__version__block__outside_id", "grade"
-        return {(query, block): grade for query, block, grade in Judgement.objects.values_list(*fields)}
-
-    def triples(self, path, **options) -> list[list[str]]:
-        """Import Q&As; the passages of each."""
-        call_command("import_triples", str(path), project=self.project.slug, corpus=self.corpus, **options)
-        made = Triple.objects.filter(project=self.project).order_by("pk")
-        expected = (triple.current.expected_blocks.order_by("order") for triple in made)
-        return [[one.version.block.outside_id for one in blocks] for blocks in expected]
-
-    @property
-    def notes(self) -> str:
-        return self.capsys.readouterr().err
 
 
 @pytest.fixture
 def zoo(capsys) -> Zoo:
     return Zoo(capsys)
-
-
-def scored(capsys, qrels, run) -> dict[str, float]:
-    """RR of each query, as `karat score` prints it."""
-    files = ["--qrels", str(qrels), "--run", str(run)]
-    assert main(["score", *files, "--measures", "RR", "--format", "csv", "--per-query"]) == 0
-    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    return {row["query"]: float(row["value"]) for row in rows if row["measure"] == "RR" and row["query"] != "all"}
 
 
 @pytest.mark.parametrize(
@@ -119,13 +51,6 @@ def test_the_narrative_of_xml_topics_is_the_intent(zoo):
     assert intents["2"] == "seeking facts about otters in rain"
 
 
-def test_the_words_of_a_query_go_before_the_id_of_another_thing(zoo):
-    found = zoo.judgements(case("any-id-is-the-querys/ls.csv"), grades="Relevant=3,Not relevant=0")
-
-    assert found == {("Q01", "D01"): 0, ("Q02", "D02"): 3}
-    assert Query.objects.filter(project=zoo.project).count() == len(QUERIES)
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -140,121 +65,6 @@ def test_records_of_ragas_become_drafts(zoo, name, expected):
 def test_a_record_of_ragas_without_an_answer_is_named(zoo):
     with pytest.raises(CommandError, match="line 3, expected_answer: is empty"):
         zoo.triples(case("ragas-testset-csv/ragas01.csv"))
-
-
-TABLE = {"columns": "Search=query,Doc=passage,Rating=grade"}
-
-
-def test_whole_grades_with_a_point_are_whole(zoo, capsys):
-    expected = {("Q01", "D01"): 3, ("Q02", "D02"): 2}
-    assert zoo.judgements(case("float-grades/float.csv")) == expected
-    assert "line 4, grade: is empty: the pair is not judged" in zoo.notes
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("float-grades/mteb.tsv", {("Q01", "D01"): 3, ("Q02", "D02"): 1}),
-        ("float-grades/os_like.csv", {("Q01", "D01"): 3, ("Q02", "D02"): 0}),
-        ("float-grades/q.txt", {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q03", "D03"): 2}),
-        ("csv-empty-grade/float.csv", {("Q01", "D01"): 3, ("Q02", "D02"): 2}),
-        ("duplicate-qrels/dupj.txt", {("Q01", "D01"): 3, ("Q02", "D02"): 1}),
-    ],
-)
-def test_judgements_are_read_as_they_are_meant(zoo, name, expected):
-    assert zoo.judgements(case(name)) == expected
-
-
-def test_a_collection_with_grades_of_pandas_is_read(zoo):
-    call_command("import_collection", str(case("mteb-float-collection/b")), project=zoo.project.slug, corpus="c")
-
-    assert sorted(Judgement.objects.values_list("grade", flat=True)) == [0, 1]
-
-
-@pytest.mark.parametrize("dry_run", [False, True])
-@pytest.mark.parametrize("name", ["dry-run-accepts/half.csv", "half-step-shifts-all/half.csv"])
-def test_a_mean_is_asked_and_moves_no_other_grade(zoo, name, dry_run):
-    with pytest.raises(CommandError, match=r"--grades 1=1,1\.5=skip,2=2,3=3") as refused:
-        zoo.judgements(case(name), dry_run=dry_run, **TABLE)
-
-    assert refused.value.returncode == 2
-    assert zoo.judgements(case(name), grades="1=1,1.5=2,2=2,3=3", **TABLE) == {
-        ("Q01", "D01"): 1, ("Q01", "D02"): 2, ("Q02", "D02"): 3, ("Q02", "D03"): 2,
-    }  # fmt: skip
-
-
-def test_a_mean_in_another_table_is_asked_alone(zoo):
-    with pytest.raises(CommandError, match=r"--grades 1\.0=1,2\.0=2,2\.5=skip"):
-        zoo.judgements(case("half-step-shifts-all/mean.csv"))
-
-
-def test_a_grade_map_that_lacks_a_grade_is_refused(zoo):
-    with pytest.raises(CommandError, match="The grade map has no entry for 5, 2"):
-        zoo.judgements(case("partial-grade-map/ten.csv"), grades="10=3,7=2", **TABLE)
-    assert not Judgement.objects.exists()
-
-
-def test_the_grade_map_that_is_proposed_can_be_given(zoo):
-    path = case("decimal-comma-map/halfde.csv")
-    with pytest.raises(CommandError) as refused:
-        zoo.judgements(path, **TABLE)
-    proposed = str(refused.value).rpartition("--grades ")[2]
-
-    assert proposed == "0,5=skip,1,0=1,1,5=skip,2,0=2,3,0=3"
-    assert sorted(zoo.judgements(path, grades=proposed, **TABLE).values()) == [1, 2, 3]
-
-
-@pytest.mark.parametrize("qrels", ["float-grades/f.csv", "float-grades/f.txt"])
-def test_the_score_command_reads_whole_grades_with_a_point(capsys, qrels):
-    assert scored(capsys, case(qrels), case("float-grades/fr.txt")) == {"q1": 1.0, "q2": 1.0}
-
-
-def test_the_ids_of_the_collection_are_meant_in_a_frame_of_pyterrier(capsys):
-    found = scored(capsys, case("pyterrier-frame/ptq.txt"), case("pyterrier-frame/pt4.csv"))
-
-    assert found == {"Q03": 1.0, "Q04": 1.0}
-
-
-def test_decimal_commas_are_read_where_semicolons_divide(capsys):
-    assert scored(capsys, case("decimal-comma-run/beir.tsv"), case("decimal-comma-run/comma.csv")) == {
-        "1": 1.0,
-        "2": 1.0,
-    }
-
-
-def test_the_best_grade_counts_where_facets_do_not_matter(capsys):
-    path = case("facet-qrels-plain-measure/facets.txt")
-
-    assert scored(capsys, path, case("facet-qrels-plain-measure/f.run")) == {"1": 1.0, "2": 1.0}
-    assert scored(capsys, case("duplicate-qrels/dupq.txt"), case("facet-qrels-plain-measure/f.run"))["1"] == 1.0
-
-
-def test_the_score_command_says_what_it_was_unsure_of(capsys):
-    zero = case("all-scores-tied/zero.txt")
-    assert main(["score", "--qrels", str(case("all-scores-tied/dq.txt")), "--run", str(zero), "--measures", "RR"]) == 0
-    assert "3 of 3 queries have nothing but ties" in capsys.readouterr().err
-    esci = str(case("qrels-query-and-id/esci.csv"))
-    assert main(["score", "--qrels", esci, "--run", str(case("qrels-query-and-id/fr.txt"))]) == 2
-    assert "as Q01 is q1 in the run" in capsys.readouterr().err
-
-
-def test_a_run_of_distances_is_said(tmp_path, capsys):
-    (tmp_path / "q.txt").write_text("q 0 a 1\n")
-    (tmp_path / "r.txt").write_text("q Q0 a 1 0.1 x\nq Q0 b 2 0.5 x\nq Q0 c 3 0.9 x\n")
-
-    assert scored(capsys, tmp_path / "q.txt", tmp_path / "r.txt") == {"q": pytest.approx(1 / 3)}
-    main(["score", "--qrels", str(tmp_path / "q.txt"), "--run", str(tmp_path / "r.txt")])
-    assert "the rank column differs from the order of the scores in 1 query" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("mark", [";", "\t"])
-def test_one_column_has_one_decimal_mark(tmp_path, capsys, mark):
-    rows = ["query;passage;score", "q;a;1,5", "q;b;1.234"]
-    (tmp_path / "q.txt").write_text("q 0 a 1\n")
-    (tmp_path / "r.csv").write_text("\n".join(rows).replace(";", mark))
-
-    assert main(["score", "--qrels", str(tmp_path / "q.txt"), "--run", str(tmp_path / "r.csv")]) == 2
-    assert "line 3, score: '1.234' has another decimal mark" in capsys.readouterr().err
 
 
 def test_a_pipe_is_read_as_a_file_is(zoo, tmp_path):
@@ -323,74 +133,6 @@ def test_records_of_frameworks_become_drafts(zoo, tmp_path, name):
     assert zoo.triples(tmp_path / name) == [["D03"]]
     [made] = Triple.objects.filter(project=zoo.project)
     assert (made.current.question, made.current.answer) == ("When are cobras fed?", "x")
-
-
-GRADED = {
-    "ratings of a search": (
-        {"requests": [{"id": "Q01", "request": {"size": 3}, "ratings": [{"_index": "z", "_id": "D01", "rating": 3}]}]},
-        {},
-    ),
-    "judgements of a workbench": (
-        [{"query": "When does the alpaca office  open", "ratings": [{"docId": "D01", "rating": "3.0"}]}],
-        {},
-    ),
-    "judgements of a workbench in an index": (
-        {"hits": {"hits": [{"_id": "x", "_source": {"judgmentRatings": [
-            {"query": "when does the alpaca office open", "ratings": [{"docId": "D01", "rating": "3.0"}]}
-        ]}}]}},
-        {},
-    ),
-    "ratings in groups": (
-        {"topics": [{"query_groups": [{
-            "queries": [{"template": "t", "placeholders": {"$query": "when does the alpaca office open"}}],
-            "relevant_documents": [{"D01": {"gain": 3}}],
-        }]}]},
-        {},
-    ),
-    "a dictionary of queries": ({"Q01": {"D01": 3.0}}, {}),
-    "judgements of a model": ([{"qid": "Q01", "docid": "D01", "prediction": "##final score: 3", "judgment": 3}], {}),
-    "answers about a label": (
-        [{"text": PASSAGES["D01"], "meta": {"query": QUERIES["Q01"], "doc_id": "D01"}, "label": "RELEVANT",
-          "answer": "accept", "_task_hash": 1, "_session_id": "ana"}],
-        {"grades": "RELEVANT: accept=3"},
-    ),
-    "tasks of an old Label Studio": (
-        [{"id": 9, "data": {"query": QUERIES["Q01"], "doc_id": "D01"}, "completions": [
-            {"id": 1, "result": [{"from_name": "relevance", "type": "choices", "value": {"choices": ["Relevant"]}}]}
-        ]}],
-        {"grades": "Relevant=3"},
-    ),
-    "texts of an old doccano": (
-        [{"id": 4, "text": "…", "doc_id": "D01", "query": QUERIES["Q01"], "annotations": [{"label": 3, "user": 1}]}],
-        {},
-    ),
-    "relevant documents": (
-        {"queries": {"Q01": QUERIES["Q01"]}, "corpus": {}, "relevant_docs": {"Q01": ["D01"]}},
-        {"grades": "1=3"},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", sorted(GRADED))
-def test_judgements_of_tools_are_read(zoo, tmp_path, name):
-    content, options = GRADED[name]
-    (tmp_path / "export.json").write_text(json.dumps(content))
-
-    assert zoo.judgements(tmp_path / "export.json", **options) == {("Q01", "D01"): 3}
-
-
-@pytest.mark.parametrize(
-    ("text", "raters"),
-    [
-        ("query_id,D01,D02\nQ01,3,\nQ02,0,2\n", 0),
-        ("query_id;doc_id;Anna;Ben\nQ01;D01;3;3\nQ02;D01;0;0\nQ02;D02;2;2\n", 2),
-    ],
-)
-def test_a_matrix_has_a_column_for_each_passage_or_rater(zoo, tmp_path, text, raters):
-    (tmp_path / "matrix.csv").write_text(text)
-
-    assert zoo.judgements(tmp_path / "matrix.csv") == {("Q01", "D01"): 3, ("Q02", "D01"): 0, ("Q02", "D02"): 2}
-    assert Judgement.objects.values("annotator").distinct().count() == (raters or 1)
 
 
 @pytest.mark.parametrize(
@@ -490,28 +232,6 @@ def test_judgements_are_no_queries(zoo, tmp_path):
         zoo.queries(tmp_path / "qrels.tsv")
 
 
-@pytest.mark.parametrize("text", ["Q01,0,D01,3\nQ02,0,D02,1\nQ02,0,D03,1\n", "Q01;D01;3\nQ02;D02;1\nQ02;D03;1\n"])
-def test_judgements_without_headings_are_known_by_the_ids_that_are_here(zoo, tmp_path, text):
-    (tmp_path / "old.csv").write_text(text)
-
-    found = zoo.judgements(tmp_path / "old.csv", first_row="data")
-    assert found == {("Q01", "D01"): 3, ("Q02", "D02"): 1, ("Q02", "D03"): 1}
-
-
-def test_a_frame_of_pyterrier_is_uploaded_with_the_ids_of_the_collection(zoo):
-    draft = draft_of_file(case("pyterrier-frame/pt3.csv"), project=zoo.project, snapshot=zoo.snapshot)
-
-    assert (draft.errors.total, [one.outside_id for one in draft.rankings], draft.results) == (0, ["Q03", "Q04"], 2)
-    assert draft.by_text == {}
-
-
-def test_labels_with_decimal_commas_are_numbers(tmp_path, capsys):
-    (tmp_path / "labels.csv").write_text("item;annotator;label\n1;a;2,0\n1;b;2\n2;a;0,5\n2;b;1\n3;a;3\n3;b;3,0\n")
-
-    assert main(["agree", str(tmp_path / "labels.csv"), "--format", "json"]) == 0
-    assert '"0.5", "1", "2", "3"' in " ".join(capsys.readouterr().out.split())
-
-
 @pytest.mark.parametrize(
     ("name", "titles", "words"),
     [
@@ -562,44 +282,6 @@ def test_what_a_system_answered_is_not_what_is_expected(zoo, tmp_path, text):
 
     assert zoo.triples(path) == [["D01"]]
     assert Triple.objects.get().current.answer == "nine"
-
-
-def test_rows_whose_passage_is_not_here_are_said(zoo, tmp_path):
-    path = tmp_path / "answers.csv"
-    path.write_text("Question,Answer,Passage\nWhen?,nine,D01\nCost?,twelve,D99\n")
-
-    assert zoo.triples(path) == [["D01"]]
-    assert "D99" in zoo.notes
-
-
-@pytest.mark.parametrize("more", ["mean", "n_votes", "Batch"])
-def test_a_column_that_nobody_gave_is_no_rater(zoo, tmp_path, capsys, more):
-    grades, labels = tmp_path / "grades.csv", tmp_path / "labels.csv"
-    grades.write_text(f"query_id,doc_id,Ana,Ben,{more}\nQ01,D01,1,2,2\nQ02,D02,1,1,1\n")
-    labels.write_text(f"item,ana,ben,{more}\n1,2,2,2\n2,1,0,0.5\n3,1,1,1\n")
-
-    zoo.judgements(grades)
-    assert set(Judgement.objects.values_list("annotator__name", flat=True)) == {"Ana", "Ben"}
-    capsys.readouterr()
-    main(["agree", str(labels)])
-    assert "2 annotators" in capsys.readouterr().out
-
-
-def test_a_run_against_its_ranks_is_said_by_the_import_too(zoo, tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_text("Q01 Q0 D02 1 0.1 v\nQ01 Q0 D01 2 0.9 v\n")
-
-    call_command("import_run", str(path), project=zoo.project.slug, snapshot=f"{zoo.corpus}@1")
-
-    assert "the rank column differs from the order of the scores in 1 query" in zoo.notes
-
-
-def test_an_id_beside_the_words_of_another_query_is_said(zoo, tmp_path):
-    path = tmp_path / "grades.csv"
-    path.write_text(f"query_id,query,doc_id,grade\nQ02,{QUERIES['Q01']},D01,2\nQ03,{QUERIES['Q03']},D03,1\n")
-
-    assert zoo.judgements(path) == {("Q02", "D01"): 2, ("Q03", "D03"): 1}
-    assert "1 id stands beside the words of another query." in zoo.notes
 
 
 @pytest.mark.parametrize("name", ["doc_id", "docid", "passage_id"])
@@ -762,3 +444,33 @@ def test_a_remark_above_a_list_is_skipped_and_said(zoo, tmp_path):
 
     assert [text for _, text in zoo.queries(tmp_path / "list.txt")] == ["do wombats glow", "#emu", "# emu"]
     assert "line 1: '# exported': begins with # and is skipped" in zoo.notes
+
+
+NUMBERED = ["1) do wombats glow", "2) what is sonar", "3) price of a permit"]
+
+
+@pytest.mark.parametrize("mark", [")", "."])
+def test_numbers_that_count_the_lines_are_ids_or_are_left_out_as_somebody_says(zoo, tmp_path, mark):
+    (tmp_path / "list.txt").write_text("\n".join(line.replace(")", mark) for line in NUMBERED) + "\n")
+
+    with pytest.raises(CommandError, match="Does each line begin with the id of its query"):
+        zoo.queries(tmp_path / "list.txt")
+    found = zoo.queries(tmp_path / "list.txt", format="lines")
+    assert [text for _, text in found] == ["do wombats glow", "what is sonar", "price of a permit"]
+    assert "the numbers before the lines are left out" in zoo.notes
+
+
+def test_numbers_that_count_the_lines_can_be_their_ids(zoo, tmp_path):
+    (tmp_path / "list.txt").write_text("\n".join(NUMBERED) + "\n")
+
+    assert zoo.queries(tmp_path / "list.txt", format="id-lines") == [
+        ("1", "do wombats glow"), ("2", "what is sonar"), ("3", "price of a permit"),
+    ]  # fmt: skip
+
+
+def test_numbers_that_count_nothing_stay(zoo, tmp_path):
+    (tmp_path / "list.txt").write_text("7) wonders of wombats\n3) wishes of otters\n")
+
+    assert [text for _, text in zoo.queries(tmp_path / "list.txt", format="lines")] == [
+        "7) wonders of wombats", "3) wishes of otters",
+    ]  # fmt: skip
