@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.queries.actions import lock_queries
+from apps.queries.actions.queries import lock_queries
 from apps.querylogs import actions
 from apps.querylogs.enums import OfferState
 from tests.factories import lead_of, make_project
