@@ -288,6 +288,7 @@ def _is_mixed(run: str) -> bool:
 
 
 _AT = r"(?:@|%40|&#64;|[\[({<]at[\])}>])"
+_DOT = r"[\[({]dot[\])}]"
 _GAP = r"[ ./-]?"
 _OF_NO_STREET = "arbeits|park|stell|sitz|lager|speicher|dienst|lösungs|rechts|unter"
 _BY_WAY_OF = r"vpn\b|e-?mail|mail\b|sso\b|api\b|sms\b|web\b|app\b|teams\b|ssh\b|rdp\b|usb\b|http|wi-?fi|wlan\b|port\b"
@@ -301,21 +302,27 @@ def _of(
     return kind, re.compile(pattern, re.IGNORECASE), is_one
 
 
+# What a pattern may repeat is bounded, so that no text takes longer than its length.
 _DETECTORS = (
-    _of(LINK, r"\b(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"]+"),
+    _of(LINK, r"\b(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s<>\"]+"),
     _of(
         EMAIL,
-        rf"(?:mailto:)?(?:\"[^\"@]{{1,60}}\"|[\w.+'-]+){_AT}[\w-]+(?:(?:\.| ?[\[({{]dot[\])}}] ?)[\w-]+)*"
-        rf"|[\w.+'-]+ ?{_AT} ?[\w-]+(?:(?: ?\. ?| ?[\[({{]dot[\])}}] ?)[\w-]+)+",
+        rf"(?:mailto:)?(?:\"[^\"@]{{1,60}}\"|[\w.+'-]{{1,64}}){_AT}[\w-]{{1,63}}"
+        rf"(?:(?:\.| ?{_DOT} ?)[\w-]{{1,63}}){{0,8}}"
+        rf"|[\w.+'-]{{1,64}} ?{_AT} ?[\w-]{{1,63}}(?:(?: ?\. ?| ?{_DOT} ?)[\w-]{{1,63}}){{1,8}}",
     ),
-    _of(EMAIL, r"\b[\w.+-]+ at [\w-]+ dot [a-z]{2,}\b|\b[\w+-]+[._\d][\w.+-]* at (?:[\w-]+\.)+[a-z]{2,}\b"),
-    _of(LINK, r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}[/?]\S*[?=&#%]\S*|\b[\w.-]+/\S*\?\w+=\S*"),
-    _of(LINK, r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}/(?:in|u|users?|people|profile|members?)/\S+"),
+    _of(
+        EMAIL,
+        r"\b[\w.+-]{1,64} at [\w-]{1,63} dot [a-z]{2,}\b"
+        r"|\b[\w+-]{1,64}[._\d][\w.+-]{0,64} at (?:[\w-]{1,63}\.){1,8}[a-z]{2,}\b",
+    ),
+    _of(LINK, r"\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,}[/?]\S{0,500}[?=&#%]\S*|\b[\w.-]{1,100}/\S{0,500}\?\w{1,60}=\S*"),
+    _of(LINK, r"\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,}/(?:in|u|users?|people|profile|members?)/\S+"),
     _of(LINK, r"(?:\b[a-z]:)?[\\/](?:users|home)[\\/]\S+"),
     _of(
         IBAN,
         r"\b(?:IBAN)?[A-Z]{2} ?\d{2}(?:[ .-]{0,2}[A-Z0-9]{11,30}"
-        r"|(?:[ .-]{1,2}[A-Z0-9]{4}){2,7}(?:[ .-]{1,2}(?=\w*\d)[A-Z0-9]{1,3})?)\b",
+        r"|(?:[ .-]{1,2}[A-Z0-9]{4}){2,7}(?:[ .-]{1,2}(?=\w{0,3}\d)[A-Z0-9]{1,3})?)\b",
         _is_iban,
     ),
     _of(IP, r"(?:(?<![\w.])|(?<=\bip))(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w]|\.\d)", _is_ip),
@@ -347,15 +354,15 @@ _DETECTORS = (
     _of(KEY, r"(?<!\w)[A-Z0-9][A-Z0-9+/_=:.-]{11,}", _is_key),
     _of(
         STREET,
-        r"\b\d{1,5}[a-z]?,? (?:(?!(?:of|the|to|in|on|for|a|per) )[^\W\d]+\.? ){1,3}"
+        r"\b\d{1,5}[a-z]?,? (?:(?!(?:of|the|to|in|on|for|a|per) )[^\W\d]{1,40}\.? ){1,3}"
         rf"(?:{_STREET_WORDS})\b"
-        rf"|\b(?:[^\W\d]+[ -])?(?!\w*(?:{_OF_NO_STREET})(?:platz|wegs?)\b)"
-        r"[^\W\d]*(?:stra(?:ß|ss)e|[^\W\d]{3}str\.?|gasse|allee|weg|platz|straat|gatan) \d{1,4} ?[a-z]?\b"
+        rf"|\b(?:[^\W\d]{{1,40}}[ -])?(?!\w{{0,40}}(?:{_OF_NO_STREET})(?:platz|wegs?)\b)"
+        r"[^\W\d]{0,40}(?:stra(?:ß|ss)e|[^\W\d]{3}str\.?|gasse|allee|weg|platz|straat|gatan) \d{1,4} ?[a-z]?\b"
         r"|\b(?:po box|p\.o\. box|postfach) \d{2,6}\b"
         r"|\b\d{1,5},? (?:bis |ter )?(?:(?:rue|avenue|boulevard|chemin) (?:de |du |des |la |d')*"
-        r"|place (?:de |du |des |la )+)[^\W\d]+"
+        r"|place (?:de |du |des |la )+)[^\W\d]{1,40}"
         rf"|\b(?:via (?!{_BY_WAY_OF})|(?:viale|piazza|calle|avenida|rua|ulica|ul\.) )"
-        r"(?:[^\W\d]+ ){0,3}[^\W\d]+,? \d{1,4}\b",
+        r"(?:[^\W\d]{1,40} ){0,3}[^\W\d]{1,40},? \d{1,4}\b",
     ),
 )
 """In the order in which they look: what one has masked, the next does not see."""
