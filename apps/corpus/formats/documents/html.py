@@ -1,8 +1,8 @@
 """Pages of the web: what they are about, without what surrounds it on every page of a site.
 
 The rule: the content is `<main>`, or the only `<article>`, or else `<body>`. Out of it go navigation, footers, asides,
-forms, scripts, styles, templates, pictures drawn in the page, what is hidden, and the signs that headings link to
-themselves with; of a whole body also its headers. The title is the only `<h1>` of the content, else `<title>`.
+forms, pictures drawn in the page, what a reader does not see, and the signs that headings link to themselves with; of a
+whole body also its headers. The title is the only `<h1>` of the content, else `<title>`.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from apps.corpus.formats.documents.records import text_of
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-NEVER_CONTENT = ("script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "video", "audio")
+NEVER_CONTENT = ("title", "iframe", "object", "svg", "canvas", "video", "audio")
 SURROUNDINGS = ("nav", "footer", "aside", "form", "button", "dialog", "select")
 ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
 SELF_LINKS = frozenset({"headerlink", "anchor", "anchorlink", "hash-link", "heading-anchor"})
@@ -75,7 +75,7 @@ def complete_links(content: "Tag", address: str) -> None:
 def _is_left_out(element: "Tag", surroundings: tuple[str, ...]) -> bool:
     if element.name in NEVER_CONTENT or element.name in surroundings:
         return True
-    if element.get("role") in ROLES or element.has_attr("hidden") or element.get("aria-hidden") == "true":
+    if element.get("role") in ROLES:
         return True
     is_link = element.name == "a"
     return is_link and (bool(SELF_LINKS & set(element.get("class") or ())) or element.get_text().strip() in {"¶", "#"})
