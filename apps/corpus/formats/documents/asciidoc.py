@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from apps.corpus.core.cutting import first_title
 from apps.corpus.core.documents import Document
+from apps.corpus.core.outlines import first_title
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.records import text_of
 

@@ -61,8 +61,8 @@ def _take_out_unseen(tree: "BeautifulSoup") -> None:
 def _is_hidden(element: "Tag") -> bool:
     """Whether nobody sees an element. What a search in the page opens is seen.
 
-    So is a formula, which sites hide behind a picture of it, what is shown again inside a hidden part, and a whole page,
-    which scripts show when it has loaded.
+    So is a formula, which sites hide behind a picture of it, what is shown again inside a hidden part, and a whole
+    page, which scripts show when it has loaded.
     """
     if element.name in {"html", "body"}:
         return False

@@ -14,9 +14,9 @@ from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
-from apps.corpus.core.cutting import first_title
 from apps.corpus.core.documents import AS_DATA, AS_TEXT, READ_AS, Document, ReadingNote
 from apps.corpus.core.import_plans import has_known_heading
+from apps.corpus.core.outlines import first_title
 from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
 from apps.corpus.formats.documents.asciidoc import read_asciidoc

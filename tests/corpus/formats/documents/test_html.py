@@ -102,7 +102,7 @@ def test_what_a_reader_does_not_see_is_left_out(hidden, around):
         "<details><summary>More</summary>Shown.</details>",
         '<body style="visibility:hidden"><p>Shown.</p></body>',
         '<div style="visibility:hidden"><p style="visibility:visible">Shown.</p></div>',
-        '<span style="display: none"><math alttext="Shown."><mi>x</mi></math></span><img aria-hidden="true" alt="Shown.">',
+        '<b style="display: none"><math alttext="Shown."><mi>x</mi></math></b><img aria-hidden="true" alt="Shown.">',
     ],
 )
 def test_what_a_reader_sees_or_opens_stays(shown):
