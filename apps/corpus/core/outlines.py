@@ -57,6 +57,14 @@ def first_title(text: str) -> str:
     return first.title if first is not None and first.level == 1 else ""
 
 
+def code_in(text: str) -> list[tuple[int, int]]:
+    """Where the blocks of code of a Markdown text begin and end, also those in lists and quotations."""
+    starts = _line_starts(text)
+    ends = [*starts, len(text)]
+    lines = (token.map for token in _BLOCKS.parse(text) if token.type in _CODE_TOKENS and token.map)
+    return [(starts[first], ends[last]) for first, last in lines]
+
+
 def _paragraphs(text: str) -> list[Unit]:
     """Of text without markup: paragraphs end at blank lines."""
     ends = [found.end() for found in _PARAGRAPH_END.finditer(text)]
